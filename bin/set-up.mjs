@@ -1,0 +1,163 @@
+// Makes a fresh clone ready, then runs what was asked. Node built-ins only, so that it works before anything is installed.
+//   set-up.mjs --run [ARG…]   installs and builds if needed, then runs aichat (no argument: `aichat serve`)
+//   set-up.mjs --test [WORD…] installs and builds if needed, then runs the tests whose path holds a WORD
+//   set-up.mjs --bench [NAME] installs and builds if needed, then runs the benches
+//   set-up.mjs --force        builds again, whatever the stamps say
+// Everything it says goes to stderr: stdout belongs to the program that follows.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const at = (...parts) => join(root, ...parts)
+const say = (text) => process.stderr.write(`${text}\n`)
+
+const [mode = '--run', ...rest] = process.argv.slice(2)
+
+// Without an argument list the daemon is what starts; anything else is an aichat command.
+const code = requireNode() ?? prepare()
+if (code !== 0) process.exitCode = code
+else if (mode === '--run') {
+  process.argv = [process.argv[0], at('bin', 'aichat'), ...(rest.length > 0 ? rest : ['serve'])]
+  await import('./aichat')
+} else if (mode === '--test') {
+  process.argv = [process.argv[0], at('dist', 'test', 'run.js'), ...rest]
+  await import(pathToFileURL(process.argv[1]))
+} else if (mode === '--bench') {
+  process.argv = [process.argv[0], at('dist', 'test', 'bench', 'run.js'), ...rest]
+  await import(pathToFileURL(process.argv[1]))
+}
+
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return undefined
+  say(`aichat needs Node 20.19 or newer; this is ${process.versions.node}.`)
+  return 78
+}
+
+/** Installs and builds what is older than its sources; returns an exit code. */
+function prepare() {
+  if (installed() && built() && mode !== '--force') return 0
+  const unlock = lock()
+  if (!unlock) return 75
+  try {
+    if (!installed()) {
+      say('aichat: installing what it needs (the native database may take a minute to compile) …')
+      // onnxruntime-node's own install step fetches GPU parts from another host; the CPU part is in the package.
+      const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip', ...nodeHeaders() }
+      const failed = run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], env)
+      if (failed) {
+        say(
+          'aichat: `npm ci` failed. It needs the npm registry and, where no prebuilt database fits, python3 and a C++ compiler.',
+        )
+        return failed
+      }
+      writeFileSync(at('node_modules', '.aichat-lock'), lockDigest())
+    }
+    if (!built() || mode === '--force') {
+      say('aichat: building …')
+      rmSync(at('dist', '.stamp'), { force: true })
+      const failed =
+        run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root], process.env) || buildData()
+      if (failed) {
+        say('aichat: the build failed; the lines above say why.')
+        return failed
+      }
+      writeFileSync(at('dist', '.stamp'), sourceDigest())
+    }
+    return 0
+  } finally {
+    unlock()
+  }
+}
+
+/** Data that is made once from the sources of a development package, such as the built-in word vectors. */
+function buildData() {
+  const script = at('dist', 'src', 'wordnet', 'train.js')
+  const target = at('dist', 'data', 'word-vectors.bin')
+  if (
+    !existsSync(script) ||
+    (existsSync(target) &&
+      statSync(target).mtimeMs > statSync(at('node_modules', '.aichat-lock')).mtimeMs &&
+      mode !== '--force')
+  )
+    return 0
+  return run(process.execPath, [script, target], process.env)
+}
+
+function installed() {
+  const stamp = at('node_modules', '.aichat-lock')
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === lockDigest()
+}
+
+function built() {
+  const stamp = at('dist', '.stamp')
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceDigest()
+}
+
+function lockDigest() {
+  return createHash('sha256')
+    .update(readFileSync(at('package-lock.json')))
+    .update(process.versions.modules)
+    .digest('hex')
+}
+
+/** Names, sizes and times of all sources: cheap to take, and different after every edit and checkout. */
+function sourceDigest() {
+  const hash = createHash('sha256').update(readFileSync(at('tsconfig.json')))
+  for (const folder of ['src', 'speech', 'test']) {
+    for (const entry of readdirSync(at(folder), { recursive: true }).sort()) {
+      if (!entry.endsWith('.ts')) continue
+      const { size, mtimeMs } = statSync(at(folder, entry))
+      hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`)
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** One set-up at a time: a second one waits, and a lock whose owner is gone is taken over. */
+function lock() {
+  const path = at('.set-up.lock')
+  for (let waited = 0; waited < 600; waited++) {
+    try {
+      mkdirSync(path)
+      writeFileSync(join(path, 'pid'), String(process.pid))
+      return () => rmSync(path, { recursive: true, force: true })
+    } catch (reason) {
+      if (reason.code !== 'EEXIST') throw reason
+      if (!ownerLives(join(path, 'pid'))) rmSync(path, { recursive: true, force: true })
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+    }
+  }
+  say(`aichat: another set-up has held ${path} for ten minutes; remove it if none is running.`)
+  return undefined
+}
+
+function ownerLives(file) {
+  try {
+    process.kill(Number(readFileSync(file, 'utf8')), 0)
+    return true
+  } catch (reason) {
+    // A lock without its pid file yet is a moment old; only a pid that no process has is stale.
+    return (
+      reason.code === 'EPERM' ||
+      (reason.code === 'ENOENT' &&
+        Date.now() - (statSync(dirname(file), { throwIfNoEntry: false })?.mtimeMs ?? 0) < 2000)
+    )
+  }
+}
+
+/** Node's own headers, where they lie beside the binary: then compiling the database downloads nothing. */
+function nodeHeaders() {
+  const prefix = dirname(dirname(process.execPath))
+  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? { npm_config_nodedir: prefix } : {}
+}
+
+function run(command, args, env) {
+  const { status, signal, error } = spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] })
+  if (error) say(`aichat: could not run ${command}: ${error.message}`)
+  return signal ? 128 + constants.signals[signal] : (status ?? 70)
+}

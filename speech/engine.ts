@@ -1,0 +1,62 @@
+/** The interface every engine that makes sound fulfils: the embedded one, and the neural ones under the same servers. */
+
+/** A voice of a server's table. */
+export interface Voice {
+  /** The name as the specification spells it; clients may write it in any case. */
+  readonly id: string
+  readonly name: string
+  /** The language it was made for, in English: "English", "Chinese"… */
+  readonly language: string
+  readonly licence?: string
+  readonly aliases?: readonly string[]
+}
+
+/** What a voice can be prepared from. */
+export type VoiceSource =
+  | { readonly kind: 'preset'; readonly voice: string }
+  /** A reference clip: mono samples in [-1, 1]. */
+  | { readonly kind: 'clone'; readonly samples: Float32Array; readonly sampleRate: number; readonly text?: string }
+  | { readonly kind: 'design'; readonly description: string }
+  /** A voice file of a model hub, already on this machine. */
+  | { readonly kind: 'file'; readonly path: string }
+
+/** A voice made ready; opaque to everybody but its engine. */
+export interface VoiceHandle {
+  /** Equal sources have equal keys; engines cache by it. */
+  readonly key: string
+}
+
+export interface EngineCapabilities {
+  /** English names of the languages that this engine speaks. */
+  readonly languages: readonly string[]
+  readonly cloning: 'neural' | 'matched' | 'none'
+  readonly design: 'neural' | 'matched' | 'none'
+  readonly instruct: boolean
+  /** True when the first samples come before the whole text is spoken. */
+  readonly streaming: boolean
+}
+
+export interface SpeechRequest {
+  /** One chunk of sanitised text, at most 500 characters. */
+  readonly text: string
+  readonly voice: VoiceHandle
+  /** English name of the language. */
+  readonly language?: string
+  readonly instruct?: string
+  readonly cfgCoefficient?: number
+  readonly seed?: number
+}
+
+export interface SpeechEngine {
+  /** The name in `/health` and `X-Speech-Engine`: `embedded`, `pocket-tts`… */
+  readonly id: string
+  /** Samples per second of what `synthesize` yields. */
+  readonly sampleRate: number
+  readonly capabilities: EngineCapabilities
+  /** Reads weights and builds sessions. Throws an AppError that names the file that is wrong. */
+  load(signal?: AbortSignal): Promise<void>
+  prepareVoice(source: VoiceSource, signal?: AbortSignal): Promise<VoiceHandle>
+  /** Mono samples in [-1, 1], in pieces as they are made. Stops soon after the signal is aborted. */
+  synthesize(request: SpeechRequest, signal?: AbortSignal): AsyncIterable<Float32Array>
+  close(): Promise<void>
+}

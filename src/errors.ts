@@ -1,0 +1,83 @@
+/**
+ * The one table of failures: code → HTTP status → exit code.
+ * Exit codes are those of sysexits(3), so that scripts and systemd can tell the classes apart.
+ */
+const failures = {
+  /** Something the caller asked to be told: a declined question, a partial failure, a check that found something. */
+  found: { status: 400, exit: 1 },
+  usage: { status: 400, exit: 64 },
+  /** The data offered is wrong: an invalid plugin or package, a weak password, a name already taken. */
+  invalid: { status: 400, exit: 65 },
+  too_large: { status: 413, exit: 65 },
+  unsupported_media: { status: 415, exit: 65 },
+  no_input: { status: 400, exit: 66 },
+  not_found: { status: 404, exit: 67 },
+  method_not_allowed: { status: 405, exit: 64 },
+  /** Nobody could answer: a provider, runner, engine or server is not there, or a port is taken. */
+  unavailable: { status: 503, exit: 69 },
+  internal: { status: 500, exit: 70 },
+  cannot_create: { status: 400, exit: 73 },
+  io: { status: 500, exit: 74 },
+  rate_limited: { status: 429, exit: 75 },
+  /** A queue is full or a lock is held: the same call can succeed later. */
+  busy: { status: 503, exit: 75 },
+  timeout: { status: 504, exit: 75 },
+  /** A reply that does not parse or breaks off. */
+  protocol: { status: 502, exit: 76 },
+  unauthenticated: { status: 401, exit: 77 },
+  forbidden: { status: 403, exit: 77 },
+  /** Something has to be set up first: a key variable, a secret, a database. */
+  configuration: { status: 503, exit: 78 },
+} as const
+
+export type FailureCode = keyof typeof failures
+
+export interface AppErrorOptions extends ErrorOptions {
+  /** One line per thing that was wrong or can be done about it. */
+  readonly details?: readonly string[]
+  /** Whole seconds after which the same call may succeed; becomes `Retry-After`. */
+  readonly retryAfter?: number
+}
+
+/** Every failure that a face may show. The message is one sentence a user can act on; the real reason is in `cause`. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: FailureCode
+  readonly details: readonly string[]
+  readonly retryAfter: number | undefined
+
+  constructor(code: FailureCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options)
+    this.code = code
+    this.details = options.details ?? []
+    this.retryAfter = options.retryAfter
+  }
+
+  /** The HTTP status of this failure. */
+  get status(): number {
+    return failures[this.code].status
+  }
+
+  /** The exit code of this failure. */
+  get exit(): number {
+    return failures[this.code].exit
+  }
+}
+
+/** What is not an AppError is a bug or the machine's fault: its text stays in `cause` and is never shown as is. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown
+  const code = (thrown as { code?: unknown } | null)?.code
+  if (code === 'ENOSPC' || code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown })
+  if (code === 'EIO' || code === 'EROFS' || code === 'SQLITE_IOERR')
+    return new AppError('io', 'The disk could not be read or written', { cause: thrown })
+  return new AppError('internal', 'Internal server error', { cause: thrown })
+}
+
+/** The failure whose HTTP status this is, for a client that reads another server's answer. */
+export function failureOfStatus(status: number): FailureCode {
+  const preferred: Record<number, FailureCode> = { 400: 'invalid', 500: 'internal', 503: 'unavailable' }
+  const found =
+    preferred[status] ?? (Object.keys(failures) as FailureCode[]).find((code) => failures[code].status === status)
+  return found ?? (status >= 500 ? 'unavailable' : 'invalid')
+}
