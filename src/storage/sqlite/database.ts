@@ -1,0 +1,112 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { AppError } from '../../errors.ts'
+import { type Migration, migrations } from './migrations.ts'
+
+/** An open database. The only importer of better-sqlite3; stores take this type. */
+export type Database = BetterSqlite3.Database
+
+export interface OpenOptions {
+  /** Reads the whole file once (`PRAGMA quick_check`): for a service's start, not for every command. */
+  readonly check?: boolean
+  /** Load the sqlite-vec extension; stores that compare vectors need it. */
+  readonly vectors?: boolean
+}
+
+/**
+ * Opens the database file, creating it on first use, and brings it to the newest schema.
+ * Every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), deleted content is overwritten
+ * (secure_delete), and freed pages can be given back (incremental auto_vacuum).
+ * Throws a `configuration` AppError, and leaves the file as it is, when it is no database, damaged, written by a newer
+ * aichat, or gone although it had been there: an empty database would open the first-time setup to anybody.
+ */
+export async function openDatabase(path: string, options: OpenOptions = {}): Promise<Database> {
+  const marker = `${path}.initialised`
+  refuseLost(path, marker)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(path, { timeout: 5000 })
+    db.pragma('auto_vacuum = INCREMENTAL')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = FULL')
+    db.pragma('foreign_keys = ON')
+    db.pragma('trusted_schema = OFF')
+    db.pragma('secure_delete = ON')
+    if (options.check && db.pragma('quick_check', { simple: true }) !== 'ok') throw damaged(path)
+    if (options.vectors !== false) (await import('sqlite-vec')).load(db)
+    migrate(db, path)
+  } catch (reason) {
+    db?.close()
+    throw explain(reason, path)
+  }
+  if (!existsSync(marker)) writeMarker(marker)
+  return db
+}
+
+/** Runs the migrations that this file has not seen, each in a transaction of its own together with its record. */
+function migrate(db: Database, path: string): void {
+  db.exec('CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')
+  const known = new Set(migrations.map((migration) => migration.name))
+  const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
+  const unknown = [...applied].filter((name) => !known.has(name))
+  if (unknown.length > 0) {
+    throw new AppError('configuration', `The database ${path} was written by a newer aichat: update this one`, {
+      details: unknown.map((name) => `unknown change of schema: ${name}`),
+    })
+  }
+  for (const migration of migrations) {
+    if (!applied.has(migration.name)) db.transaction(apply).immediate(db, migration)
+  }
+}
+
+function apply(db: Database, migration: Migration): void {
+  // Another process may have been faster between the look and the lock.
+  if (db.prepare('SELECT 1 FROM migration WHERE name = ?').get(migration.name)) return
+  migration.up(db)
+  db.prepare('INSERT INTO migration (name, applied_at) VALUES (?, ?)').run(migration.name, Date.now())
+}
+
+function refuseLost(path: string, marker: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  if (size === 0 || (size === undefined && existsSync(marker))) {
+    throw new AppError(
+      'configuration',
+      `The database ${path} is ${size === 0 ? 'empty' : 'gone'} although accounts may have been in it`,
+      {
+        details: ['Restore it from a backup', `or, to start anew and lose everything, remove ${path} and ${marker}`],
+      },
+    )
+  }
+}
+
+function explain(reason: unknown, path: string): unknown {
+  const code = String((reason as { code?: unknown } | null)?.code ?? '')
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) return damaged(path, reason)
+  if (code === 'SQLITE_CANTOPEN')
+    return new AppError('io', `The database ${path} cannot be opened: check the folder's permissions`, {
+      cause: reason,
+    })
+  if (code === 'SQLITE_BUSY')
+    return new AppError('busy', `The database ${path} is locked by another process`, { cause: reason, retryAfter: 5 })
+  if (code === 'ERR_DLOPEN_FAILED')
+    return new AppError('configuration', 'The native database does not load: run `npm rebuild better-sqlite3`', {
+      cause: reason,
+    })
+  return reason
+}
+
+function damaged(path: string, cause?: unknown): AppError {
+  return new AppError('configuration', `The database ${path} is damaged; it was not touched`, {
+    details: ['Restore it from a backup', `or save what is readable: sqlite3 ${path} .recover`],
+    cause,
+  })
+}
+
+function writeMarker(marker: string): void {
+  const file = openSync(marker, 'w', 0o600)
+  writeSync(file, 'This file says that the database beside it was set up once.\n')
+  fsyncSync(file)
+  closeSync(file)
+}

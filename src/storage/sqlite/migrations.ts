@@ -1,0 +1,10 @@
+import type { Database } from './database.ts'
+
+/** One change of the schema. Its name is its version: never renamed, never edited once released. */
+export interface Migration {
+  readonly name: string
+  up(db: Database): void
+}
+
+/** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
+export const migrations: readonly Migration[] = []
