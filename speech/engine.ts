@@ -47,6 +47,7 @@ export interface SpeechRequest {
   readonly seed?: number
 }
 
+/** One call at a time: the host queues requests, so an engine needs no locks of its own. */
 export interface SpeechEngine {
   /** The name in `/health` and `X-Speech-Engine`: `embedded`, `pocket-tts`… */
   readonly id: string
@@ -55,8 +56,17 @@ export interface SpeechEngine {
   readonly capabilities: EngineCapabilities
   /** Reads weights and builds sessions. Throws an AppError that names the file that is wrong. */
   load(signal?: AbortSignal): Promise<void>
+  /** Throws an AppError `not_found` for a preset it does not have and `invalid` for a clip or file it cannot use. */
   prepareVoice(source: VoiceSource, signal?: AbortSignal): Promise<VoiceHandle>
   /** Mono samples in [-1, 1], in pieces as they are made. Stops soon after the signal is aborted. */
   synthesize(request: SpeechRequest, signal?: AbortSignal): AsyncIterable<Float32Array>
   close(): Promise<void>
+}
+
+/**
+ * What the module of an engine exports: the server's child process imports it by its address and calls this once.
+ * The options are plain data (they cross a process boundary); each engine parses its own and names what is wrong.
+ */
+export interface EngineModule {
+  createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine | Promise<SpeechEngine>
 }
