@@ -1,0 +1,136 @@
+import { z } from 'zod'
+
+/** Whose memories: every method of a store takes it first, and every statement carries it. */
+export interface Scope {
+  readonly personaId: string
+  readonly userId: string
+}
+
+/** A memory's content: some text of at most this many characters. */
+export const maxContentLength = 20_000
+
+/**
+ * What a memory carries beside its text. Four names have a meaning here: `category` (filter and wipe by it),
+ * `pinned` (never removed by clean-up), `speaker` (who said it), `conversation` (memories of one conversation give each
+ * other context in search).
+ */
+export type Metadata = Readonly<Record<string, unknown>>
+
+/** A stored memory in the specification's fields. */
+export interface MemoryEntry {
+  readonly id: string
+  readonly user_id: string
+  readonly persona_id: string
+  readonly content: string
+  /** Milliseconds since 1970 UTC. */
+  readonly timestamp: number
+  /** 0 to 1. */
+  readonly importance_score: number
+  readonly metadata: Metadata
+  /** Unit length; only where it was asked for, absent while it is still pending. */
+  readonly embedding?: Float32Array
+  /** The key of the space that `embedding` lives in, see `EmbeddingSpace`. */
+  readonly embedding_space?: string
+}
+
+/** A memory to be stored; ids are made by the store unless given (an import gives them after remapping). */
+export interface NewMemory {
+  readonly id?: string
+  readonly content: string
+  readonly timestamp: number
+  readonly importance_score: number
+  readonly metadata: Metadata
+  readonly vector?: Vector
+}
+
+/** A unit vector and the space it lives in. */
+export interface Vector {
+  readonly space: EmbeddingSpace
+  readonly values: Float32Array
+}
+
+/** Vectors are comparable only inside one space: one model in one version with one dimension. */
+export interface EmbeddingSpace {
+  /** Unique and stable, such as `ollama/nomic-embed-text:latest@0a109f42` or `builtin@5f3c…`. */
+  readonly key: string
+  /** The name by which a persona asks for it. */
+  readonly model: string
+  readonly dimension: number
+}
+
+/** How much is kept. */
+export interface RetentionPolicy {
+  readonly maxMemories: number
+  /** Milliseconds. */
+  readonly maxAge: number
+  /** Without clean-up nothing is evicted, and a full memory refuses. */
+  readonly cleanup: boolean
+}
+
+/** Why a memory went. */
+export interface Eviction {
+  readonly memory_id: string
+  readonly reason: 'max_memories' | 'retention_days'
+  /** The memory's own time and importance, to judge the decision by; its text is gone. */
+  readonly timestamp: number
+  readonly importance_score: number
+  readonly evicted_at: number
+}
+
+export interface ListOptions {
+  readonly limit: number
+  readonly offset: number
+  readonly category?: string
+  /** Whether entries carry their embedding. */
+  readonly embeddings?: boolean
+}
+
+/** A wipe takes everything that matches all that is said. */
+export interface WipeFilter {
+  readonly category?: string
+  /** Only memories older than this time. */
+  readonly before?: number
+}
+
+/** What the analyser makes of a query: see `ranking.ts`. */
+export interface LexicalQuery {
+  readonly terms: readonly string[]
+}
+
+/** Where memories are kept: text, search index and vectors agree at all times, since each write is one transaction. */
+export interface MemoryStore {
+  /**
+   * Adds memories in one transaction and enforces the policy in it. A memory whose content, speaker and conversation
+   * are there already is not stored twice: the older one takes the newer time, the higher importance and the metadata.
+   * Resolves with the entries as stored, in the order given, and with what had to go.
+   */
+  add(
+    scope: Scope,
+    memories: readonly NewMemory[],
+    policy: RetentionPolicy,
+  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly evicted: readonly Eviction[] }>
+  get(scope: Scope, id: string): Promise<MemoryEntry | undefined>
+  /** Newest first, with the number of all that match. */
+  list(
+    scope: Scope,
+    options: ListOptions,
+  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly total: number }>
+  /** The categories in use and their counts; '' stands for none. */
+  categories(scope: Scope): Promise<readonly { readonly category: string; readonly count: number }[]>
+  /** Removes for good (text, index, vectors, freed pages) and resolves with the number. */
+  wipe(scope: Scope, filter: WipeFilter): Promise<number>
+  /** Removes what is too old or too many. */
+  clean(scope: Scope, policy: RetentionPolicy, now: number): Promise<readonly Eviction[]>
+  /** The record of what went and why, newest first. */
+  evictions(scope: Scope, limit: number): Promise<readonly Eviction[]>
+}
+
+const metadata = z.record(z.string().max(200), z.unknown())
+
+/** What a user says of a new memory. */
+export const memoryInput = z.object({
+  content: z.string().trim().min(1).max(maxContentLength),
+  importance_score: z.number().min(0).max(1).default(0.5),
+  metadata: metadata.default({}),
+})
+export type MemoryInput = z.output<typeof memoryInput>

@@ -1,0 +1,174 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+
+/** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
+export const memorySettings = z.object({
+  /** Whether chat reads and writes memories by itself; explicit calls always work. */
+  enabled: z.exactOptional(z.boolean()),
+  /** The most memories per user. */
+  max_memories: z.exactOptional(z.int().min(1).max(1_000_000)),
+  /** Whether full and old memories are removed by aichat; without it a full memory refuses new entries and nothing expires. */
+  auto_cleanup: z.exactOptional(z.boolean()),
+  /** Days after which a memory that is not pinned is removed. */
+  retention_days: z.exactOptional(z.int().min(1).max(36_500)),
+})
+
+/** How a persona adapts. A field that is absent has the default of `mutationDefaults`. */
+export const mutationSettings = z.object({
+  enabled: z.exactOptional(z.boolean()),
+  sensitivity: z.exactOptional(z.enum(['low', 'medium', 'high'])),
+  auto_adapt: z.exactOptional(z.boolean()),
+})
+
+export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
+export const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
+
+const name = z.string().trim().min(1).max(200)
+const model = z.string().trim().min(1).max(300)
+const longText = z.string().max(100_000)
+
+/**
+ * Request fields sent with every chat of the persona, such as `temperature`. The ones whose meaning is known are
+ * checked; others are passed on to the provider.
+ */
+export const parameters = z
+  .looseObject({
+    temperature: z.exactOptional(z.number().min(0).max(2)),
+    top_p: z.exactOptional(z.number().min(0).max(1)),
+    max_tokens: z.exactOptional(z.int().min(1)),
+  })
+  .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${'messages, model or stream'}`)
+
+const reserved = ['messages', 'model', 'stream']
+
+/** What a user says of a new persona. */
+export const personaInput = z.object({
+  name,
+  model,
+  description: z.exactOptional(longText),
+  system_prompt: z.exactOptional(longText),
+  parameters: parameters.default({}),
+  embedding_model: z.exactOptional(model),
+  memory_settings: z.exactOptional(memorySettings),
+  mutation_settings: z.exactOptional(mutationSettings),
+})
+
+/** A change: absent fields stay, `null` removes an optional one, settings are merged field by field. */
+export const personaChange = z.object({
+  name: z.exactOptional(name),
+  model: z.exactOptional(model),
+  description: z.exactOptional(longText.nullable()),
+  system_prompt: z.exactOptional(longText.nullable()),
+  parameters: z.exactOptional(parameters),
+  embedding_model: z.exactOptional(model.nullable()),
+  memory_settings: z.exactOptional(memorySettings.nullable()),
+  mutation_settings: z.exactOptional(mutationSettings.nullable()),
+})
+
+export type MemorySettings = z.output<typeof memorySettings>
+export type MutationSettings = z.output<typeof mutationSettings>
+export type PersonaInput = z.output<typeof personaInput>
+export type PersonaChange = z.output<typeof personaChange>
+
+/**
+ * A persona as it is stored. Settings hold only what the user said, so that "never asked" and "asked for the default"
+ * stay apart: an explicit `mutation_settings.enabled: false` refuses adaptation, an absent one does not.
+ */
+export interface Persona {
+  readonly id: string
+  readonly user_id: string
+  readonly name: string
+  readonly model: string
+  readonly description?: string
+  readonly system_prompt?: string
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly embedding_model?: string
+  readonly memory_settings?: MemorySettings
+  readonly mutation_settings?: MutationSettings
+  /** What came with an imported persona and has no field here; carried along unchanged and exported again. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** Milliseconds since 1970 UTC. */
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** A persona as every face shows it: all settings with their defaults filled in. */
+export const personaView = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  name: z.string(),
+  model: z.string(),
+  description: z.exactOptional(z.string()),
+  system_prompt: z.exactOptional(z.string()),
+  parameters: z.record(z.string(), z.unknown()),
+  embedding_model: z.exactOptional(z.string()),
+  memory_settings: z.object({
+    enabled: z.boolean(),
+    max_memories: z.int(),
+    auto_cleanup: z.boolean(),
+    retention_days: z.int(),
+  }),
+  mutation_settings: z.object({
+    enabled: z.boolean(),
+    sensitivity: z.enum(['low', 'medium', 'high']),
+    auto_adapt: z.boolean(),
+  }),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+export type PersonaView = z.output<typeof personaView>
+
+/** The memory settings that hold for a persona, defaults filled in. */
+export function memorySettingsOf(persona: Pick<Persona, 'memory_settings'>): Required<MemorySettings> {
+  return { ...memoryDefaults, ...persona.memory_settings }
+}
+
+/** The mutation settings that hold for a persona, defaults filled in. */
+export function mutationSettingsOf(persona: Pick<Persona, 'mutation_settings'>): Required<MutationSettings> {
+  return { ...mutationDefaults, ...persona.mutation_settings }
+}
+
+/** What a face shows of a stored persona. */
+export function viewOf(persona: Persona): PersonaView {
+  const { extra: _extra, ...fields } = persona
+  return {
+    ...fields,
+    parameters: { ...persona.parameters },
+    memory_settings: memorySettingsOf(persona),
+    mutation_settings: mutationSettingsOf(persona),
+  }
+}
+
+/** Where personas are kept. `owner` is a user's id or `local`. Every write is one durable transaction. */
+export interface PersonaStore {
+  /** Writes a new persona or all fields of an existing one with the same id and owner. */
+  save(persona: Persona): Promise<void>
+  /** The persona, whoever owns it: the caller compares `user_id`. */
+  find(id: string): Promise<Persona | undefined>
+  /** All personas of one owner, oldest first. */
+  list(owner: string): Promise<readonly Persona[]>
+  /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was not there. */
+  remove(id: string, owner: string): Promise<boolean>
+  /** Removes everything an owner had; for deleting an account. Resolves with the number of personas. */
+  removeOwner(owner: string): Promise<number>
+  /** Hands all personas and memories of one owner to another: what `local` owns goes to the first administrator. */
+  reassign(from: string, to: string): Promise<void>
+}
+
+/** What the faces and the other areas ask of personas. Unknown is `not_found`, somebody else's `forbidden`. */
+export interface Personas {
+  create(owner: string, input: PersonaInput): Promise<Persona>
+  /** By id, or by name where exactly one persona of the owner has it. */
+  get(owner: string, idOrName: string): Promise<Persona>
+  list(owner: string): Promise<readonly Persona[]>
+  update(owner: string, idOrName: string, change: PersonaChange): Promise<Persona>
+  remove(owner: string, idOrName: string): Promise<Persona>
+}
+
+/** The one rule of access: who asks for somebody else's persona learns that it is not theirs, administrators too. */
+export function requireOwn(persona: Persona | undefined, owner: string, asked: string): Persona {
+  if (!persona)
+    throw new AppError('not_found', `No persona "${asked}"`, { details: ['`aichat persona list` shows yours'] })
+  if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${asked}" belongs to another user`)
+  return persona
+}
