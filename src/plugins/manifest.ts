@@ -1,0 +1,392 @@
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+
+/**
+ * The plugin document: how to reach one provider or speech server. A file with id, name, type, endpoint, auth and
+ * model_map is enough; everything else is optional and unknown fields are kept.
+ */
+
+/** Words that stand in the place of an id in the routes, and names that files must not have. */
+const reservedIds = new Set(
+  'install upload activate deactivate active current status export all list none local plugin plugins con nul aux prn __proto__ constructor prototype'.split(
+    ' ',
+  ),
+)
+
+/** Headers that belong to the connection (RFC 9110 §7.6) or to somebody else's session. */
+const reservedHeaders = new Set(
+  'host content-length content-type content-encoding transfer-encoding connection cookie set-cookie te upgrade expect keep-alive trailer'.split(
+    ' ',
+  ),
+)
+
+const idRule = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+const headerValue = /^[\x20-\x7e]{0,1000}$/
+
+/** A model name as providers write them: `gpt-4o`, `qwen/qwen3-coder:free`, `models/x@2`. Never a way out of a path. */
+const modelRule = /^[\w.:/@+~-]{1,200}$/
+
+/** True for a text that looks like a model's name and cannot leave the place it is put in. */
+export function isModelName(name: string): boolean {
+  return modelRule.test(name) && !name.includes('..') && !name.startsWith('/') && !name.includes('//')
+}
+
+const modelName = z
+  .string()
+  .refine(isModelName, 'must be a model name: letters, digits and . _ : / @ + ~ - without ".."')
+
+const httpUrl = z.string().max(2000).superRefine(checkUrl)
+
+const milliseconds = z.int().min(1).max(3_600_000)
+
+const modelsSource = z.looseObject({
+  /** Where the provider lists its models. */
+  url: httpUrl,
+  /** The field that holds the rows; "" when the answer is the array itself. */
+  items: z.string().default('data'),
+  /** The field of a row that holds the model's name. */
+  id: z.string().default('id'),
+  /** Taken off the front of each name. */
+  strip: z.exactOptional(z.string()),
+  /** Fixed query values, such as a page size. */
+  query: z.exactOptional(z.record(z.string(), z.string())),
+  /** Pagination: the answer's `field` is sent as the query value `query`, as long as `more` (if named) is true. */
+  next: z.exactOptional(z.looseObject({ query: z.string(), field: z.string(), more: z.exactOptional(z.string()) })),
+  /** A row is kept when every rule holds; a rule marked optional holds where the row lacks the field. */
+  keep: z.exactOptional(
+    z.array(
+      z.looseObject({
+        path: z.string(),
+        has: z.exactOptional(z.string()),
+        equals: z.exactOptional(z.union([z.string(), z.number(), z.boolean(), z.null()])),
+        not: z.exactOptional(z.union([z.string(), z.number(), z.boolean(), z.null()])),
+        matches: z.exactOptional(z.string().superRefine(checkPattern)),
+        optional: z.exactOptional(z.boolean()),
+      }),
+    ),
+  ),
+  /** Names matching one of these regular expressions are dropped. */
+  drop: z.exactOptional(z.array(z.string().superRefine(checkPattern))),
+  /** Names the provider does not list but serves. */
+  include: z.exactOptional(z.array(modelName)),
+})
+
+/** Which fallback a list entry names: a plugin, or a plugin and one of its models. */
+const fallbackTarget = z.union([
+  z.string().min(1),
+  z.looseObject({ plugin: z.string().min(1), model: z.exactOptional(modelName) }),
+])
+
+export const pluginManifest = z.looseObject({
+  id: z.string().superRefine(checkId),
+  name: z.string().trim().min(1, 'must not be empty').max(200),
+  type: z.enum(['completion', 'embedding', 'chat', 'tts']),
+  endpoint: httpUrl,
+  auth: z.looseObject({
+    header: z.string().superRefine(checkHeader),
+    prefix: z.exactOptional(
+      z.string().regex(/^[\x20-\x7e]{0,64}$/, 'must be at most 64 printable characters, without line breaks'),
+    ),
+    key_env: z.string().superRefine(checkKeyName),
+    key_env_alternatives: z.exactOptional(z.array(z.string().superRefine(checkKeyName)).max(8)),
+  }),
+  model_map: z.array(modelName).min(1, 'must name at least one model').max(10_000),
+  capabilities: z.exactOptional(
+    z.looseObject({
+      tts: z.exactOptional(
+        z.looseObject({
+          endpoint: z.exactOptional(httpUrl),
+          model_map: z.exactOptional(z.array(modelName)),
+          config: z.exactOptional(
+            z.looseObject({
+              voices: z.exactOptional(z.array(z.string())),
+              default_voice: z.exactOptional(z.string()),
+              formats: z.exactOptional(z.array(z.string())),
+              default_format: z.exactOptional(z.string()),
+              max_characters: z.exactOptional(z.int().min(1)),
+              supports_streaming: z.exactOptional(z.boolean()),
+              no_auth_required: z.exactOptional(z.boolean()),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+  description: z.exactOptional(z.string().max(5000)),
+  documentation_url: z.exactOptional(z.string().max(2000)),
+  schema_version: z.exactOptional(z.literal(1)),
+  /** The dialect; guessed from the endpoint when absent. */
+  api: z.exactOptional(z.enum(['openai-chat', 'anthropic-messages', 'gemini', 'ollama'])),
+  /** Fixed extra headers. Never a secret: a value shaped like a key is refused. */
+  headers: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkHeaders)),
+  default_model: z.exactOptional(modelName),
+  models_source: z.exactOptional(modelsSource),
+  /** Facts about models, by name: context window, longest answer, prices, abilities. */
+  models: z.exactOptional(z.record(z.string(), z.looseObject({}))),
+  /** The date (YYYY-MM-DD) on which `model_map` was taken from the provider. */
+  models_as_of: z.exactOptional(z.string()),
+  /** Milliseconds: to connect, to the first byte, between bytes, and in all. */
+  timeouts: z.exactOptional(
+    z.strictObject({
+      connect: z.exactOptional(milliseconds),
+      first_byte: z.exactOptional(milliseconds),
+      idle: z.exactOptional(milliseconds),
+      total: z.exactOptional(milliseconds),
+    }),
+  ),
+  /** Tries at this plugin (at most 4), and the milliseconds that all waiting may take. */
+  retry: z.exactOptional(
+    z.strictObject({
+      attempts: z.exactOptional(z.int().min(1).max(4)),
+      budget_ms: z.exactOptional(z.int().min(0).max(600_000)),
+    }),
+  ),
+  /** Where a failed request goes next, in order; the local runner is always last. */
+  fallback: z.exactOptional(z.array(fallbackTarget).max(8)),
+  status: z.exactOptional(
+    z.looseObject({
+      state: z.enum(['active', 'deprecated', 'retired']),
+      since: z.exactOptional(z.string()),
+      replacement: z.exactOptional(z.string()),
+      note: z.exactOptional(z.string()),
+    }),
+  ),
+  quirks: z.exactOptional(
+    z.strictObject({
+      max_tokens_field: z.exactOptional(z.enum(['max_tokens', 'max_completion_tokens'])),
+      system_as: z.exactOptional(z.enum(['system', 'developer', 'user'])),
+      tool_id_pattern: z.exactOptional(z.string().superRefine(checkPattern)),
+      no_stream_options: z.exactOptional(z.boolean()),
+    }),
+  ),
+})
+
+export type PluginManifest = z.output<typeof pluginManifest>
+export type ModelsSource = z.output<typeof modelsSource>
+export type PluginKind = 'chat' | 'embedding' | 'tts'
+
+/** Plugins of type `completion` and `chat` are one kind: at most one of a kind is active. */
+export function kindOf(manifest: Pick<PluginManifest, 'type'>): PluginKind {
+  return manifest.type === 'completion' ? 'chat' : manifest.type
+}
+
+export interface ManifestRules {
+  /** Variables, beside `*_API_KEY` and GITHUB_TOKEN, that the operator allows a plugin to name. */
+  readonly keyNames: readonly string[]
+  /** Whether endpoints may lie on private addresses and this machine. */
+  readonly allowPrivate: boolean
+  /** Key names that belong to one host: sent there and to this machine only. */
+  readonly pinned: ReadonlyMap<string, string>
+}
+
+/**
+ * A stranger's JSON as a plugin document. Throws one `invalid` AppError that names every problem with its path in the
+ * document: shapes, and what the operator's rules say about key names and addresses.
+ */
+export function parseManifest(document: unknown, rules: ManifestRules): PluginManifest {
+  const parsed = pluginManifest.safeParse(document)
+  const problems = parsed.success ? [] : parsed.error.issues.map(describe)
+  problems.push(...ruleProblems(document, rules))
+  if (problems.length > 0 || !parsed.success) {
+    throw new AppError('invalid', 'Invalid plugin', { details: [...new Set(problems)] })
+  }
+  return parsed.data
+}
+
+/** What the operator's rules forbid, judged on the raw document so that it is reported beside the other problems. */
+function ruleProblems(document: unknown, rules: ManifestRules): string[] {
+  const problems: string[] = []
+  const manifest = (typeof document === 'object' && document !== null ? document : {}) as Partial<PluginManifest>
+  const auth = (manifest.auth ?? {}) as Partial<PluginManifest['auth']>
+  const names = [auth.key_env, ...(Array.isArray(auth.key_env_alternatives) ? auth.key_env_alternatives : [])]
+  for (const [index, name] of names.entries()) {
+    if (typeof name !== 'string' || name === '') continue
+    const path = index === 0 ? 'auth.key_env' : `auth.key_env_alternatives.${index - 1}`
+    if (!isKeyName(name, rules.keyNames) && !isOwnVariable(name) && /^[A-Z][A-Z0-9_]*$/.test(name)) {
+      problems.push(`${path}: must end in _API_KEY, be GITHUB_TOKEN, or be listed in PLUGIN_KEY_ENVS`)
+    }
+    for (const [where, endpoint] of endpointsOf(manifest)) {
+      const reason = whyKeyMayNotGoTo(name, endpoint, rules.pinned)
+      if (reason) problems.push(`${where}: ${reason}`)
+    }
+  }
+  for (const [where, endpoint] of endpointsOf(manifest)) {
+    const url = URL.parse?.(endpoint) ?? (URL.canParse(endpoint) ? new URL(endpoint) : null)
+    if (url && !rules.allowPrivate && hostRange(url.hostname) !== 'public')
+      problems.push(`${where}: private addresses are switched off (PLUGIN_ALLOW_PRIVATE)`)
+  }
+  return problems
+}
+
+/** Every address of a plugin to which its key is sent. */
+function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
+  const found: [string, unknown][] = [
+    ['endpoint', manifest.endpoint],
+    ['models_source.url', manifest.models_source?.url],
+    ['capabilities.tts.endpoint', manifest.capabilities?.tts?.endpoint],
+  ]
+  return found.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]))
+}
+
+/** Why this key must not travel to this address, or undefined when it may. */
+export function whyKeyMayNotGoTo(
+  name: string,
+  endpoint: string,
+  pinned: ReadonlyMap<string, string>,
+): string | undefined {
+  const url = new URL(endpoint)
+  const range = hostRange(url.hostname)
+  const home = pinned.get(name)
+  if (home && url.host !== home && range !== 'loopback')
+    return `${name} is only sent to ${home}; name another variable for another host`
+  if (url.protocol === 'http:' && range === 'public') return `${name} would travel unencrypted; use an https address`
+  return undefined
+}
+
+/** True for a variable that a plugin may name as its key. */
+export function isKeyName(name: string, extra: readonly string[]): boolean {
+  if (isOwnVariable(name)) return false
+  return /^[A-Z][A-Z0-9_]{0,60}_API_KEY$/.test(name) || name === 'GITHUB_TOKEN' || extra.includes(name)
+}
+
+/** Variables that aichat or the machine reads itself: a plugin that named one could carry it away. */
+export function isOwnVariable(name: string): boolean {
+  return (
+    /^(?:AICHAT_|JWT_|DEFAULT_ADMIN_|LD_|NODE_|npm_|XDG_|SSH_|AWS_)/i.test(name) ||
+    /^(?:PATH|HOME|USER|SHELL|PWD|HF_TOKEN|HF_ENDPOINT|DATABASE_URL|CREDENTIALS_DIRECTORY|CORS_ORIGIN|TRUST_PROXY|PUBLIC_HOSTS|PLUGIN_KEY_ENVS|PLUGIN_ALLOW_PRIVATE|OLLAMA_HOST|SINGLE_USER_MODE|ALLOW_REGISTRATION)(?:_FILE)?$/.test(
+      name,
+    )
+  )
+}
+
+/**
+ * Where a host lies, judged by its address and never by its spelling: `forbidden` are link-local and metadata addresses,
+ * the unspecified one, multicast and reserved ranges. A name is `public` here; its addresses are judged when it is dialled.
+ */
+export function hostRange(hostname: string): 'public' | 'private' | 'loopback' | 'forbidden' {
+  const host = hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase()
+  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
+  if (host === 'metadata.google.internal' || host === 'metadata') return 'forbidden'
+  return ipaddr.isValid(host) ? addressRange(host) : 'public'
+}
+
+/** The same for an address; IPv4 in an IPv6 spelling is judged as the IPv4 address it is. */
+export function addressRange(address: string): 'public' | 'private' | 'loopback' | 'forbidden' {
+  const parsed = ipaddr.process(address)
+  switch (parsed.range() as string) {
+    case 'unicast':
+      // Alibaba's and Oracle's metadata services stand on public-looking addresses.
+      return ['100.100.100.200', '192.0.0.192'].includes(parsed.toString()) ? 'forbidden' : 'public'
+    case 'loopback':
+      return 'loopback'
+    case 'private':
+    case 'uniqueLocal':
+      return parsed.toString() === 'fd00:ec2::254' ? 'forbidden' : 'private'
+    case 'carrierGradeNat':
+      return parsed.toString() === '100.100.100.200' ? 'forbidden' : 'private'
+    default:
+      return 'forbidden'
+  }
+}
+
+function checkId(id: string, context: z.RefinementCtx): void {
+  if (!idRule.test(id) || id.includes('..')) {
+    context.addIssue('must be 1 to 64 lower-case letters, digits and . _ - and begin and end with a letter or digit')
+  } else if (reservedIds.has(id)) context.addIssue(`"${id}" is a reserved word`)
+}
+
+function checkUrl(text: string, context: z.RefinementCtx): void {
+  // A placeholder is no URL character; any letter will do for the check.
+  const url = URL.canParse(text.replaceAll('{model}', 'm')) ? new URL(text.replaceAll('{model}', 'm')) : undefined
+  if (!url || !/^https?:\/\//i.test(text) || /[\s\x00-\x1f\x7f\\]/.test(text))
+    return void context.addIssue('must be an http or https address')
+  if (url.username || url.password) context.addIssue('must not hold a user name or password')
+  if (url.hash) context.addIssue('must not hold a fragment (#…)')
+  if (text.replaceAll('{model}', '').match(/[{}]/)) context.addIssue('may hold the placeholder {model} and no other')
+  if (/\{model\}/.test(text.split('/', 3).join('/'))) context.addIssue('must not hold {model} in its host')
+  if (hostRange(url.hostname) === 'forbidden')
+    context.addIssue('points at a link-local, metadata, multicast or reserved address')
+}
+
+function checkHeader(name: string, context: z.RefinementCtx): void {
+  if (name === '') return
+  if (!headerName.test(name))
+    context.addIssue('must be a header name: letters, digits and - without spaces or line breaks')
+  else if (reservedHeaders.has(name.toLowerCase()) || /^(?:proxy-|sec-)/i.test(name))
+    context.addIssue(`the header ${name} cannot carry a key`)
+}
+
+function checkHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.test(name) || reservedHeaders.has(name.toLowerCase()))
+      context.addIssue({ code: 'custom', path: [name], message: 'is not a header that can be set' })
+    if (!headerValue.test(value))
+      context.addIssue({ code: 'custom', path: [name], message: 'must be printable characters without line breaks' })
+    if (looksLikeKey(value))
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: 'looks like a secret; put it into the variable named by auth.key_env',
+      })
+  }
+}
+
+function checkKeyName(name: string, context: z.RefinementCtx): void {
+  if (name === '') return
+  if (!/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
+    // Never echo it: what stands here by mistake may be the key itself.
+    context.addIssue(
+      looksLikeKey(name)
+        ? 'holds what looks like a key; it must hold the name of a variable'
+        : 'must be the name of a variable: capitals, digits and _',
+    )
+  } else if (isOwnVariable(name)) context.addIssue(`${name} is a variable of aichat or of the machine and never a key`)
+}
+
+function checkPattern(text: string, context: z.RefinementCtx): void {
+  try {
+    new RegExp(text, 'i')
+  } catch {
+    return void context.addIssue('must be a regular expression')
+  }
+  // Nested repetition is what makes a pattern run for ever.
+  if (text.length > 300 || /[+*}][^()[\]|]*\)[+*{]/.test(text)) context.addIssue('is too long or repeats a repetition')
+}
+
+/** Shaped as the keys of the known providers are: a known beginning or a long run of random-looking characters. */
+function looksLikeKey(value: string): boolean {
+  return (
+    /\b(?:sk-|sk_|gsk_|ghp_|github_pat_|AIza|xox[abp]-|hf_|Bearer\s+\S{16})/.test(value) ||
+    /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9_-]{32,}$/.test(value)
+  )
+}
+
+/** `auth.key_env: must be …`; unions and missing fields said plainly. */
+function describe(issue: z.core.$ZodIssue): string {
+  const path = issue.path.map(String).join('.') || 'the plugin'
+  if (issue.code === 'invalid_type') {
+    const missing = 'input' in issue && issue.input === undefined
+    return `${path}: ${missing || /received undefined/.test(issue.message) ? 'is missing' : `must be ${article(issue.expected)}`}`
+  }
+  if (issue.code === 'invalid_value')
+    return `${path}: must be ${issue.values.map(String).join(', ')}`.replace(/, ([^,]+)$/, ' or $1')
+  if (issue.code === 'unrecognized_keys') return `${path}: does not know ${issue.keys.join(', ')}`
+  return `${path}: ${issue.message}`
+}
+
+function article(expected: string): string {
+  const names: Record<string, string> = {
+    record: 'an object',
+    object: 'an object',
+    array: 'a list',
+    string: 'a text',
+    boolean: 'true or false',
+    int: 'a whole number',
+  }
+  return names[expected] ?? `a ${expected}`
+}
