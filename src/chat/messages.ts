@@ -1,27 +1,60 @@
 /**
  * The one shape of a chat inside aichat: OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat),
  * because most providers speak it already. Dialects convert to and from this shape; nothing else knows another one.
- * Unknown fields are carried along and reach a provider that speaks the same dialect.
+ * Fields of OpenAI's dialect that no code here knows stand where OpenAI puts them; what only another dialect can say
+ * travels in `extra_content` or in a `ForeignPart`, and reaches a provider that speaks that dialect.
  */
+
+/**
+ * What one dialect alone understands, by dialect: `anthropic`, `gemini`, `ollama`. OpenAI's dialect never sends these.
+ * `google` is different: Gemini's OpenAI-compatible service puts it on the wire itself, for thought signatures
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+export type ExtraContent = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
+  readonly extra_content?: ExtraContent
 }
 
 export interface ImagePart {
   readonly type: 'image_url'
   /** `url` is an https address or a `data:` URL with base64. */
   readonly image_url: { readonly url: string; readonly detail?: string }
+  readonly extra_content?: ExtraContent
 }
 
-/** A part that no converter knows; it is passed on where the dialect is the same and left out elsewhere. */
+/** A part of a message, or a tool, that only one dialect can say: kept word for word, left out in every other dialect. */
+export interface ForeignPart {
+  readonly type: 'foreign'
+  readonly dialect: 'anthropic' | 'gemini' | 'ollama'
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+/** A part of OpenAI's dialect that no converter knows, such as `input_audio`: other dialects leave it out. */
 export interface OtherPart {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-export type ContentPart = TextPart | ImagePart | OtherPart
+export type ContentPart = TextPart | ImagePart | ForeignPart | OtherPart
+
+/**
+ * A piece of what the model thought, as OpenRouter spells it
+ * (https://openrouter.ai/docs/use-cases/reasoning-tokens): `reasoning.text` has `text` and perhaps the `signature` that the
+ * provider wants back, `reasoning.encrypted` has `data`, `reasoning.summary` has `summary`.
+ */
+export interface ReasoningDetail {
+  readonly type: string
+  readonly text?: string | null
+  readonly signature?: string | null
+  readonly data?: string
+  readonly summary?: string
+  readonly format?: string | null
+  readonly index?: number
+  readonly [field: string]: unknown
+}
 
 export interface ToolCall {
   readonly id: string
@@ -29,7 +62,7 @@ export interface ToolCall {
   /** `arguments` is JSON as text; "" stands for no arguments. */
   readonly function: { readonly name: string; readonly arguments: string }
   /** What a provider wants back word for word with this call, such as Gemini's thought signature. */
-  readonly extra_content?: Readonly<Record<string, unknown>>
+  readonly extra_content?: ExtraContent
 }
 
 export interface Message {
@@ -41,7 +74,10 @@ export interface Message {
   readonly tool_call_id?: string
   /** What the model thought before it answered, where a provider tells. */
   readonly reasoning_content?: string
+  /** The same in pieces, with the signatures that a provider wants back. */
+  readonly reasoning_details?: readonly ReasoningDetail[]
   readonly refusal?: string | null
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 
@@ -54,6 +90,7 @@ export interface Tool {
     readonly parameters?: Readonly<Record<string, unknown>>
     readonly strict?: boolean | null
   }
+  readonly extra_content?: ExtraContent
 }
 
 export type ToolChoice =
@@ -89,13 +126,14 @@ export interface ChatRequest {
   readonly n?: number | null
   readonly presence_penalty?: number | null
   readonly frequency_penalty?: number | null
-  readonly tools?: readonly Tool[]
+  readonly tools?: readonly (Tool | ForeignPart)[]
   readonly tool_choice?: ToolChoice
   readonly parallel_tool_calls?: boolean
   readonly response_format?: ResponseFormat
   readonly reasoning_effort?: string
   readonly stream?: boolean | null
   readonly stream_options?: { readonly include_usage?: boolean; readonly [field: string]: unknown } | null
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 
@@ -131,6 +169,7 @@ export interface ChatReply {
   readonly model: string
   readonly choices: readonly Choice[]
   readonly usage?: Usage
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 
@@ -140,19 +179,25 @@ export interface ToolCallDelta {
   readonly id?: string
   readonly type?: 'function'
   readonly function?: { readonly name?: string; readonly arguments?: string }
-  readonly extra_content?: Readonly<Record<string, unknown>>
+  readonly extra_content?: ExtraContent
 }
 
 export interface Delta {
   readonly role?: 'assistant'
   readonly content?: string | null
   readonly reasoning_content?: string
+  /** Pieces of the thinking; a signature comes in a piece of its own, after the text it signs. */
+  readonly reasoning_details?: readonly ReasoningDetail[]
   readonly tool_calls?: readonly ToolCallDelta[]
   readonly refusal?: string | null
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 
-/** One event of a streamed answer. The chunk that carries `usage` at the end has no choices. */
+/**
+ * One event of a streamed answer. Decoders promise: the first delta of each choice has a role, every choice ends with
+ * one finish_reason, and usage, where the provider tells it, comes exactly once, last, in a chunk that has no choices.
+ */
 export interface ChatChunk {
   readonly id: string
   readonly object: 'chat.completion.chunk'
@@ -165,6 +210,7 @@ export interface ChatChunk {
     readonly [field: string]: unknown
   }[]
   readonly usage?: Usage | null
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 

@@ -24,7 +24,7 @@ export interface WireRequest {
 export interface WireError {
   /** The provider's own words. */
   readonly message: string
-  /** The provider's own code or type: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`… */
+  /** The provider's own code, or where it has none its type: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`… */
   readonly code?: string
   /** The HTTP status that the body names, where it differs from the answer's own. */
   readonly status?: number
@@ -32,23 +32,35 @@ export interface WireError {
   readonly retryAfterMs?: number
 }
 
-/** Reads a streamed answer, bytes in any cut, chunks out. */
+/** An error for a client: our sentence, and the names that the dialect's clients look for. */
+export interface ClientError {
+  readonly message: string
+  /** OpenAI's error type, such as `invalid_request_error`; the Anthropic and Gemini names follow from `status`. */
+  readonly type?: string
+  readonly code?: string
+  readonly status?: number
+}
+
+/** Reads a streamed answer, bytes in any cut, chunks out; what the chunks promise stands at `ChatChunk`. */
 export interface StreamDecoder {
   /** Feeds bytes as they arrive; returns the chunks they complete. Throws a DialectError on an error event or broken data. */
   push(bytes: Uint8Array): readonly ChatChunk[]
   /** Says that the body has ended; returns what was still held back. Throws a DialectError when the dialect's own end was not read. */
   end(): readonly ChatChunk[]
-  /** True once the dialect's own end has been read: from here the answer is whole. */
+  /**
+   * True once the dialect's own end has been read: from here the answer is whole and nothing can go wrong any more.
+   * More may still come (Gemini's last token counts), so read on until the body ends and call `end`.
+   */
   readonly complete: boolean
 }
 
-/** Writes a streamed answer in a dialect, for the clients of `/v1/…`. */
+/** Writes a streamed answer in a dialect, for the clients of `/v1/…`. Every string is whole events, or empty. */
 export interface StreamEncoder {
   push(chunk: ChatChunk): string
   /** The dialect's end. */
   end(): string
   /** A failure after the first byte: an error event, and never a clean end. */
-  fail(error: WireError & { readonly type?: string }): string
+  fail(error: ClientError): string
 }
 
 /** How one family of providers spells a chat. Pure: bytes and JSON in, bytes and JSON out. */
@@ -56,23 +68,21 @@ export interface Dialect {
   readonly id: 'openai-chat' | 'anthropic-messages' | 'gemini' | 'ollama'
   /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */
   matches(endpoint: string): boolean
-  /** Our request as the provider's. */
+  /**
+   * Our request as the provider's. It adds nothing that was not asked for, but for what the provider requires;
+   * whoever wants token counts of a stream sets `stream_options.include_usage` first.
+   */
   writeRequest(request: ChatRequest, endpoint: string, quirks?: Quirks): WireRequest
   /** The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded traffic. */
   readRequest(body: unknown, url?: string): ChatRequest
   /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
   readReply(body: unknown, request: ChatRequest): ChatReply
-  /** Our answer as this dialect's. */
+  /** Our answer as this dialect's. `created` of an answer stands in for a clock where a dialect wants a time. */
   writeReply(reply: ChatReply): Record<string, unknown>
-  /** The error in a body, or undefined when the body holds none. */
+  /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
   readError(body: unknown): WireError | undefined
   /** An error as this dialect's body. */
-  writeError(error: {
-    readonly message: string
-    readonly type: string
-    readonly code?: string
-    readonly status: number
-  }): Record<string, unknown>
+  writeError(error: ClientError): Record<string, unknown>
   decodeStream(request: ChatRequest): StreamDecoder
   encodeStream(request: ChatRequest): StreamEncoder
 }
