@@ -26,6 +26,8 @@ export interface WireError {
   readonly message: string
   /** The provider's own code, or where it has none its type: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`… */
   readonly code?: string
+  /** The kind beside a code: `invalid_request_error`, `INVALID_ARGUMENT`… */
+  readonly type?: string
   /** The HTTP status that the body names, where it differs from the answer's own. */
   readonly status?: number
   /** Milliseconds to wait, where the body tells (Gemini's RetryInfo). */
