@@ -6,7 +6,9 @@ export type ModelRow = Readonly<Record<string, unknown>>
 /** The rows of a list answer, or undefined when the answer holds no list where the plugin says one is. */
 export function rowsOf(answer: unknown, source: Pick<ModelsSource, 'items'>): readonly ModelRow[] | undefined {
   const rows = source.items === '' ? answer : valueAt(answer, source.items)
-  return Array.isArray(rows) ? rows.filter((row): row is ModelRow => typeof row === 'object' && row !== null) : undefined
+  return Array.isArray(rows)
+    ? rows.filter((row): row is ModelRow => typeof row === 'object' && row !== null)
+    : undefined
 }
 
 /**
@@ -43,7 +45,8 @@ type KeepRule = NonNullable<ModelsSource['keep']>[number]
 
 function holds(row: ModelRow, rule: KeepRule): boolean {
   const value = valueAt(row, rule.path)
-  if (value === undefined || (value === null && rule.equals !== null && rule.not !== null)) return rule.optional === true
+  if (value === undefined || (value === null && rule.equals !== null && rule.not !== null))
+    return rule.optional === true
   if (rule.has !== undefined && !(Array.isArray(value) && value.includes(rule.has))) return false
   if (rule.equals !== undefined && value !== rule.equals) return false
   if (rule.not !== undefined && value === rule.not) return false

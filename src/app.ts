@@ -1,0 +1,131 @@
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { createCircuits } from './chat/circuit.ts'
+import { createHealth, type Health } from './chat/health.ts'
+import type { Router } from './chat/router.ts'
+import { createPluginHost, type PluginHost } from './plugins/host.ts'
+import { createKeys, type Keys } from './plugins/keys.ts'
+import type { PluginManifest } from './plugins/manifest.ts'
+import type { OllamaRunner } from './runners/ollama.ts'
+import { readSecret, type Settings } from './settings.ts'
+import { openPluginFiles } from './storage/plugin-files.ts'
+import { openSecretFile, type SecretFile } from './storage/secret-file.ts'
+import { join } from 'node:path'
+
+/** What chats need; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
+export interface Chat {
+  readonly router: Router
+  readonly ollama: OllamaRunner
+}
+
+/** The product: one value that every face receives. */
+export interface App {
+  readonly settings: Settings
+  readonly plugins: PluginHost
+  readonly keys: Keys
+  readonly secrets: SecretFile
+  readonly health: Health
+  chat(): Promise<Chat>
+  close(): Promise<void>
+}
+
+/** Folders that ship with the package, the same from the sources and from the build. */
+export function packageFolder(name: string): string {
+  return fileURLToPath(new URL(`./${name}/`, import.meta.resolve('#package')))
+}
+
+/** The composition root: the one place that knows the areas and what they stand on. */
+export function openApp(settings: Settings): App {
+  const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
+  const closers: (() => Promise<void> | void)[] = []
+  const keys = createKeys([environmentSecrets(settings), secrets], () => plugins.keyRules())
+  const plugins: PluginHost = createPluginHost({
+    store: openPluginFiles(packageFolder('plugins'), join(settings.paths.data, 'plugins')),
+    keys,
+    keyNames: settings.pluginKeyNames,
+    allowPrivate: settings.pluginAllowPrivate,
+  })
+  const now = () => performance.now()
+  const circuits = createCircuits(now)
+  const health = createHealth(circuits, Date.now)
+
+  return {
+    settings,
+    plugins,
+    keys,
+    secrets,
+    health,
+    chat: once(openChat),
+    async close() {
+      for (const close of closers.reverse()) await close()
+    },
+  }
+
+  async function openChat(): Promise<Chat> {
+    const [{ openOutbound }, { createAttempts }, { httpTarget }, { createRouter }, { createOllamaRunner }, { dialectFor }] = await Promise.all([
+      import('./outbound/agent.ts'),
+      import('./chat/attempts.ts'),
+      import('./chat/provider.ts'),
+      import('./chat/router.ts'),
+      import('./runners/ollama.ts'),
+      import('./chat/dialects/dialects.ts'),
+    ])
+    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
+    // The local runner's address is the operator's own word and may always be private.
+    const local = settings.pluginAllowPrivate ? outbound : openOutbound({ allowPrivate: true })
+    closers.push(() => outbound.close())
+    if (local !== outbound) closers.push(() => local.close())
+    const ollama = createOllamaRunner({ url: settings.ollamaHost, preferred: settings.localModel, send: local.send, dialect: dialectFor('ollama', settings.ollamaHost), now })
+    const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
+    const router = createRouter({
+      find: (id) => plugins.find(id),
+      active: () => plugins.active('chat'),
+      target(manifest, model) {
+        // A plugin that is read anew is another object: old targets go with it.
+        const known = targets.get(manifest) ?? new Map<string, ReturnType<typeof httpTarget>>()
+        targets.set(manifest, known)
+        const target =
+          known.get(model) ??
+          httpTarget({ manifest, model, runner: null, dialect: dialectFor(manifest.api, manifest.endpoint), send: outbound.send, keyHeader: (url) => keys.headerFor(manifest, url) })
+        if (known.size < 1000) known.set(model, target)
+        return target
+      },
+      local: (model) => ollama.target(model),
+      advice: () => advice(settings, plugins),
+      attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
+      now,
+      observe: health.observe,
+    })
+    return { router, ollama }
+  }
+}
+
+/** What can be done today by someone for whom nothing answers. */
+function advice(settings: Settings, plugins: PluginHost): readonly string[] {
+  const ready = plugins.list().find((plugin) => plugin.state === 'ready' && plugin.type !== 'tts' && plugin.type !== 'embedding' && !plugin.active)
+  return [
+    ready ? `Activate a plugin whose key is set: aichat plugin activate ${ready.id}` : 'Use a provider: set its key, such as OPENAI_API_KEY, and run aichat plugin activate openai',
+    `or start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`,
+  ]
+}
+
+function environmentSecrets(settings: Settings) {
+  const known = new Map<string, string | undefined>()
+  const get = (name: string) => {
+    if (!known.has(name)) known.set(name, readSecret(name, settings.environment)?.value)
+    return known.get(name)
+  }
+  return { has: (name: string) => get(name) !== undefined, get }
+}
+
+/** Loads a part at its first use; a failed load is tried again. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    loading ??= load().catch((reason) => {
+      loading = undefined
+      throw reason
+    })
+    return loading
+  }
+}

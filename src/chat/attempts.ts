@@ -1,0 +1,226 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
+import type { Circuits } from './circuit.ts'
+import { classifyFailure, type Failure } from './failure.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+import { RefusedReply, type Target } from './provider.ts'
+
+/** One target's part in answering a request, for the reply's `aichat.attempts`. */
+export interface Attempt {
+  readonly plugin: string | null
+  readonly runner: string | null
+  readonly model: string
+  /** Requests sent; 0 when the circuit was open or the key missing. */
+  readonly tries: number
+  readonly outcome: 'answered' | 'failed'
+  readonly class?: Failure['class'] | 'configuration'
+  readonly error?: string
+  readonly status?: number
+  /** Milliseconds from the first try to the verdict. */
+  readonly duration_ms: number
+}
+
+/** A target that could not answer. `failure` is undefined where nothing was sent because something must be set up first. */
+export class AttemptFailed extends Error {
+  override readonly name = 'AttemptFailed'
+  readonly attempt: Attempt
+  readonly failure: Failure | undefined
+  readonly setup: AppError | undefined
+
+  constructor(attempt: Attempt, failure: Failure | undefined, setup?: AppError) {
+    super(attempt.error ?? 'failed')
+    this.attempt = attempt
+    this.failure = failure
+    this.setup = setup
+  }
+}
+
+/** What all tries of one request share. */
+export interface Deadline {
+  /** Milliseconds on the monotonic clock. */
+  readonly endsAt: number
+  /** Tries that are left over all targets. */
+  triesLeft: number
+}
+
+/** A stream at its commit point: the first content has been read, nothing of it has been shown. */
+export interface OpenStream {
+  readonly chunks: AsyncIterable<ChatChunk>
+}
+
+export interface Attempts {
+  ask(
+    target: Target,
+    request: ChatRequest,
+    deadline: Deadline,
+    signal?: AbortSignal,
+  ): Promise<{ readonly reply: ChatReply; readonly attempt: Attempt }>
+  stream(
+    target: Target,
+    request: ChatRequest,
+    deadline: Deadline,
+    signal?: AbortSignal,
+  ): Promise<{ readonly stream: OpenStream; readonly attempt: Attempt }>
+}
+
+export interface AttemptsParts {
+  readonly circuits: Circuits
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+  /** Milliseconds since 1970 UTC, for waits that are given as dates. */
+  readonly clock: () => number
+  readonly random: () => number
+  /** Takes keys out of a provider's words. */
+  readonly redact: (text: string) => string
+}
+
+/** Waits between tries: from 500 ms doubling to 8 s as the providers' own clients do, full jitter (AWS, "Exponential Backoff And Jitter"). */
+const firstWait = 500
+const longestWait = 8_000
+
+/** The retry loop over one target; the deadline and the number of tries are shared by all targets of a request. */
+export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
+  return {
+    async ask(target, request, deadline, signal) {
+      const { value, attempt } = await tryTarget(target, deadline, signal, (limit) => target.ask(request, limit))
+      return { reply: value, attempt }
+    },
+    async stream(target, request, deadline, signal) {
+      const { value, attempt } = await tryTarget(target, deadline, signal, (limit) =>
+        openStream(target, request, limit),
+      )
+      return { stream: { chunks: value }, attempt }
+    },
+  }
+
+  /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
+  async function tryTarget<T>(
+    target: Target,
+    deadline: Deadline,
+    signal: AbortSignal | undefined,
+    run: (limit: AbortSignal | undefined) => Promise<T>,
+  ): Promise<{ value: T; attempt: Attempt }> {
+    const name = circuitName(target)
+    const begun = now()
+    let waited = 0
+    let tries = 0
+    const describe = (outcome: Attempt['outcome'], failure?: Failure): Attempt => ({
+      plugin: target.plugin,
+      runner: target.runner,
+      model: target.model,
+      tries,
+      outcome,
+      ...(failure && {
+        class: failure.class,
+        error: redact(failure.message),
+        ...(failure.status !== undefined && { status: failure.status }),
+      }),
+      duration_ms: Math.round(now() - begun),
+    })
+
+    const refusal = circuits.refusal(name, target.identity)
+    if (refusal) throw new AttemptFailed(describe('failed', resting(refusal.failure)), refusal.failure)
+
+    for (;;) {
+      tries++
+      deadline.triesLeft--
+      try {
+        const value = await run(signal)
+        circuits.succeeded(name)
+        return { value, attempt: describe('answered') }
+      } catch (thrown) {
+        if (thrown instanceof AppError) {
+          tries--
+          circuits.failed(name, target.identity, cancelled)
+          throw new AttemptFailed(
+            { ...describe('failed'), class: 'configuration', error: redact(thrown.message) },
+            undefined,
+            thrown,
+          )
+        }
+        const failure = verdict(thrown, signal)
+        circuits.failed(name, target.identity, failure)
+        const wait = failure.waitMs ?? random() * Math.min(longestWait, firstWait * 2 ** (tries - 1))
+        const again =
+          failure.retryable &&
+          tries < target.retry.attempts &&
+          deadline.triesLeft > 0 &&
+          waited + wait <= target.retry.budgetMs &&
+          now() + wait < deadline.endsAt &&
+          !signal?.aborted
+        if (!again) throw new AttemptFailed(describe('failed', failure), failure)
+        waited += wait
+        if (wait >= 1) await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {})
+      }
+    }
+  }
+
+  function verdict(thrown: unknown, signal: AbortSignal | undefined): Failure {
+    if (signal?.aborted) return signal.reason === deadlineReached ? outOfTime : cancelled
+    if (thrown instanceof RefusedReply) {
+      return classifyFailure({
+        status: thrown.status,
+        headers: thrown.headers,
+        ...(thrown.error && { error: thrown.error }),
+        now: clock(),
+      })
+    }
+    return classifyFailure({ thrown, now: clock() })
+  }
+}
+
+/** The reason with which the router aborts the signal of a request whose time is over. */
+export const deadlineReached = new Error('deadline reached')
+
+const cancelled: Failure = { class: 'cancelled', retryable: false, message: 'the caller went away' }
+const outOfTime: Failure = { class: 'down', retryable: false, message: 'no answer within the time allowed' }
+
+/** The name under which a target's circuit is kept. */
+export function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): string {
+  return `${target.plugin ?? `local:${target.runner}`}|${target.model}`
+}
+
+/** The failure that opened a circuit, told to a request that was not sent because of it. */
+function resting(failure: Failure): Failure {
+  return { ...failure, message: `not asked, because it failed before: ${failure.message}` }
+}
+
+/**
+ * Reads a stream up to its first content: text, thought, a tool call or a finish. What fails before is as if it had not
+ * been; what comes after can no longer be taken back.
+ */
+async function openStream(
+  target: Target,
+  request: ChatRequest,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<ChatChunk>> {
+  const iterator = (await target.stream(request, signal))[Symbol.asyncIterator]()
+  const held: ChatChunk[] = []
+  for (;;) {
+    const next = await iterator.next()
+    if (next.done) break
+    held.push(next.value)
+    if (hasContent(next.value)) break
+  }
+  return resume(held, iterator)
+}
+
+async function* resume(held: readonly ChatChunk[], iterator: AsyncIterator<ChatChunk>): AsyncGenerator<ChatChunk> {
+  try {
+    yield* held
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+function hasContent(chunk: ChatChunk): boolean {
+  return chunk.choices.some(
+    ({ delta, finish_reason }) =>
+      finish_reason !== null ||
+      Boolean(delta.content) ||
+      Boolean(delta.reasoning_content) ||
+      Boolean(delta.refusal) ||
+      (delta.tool_calls?.length ?? 0) > 0,
+  )
+}

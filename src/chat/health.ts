@@ -1,0 +1,38 @@
+import type { Attempt } from './attempts.ts'
+import type { Circuits } from './circuit.ts'
+
+/** How a plugin last did, as far as this process has seen. */
+export interface PluginHealth {
+  readonly last_error: string | null
+  /** Milliseconds since 1970 UTC. */
+  readonly last_used_at: number | null
+  /** The worst state among the plugin's models. */
+  readonly circuit: 'closed' | 'open' | 'half-open'
+}
+
+export interface Health {
+  of(plugin: string): PluginHealth
+  observe(attempt: Attempt): void
+}
+
+/** Remembers per plugin the last use and the last error; a success clears the error. */
+export function createHealth(circuits: Circuits, clock: () => number): Health {
+  const seen = new Map<string, { last_error: string | null; last_used_at: number }>()
+  return {
+    of(plugin) {
+      const states = [...circuits.states()]
+        .filter(([name]) => name.startsWith(`${plugin}|`))
+        .map(([, { state }]) => state)
+      const circuit = states.includes('open') ? 'open' : states.includes('half-open') ? 'half-open' : 'closed'
+      const { last_error = null, last_used_at = null } = seen.get(plugin) ?? {}
+      return { last_error, last_used_at, circuit }
+    },
+    observe({ plugin, tries, error }) {
+      if (plugin === null) return
+      seen.set(plugin, {
+        last_error: error ?? null,
+        last_used_at: tries > 0 ? clock() : (seen.get(plugin)?.last_used_at ?? clock()),
+      })
+    },
+  }
+}

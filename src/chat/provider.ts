@@ -1,0 +1,200 @@
+import type { PluginManifest } from '../plugins/manifest.ts'
+import { type Dialect, DialectError } from './dialects/dialect.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+
+/** Milliseconds of the four clocks of one try. */
+export interface Timeouts {
+  readonly connect: number
+  /** From the request sent to the answer's headers. */
+  readonly firstByte: number
+  /** Between two pieces of the body. */
+  readonly idle: number
+  /** Over all tries at all providers. */
+  readonly total: number
+}
+
+/** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
+export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface OutboundReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The body's bytes as they arrive. Leaving the loop early ends the request. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** The whole body as text; throws when it is longer than `limit` bytes. */
+  text(limit: number): Promise<string>
+  /** Lets go of the body: what little is left is read so that the connection can be used again, more ends it. */
+  discard(): void
+}
+
+/** One HTTP exchange with a provider. Follows no redirect and never dials a forbidden address. */
+export type Send = (request: OutboundRequest) => Promise<OutboundReply>
+
+/** The longest answer that is read whole, and the longest error body: bytes. */
+const replyLimit = 32 * 1024 * 1024
+const errorLimit = 256 * 1024
+
+/** A provider's answer with an error status: what is needed to classify it. */
+export class RefusedReply extends Error {
+  override readonly name = 'RefusedReply'
+  readonly status: number
+  readonly headers: OutboundReply['headers']
+  readonly error: ReturnType<Dialect['readError']>
+
+  constructor(reply: OutboundReply, error: ReturnType<Dialect['readError']>) {
+    super(error?.message ?? `status ${reply.status}`)
+    this.status = reply.status
+    this.headers = reply.headers
+    this.error = error
+  }
+}
+
+/** One place that answers chats: a plugin with one of its models, or a local runner with one of its own. */
+export interface Target {
+  /** The plugin's id, or null for the local runner. */
+  readonly plugin: string | null
+  readonly runner: string | null
+  readonly model: string
+  readonly timeouts: Timeouts
+  readonly retry: { readonly attempts: number; readonly budgetMs: number }
+  /** Changes when what this target is made of changes, so that an old verdict on it no longer holds. */
+  readonly identity: unknown
+  ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>
+  /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
+  stream(request: ChatRequest, signal?: AbortSignal): Promise<AsyncIterable<ChatChunk>>
+  /** The request that would go out, without its key: for `--dry-run`. */
+  preview(
+    request: ChatRequest,
+    streamed: boolean,
+  ): { readonly url: string; readonly headers: Record<string, string>; readonly body: unknown }
+}
+
+export interface HttpTargetParts {
+  readonly manifest: PluginManifest
+  readonly model: string
+  readonly runner: string | null
+  readonly dialect: Dialect
+  readonly send: Send
+  readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+}
+
+/** A target that is reached over HTTP in one of the dialects. */
+export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }: HttpTargetParts): Target {
+  const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
+  const timeouts: Timeouts = {
+    connect: connect ?? defaultTimeouts.connect,
+    firstByte: firstByte ?? defaultTimeouts.firstByte,
+    idle: idle ?? defaultTimeouts.idle,
+    total: total ?? defaultTimeouts.total,
+  }
+  return {
+    plugin: runner === null ? manifest.id : null,
+    runner,
+    model,
+    timeouts,
+    retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
+    identity: manifest,
+    async ask(request, signal) {
+      const reply = await post(wire(request, false), signal)
+      const text = await reply.text(replyLimit)
+      return dialect.readReply(parseBody(text), request)
+    },
+    async stream(request, signal) {
+      const reply = await post(wire(request, true), signal)
+      return chunksOf(reply, request)
+    },
+    preview(request, streamed) {
+      const { url, headers, body } = wire(request, streamed)
+      return {
+        url,
+        headers: {
+          ...headers,
+          ...(manifest.auth.header && {
+            [manifest.auth.header.toLowerCase()]: `${manifest.auth.prefix ?? ''}[${manifest.auth.key_env}]`,
+          }),
+        },
+        body,
+      }
+    },
+  }
+
+  function wire(
+    request: ChatRequest,
+    streamed: boolean,
+  ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
+    const { url, headers, body } = dialect.writeRequest(
+      { ...request, model, stream: streamed },
+      manifest.endpoint,
+      manifest.quirks,
+    )
+    const all: Record<string, string> = { 'content-type': 'application/json' }
+    for (const [name, value] of [...Object.entries(headers), ...Object.entries(manifest.headers ?? {})])
+      all[name.toLowerCase()] = value
+    return { url, headers: all, body }
+  }
+
+  async function post(
+    request: { url: string; headers: Record<string, string>; body: unknown },
+    signal?: AbortSignal,
+  ): Promise<OutboundReply> {
+    const key = keyHeader(request.url)
+    Object.assign(request.headers, key instanceof Promise ? await key : key)
+    const reply = await send({
+      method: 'POST',
+      url: request.url,
+      headers: request.headers,
+      body: JSON.stringify(request.body),
+      timeouts,
+      signal,
+    })
+    if (reply.status >= 200 && reply.status < 300) return reply
+    if (reply.status >= 300 && reply.status < 400) {
+      reply.discard()
+      throw new DialectError('broken', {
+        message: `answered with a redirect (${reply.status}), which is never followed`,
+      })
+    }
+    throw new RefusedReply(reply, await readRefusal(reply))
+  }
+
+  async function readRefusal(reply: OutboundReply): Promise<ReturnType<Dialect['readError']>> {
+    try {
+      return dialect.readError(JSON.parse(await reply.text(errorLimit)))
+    } catch {
+      // An HTML page, a body too long, a connection that broke: the status says enough.
+      return undefined
+    }
+  }
+
+  async function* chunksOf(reply: OutboundReply, request: ChatRequest): AsyncGenerator<ChatChunk> {
+    const decoder = dialect.decodeStream(request)
+    for await (const bytes of reply.body) {
+      yield* decoder.push(bytes)
+      if (decoder.complete) break
+    }
+    yield* decoder.end()
+  }
+}
+
+/** Providers send blank lines to keep a slow answer's connection alive: they are no part of it. */
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const page = /^\s*</.test(text)
+    throw new DialectError(
+      'broken',
+      { message: page ? 'answered with a web page instead of JSON' : 'answered with something that is not JSON' },
+      { cause },
+    )
+  }
+}

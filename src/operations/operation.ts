@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import type { App } from '../app.ts'
+
+/**
+ * The contract: everything that can be asked of the core, each thing said once. From the table of operations follow the
+ * REST routes with their guards, the OpenAPI document, the calls of the command line, and those of its remote client.
+ */
+
+/** Who may ask: anybody, any user, an administrator, or an administrator and the user whose id is in the path. */
+export type Access = 'public' | 'user' | 'admin' | 'self'
+
+export type Role = 'admin' | 'user'
+
+/** The one who asks. In process that is the oldest administrator, or the owner `local` while there are no users. */
+export interface Caller {
+  readonly id: string
+  readonly username: string
+  readonly role: Role
+}
+
+export interface Call {
+  readonly app: App
+  /** For an operation of access `public` this may be nobody: undefined. */
+  readonly caller: Caller
+  /** Aborted when the caller goes away. */
+  readonly signal?: AbortSignal | undefined
+  /** The caller's address, as the server's rules for proxies say; undefined in process. */
+  readonly address?: string | undefined
+  /** The id of the caller's login, where there is one: logging out ends it. */
+  readonly session?: string | undefined
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface Described {
+  /** `area.verb`: the name in the OpenAPI document and in logs. */
+  readonly name: string
+  readonly method: Method
+  /** With `:name` for parts that become fields of the input. */
+  readonly path: `/${string}`
+  readonly access: Access
+  /** One sentence for the OpenAPI document. */
+  readonly summary: string
+  /** The longest request body in bytes; 1 MiB where nothing is said. */
+  readonly limit?: number
+  /** Answered with 403 in single-user mode. */
+  readonly blockedInSingleUserMode?: true
+  /**
+   * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
+   * at, so that a stranger learns nothing from a validation message.
+   */
+  locate?(call: Call, path: Readonly<Record<string, string>>): void | Promise<void>
+  /** The field of the input that the whole JSON body becomes, where its fields must not mix with those of path and query. */
+  readonly bodyField?: string
+  /** How a request body that is no JSON becomes a field of the input. */
+  readonly upload?: Upload
+}
+
+export interface Upload {
+  /** The input's field: a text for `multipart`, an async iterable of bytes for `stream`. */
+  readonly field: string
+  readonly as: 'multipart' | 'stream'
+}
+
+export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Described {
+  /** One object: path, query and body together. The one validation, the documented schema and the type. */
+  readonly input: I
+  readonly output: O
+  /** 200 unless said otherwise. */
+  readonly status?: 200 | 201
+  /** The file name under which the answer is offered for saving. */
+  attachment?(output: z.output<O>): string
+  // Method syntax on purpose: a field would not be assignable to the plain Operation.
+  run(call: Call, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  /** The same question answered piece by piece, where the input wants it. */
+  readonly stream?: StreamOf<I>
+}
+
+export interface StreamOf<I extends z.ZodType = z.ZodType> {
+  wanted(input: z.output<I>): boolean
+  /** Resolves when the answer is certain to begin; the iteration throws when it breaks off. */
+  run(call: Call, input: z.output<I>): Promise<{ readonly chunks: AsyncIterable<unknown>; readonly headers?: Readonly<Record<string, string>> }>
+}
+
+/** Bytes as an answer, in place of JSON. */
+export class Download {
+  readonly type: string
+  readonly filename: string | undefined
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(type: string, body: AsyncIterable<Uint8Array> | Uint8Array, options: { readonly filename?: string; readonly headers?: Readonly<Record<string, string>> } = {}) {
+    this.type = type
+    this.body = body
+    this.filename = options.filename
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** States an operation; the types of its parts follow from its schemas. */
+export function defineOperation<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>): Operation<I, O> {
+  return operation
+}
+
+/** Asks for an operation: in this process, or over HTTP. */
+export type Ask = <I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, input: z.input<I>, signal?: AbortSignal) => Promise<z.output<O>>
+
+/** The same for an operation that streams. */
+export type AskStream = <I extends z.ZodType>(operation: Operation<I>, input: z.input<I>, signal?: AbortSignal) => Promise<AsyncIterable<unknown>>

@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { pluginManifest } from '../plugins/manifest.ts'
+import { defineOperation } from './operation.ts'
+
+const pluginId = z.object({ id: z.string() })
+
+/** Any object: the host judges it by the plugin schema and by the operator's rules in one go. */
+const pluginDocument = z.record(z.string(), z.unknown())
+
+/** `?replace=true` in an address, `true` in process. */
+const flag = z.union([z.boolean(), z.stringbool()]).default(false)
+
+const kind = z.enum(['chat', 'embedding', 'tts'])
+
+export const pluginView = pluginManifest.extend({
+  active: z.boolean(),
+  source: z.enum(['bundled', 'user']),
+  overridden: z.boolean(),
+  key_set: z.boolean(),
+  state: z.enum(['ready', 'key_missing', 'retired']),
+})
+
+export const listPlugins = defineOperation({
+  name: 'plugins.list',
+  method: 'GET',
+  path: '/api/plugins',
+  access: 'user',
+  summary: 'Lists the installed plugins.',
+  input: z.object({}),
+  output: z.object({
+    plugins: z.array(pluginView),
+    /** Documents in the data folder that cannot be used, and why. */
+    broken: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })),
+  }),
+  run: ({ app }) => ({ plugins: [...app.plugins.list()], broken: app.plugins.broken().map(({ id, problems }) => ({ id, problems: [...problems] })) }),
+})
+
+export const currentPlugin = defineOperation({
+  name: 'plugins.current',
+  method: 'GET',
+  path: '/api/plugins/active/current',
+  access: 'user',
+  summary: 'Shows the active plugin of a kind, or null.',
+  input: z.object({ type: kind.default('chat') }),
+  output: pluginView.nullable(),
+  run: ({ app }, { type }) => {
+    const active = app.plugins.active(type)
+    return active ? app.plugins.get(active.id) : null
+  },
+})
+
+export const pluginStatus = defineOperation({
+  name: 'plugins.status',
+  method: 'GET',
+  path: '/api/plugins/status/all',
+  access: 'user',
+  summary: 'Tells for every plugin whether it can be used and how it last did.',
+  input: z.object({}),
+  output: z.object({
+    plugins: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        type: z.string(),
+        active: z.boolean(),
+        state: z.string(),
+        key_env: z.string(),
+        key_set: z.boolean(),
+        last_error: z.string().nullable(),
+        last_used_at: z.int().nullable(),
+        circuit: z.enum(['closed', 'open', 'half-open']),
+      }),
+    ),
+  }),
+  run: ({ app }) => ({
+    plugins: app.plugins.list().map((plugin) => ({
+      id: plugin.id,
+      name: plugin.name,
+      type: plugin.type,
+      active: plugin.active,
+      state: plugin.state,
+      key_env: plugin.auth.key_env,
+      key_set: plugin.key_set,
+      ...app.health.of(plugin.id),
+    })),
+  }),
+})
+
+export const showPlugin = defineOperation({
+  name: 'plugins.show',
+  method: 'GET',
+  path: '/api/plugins/:id',
+  access: 'user',
+  summary: 'Shows one plugin.',
+  input: pluginId,
+  output: pluginView,
+  run: ({ app }, { id }) => app.plugins.get(id),
+})
+
+export const exportPlugin = defineOperation({
+  name: 'plugins.export',
+  method: 'GET',
+  path: '/api/plugins/:id/export',
+  access: 'user',
+  summary: 'Gives the plugin document as it can be installed elsewhere.',
+  input: pluginId,
+  output: pluginManifest,
+  attachment: (plugin) => `${plugin.id}.json`,
+  run: ({ app }, { id }) => app.plugins.export(id),
+})
+
+export const installPlugin = defineOperation({
+  name: 'plugins.install',
+  method: 'POST',
+  path: '/api/plugins/install',
+  access: 'admin',
+  summary: 'Installs a plugin document.',
+  limit: 256 * 1024,
+  bodyField: 'document',
+  input: z.object({ document: pluginDocument, replace: flag }),
+  output: pluginView,
+  status: 201,
+  run: ({ app }, { document, replace }) => app.plugins.install(document, { replace }),
+})
+
+export const uploadPlugin = defineOperation({
+  name: 'plugins.upload',
+  method: 'POST',
+  path: '/api/plugins/upload',
+  access: 'admin',
+  summary: 'Installs a plugin document from an uploaded file.',
+  limit: 512 * 1024,
+  upload: { field: 'file', as: 'multipart' },
+  input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
+  output: pluginView,
+  status: 201,
+  run: ({ app }, { file, replace }) => app.plugins.install(parseJson(file, 'the file'), { replace }),
+})
+
+export const updatePlugin = defineOperation({
+  name: 'plugins.update',
+  method: 'PUT',
+  path: '/api/plugins/:id',
+  access: 'admin',
+  summary: 'Replaces a plugin by a whole document with the same id.',
+  limit: 256 * 1024,
+  bodyField: 'document',
+  locate: ({ app }, { id = '' }) => void app.plugins.get(id),
+  input: z.object({ id: z.string(), document: pluginDocument }),
+  output: pluginView,
+  run: ({ app }, { id, document }) => app.plugins.update(id, document),
+})
+
+export const removePlugin = defineOperation({
+  name: 'plugins.remove',
+  method: 'DELETE',
+  path: '/api/plugins/:id',
+  access: 'admin',
+  summary: 'Removes a plugin; an overlay over a bundled one gives way to it, and a bundled one is hidden.',
+  input: pluginId,
+  output: z.object({ id: z.string(), removed: z.literal(true), restored: z.boolean() }),
+  run: ({ app }, { id }) => app.plugins.remove(id),
+})
+
+export const activatePlugin = defineOperation({
+  name: 'plugins.activate',
+  method: 'POST',
+  path: '/api/plugins/activate/:id',
+  access: 'admin',
+  summary: 'Makes a plugin the active one of its kind.',
+  input: pluginId,
+  output: z.object({ id: z.string(), active: z.literal(true), warnings: z.array(z.string()) }),
+  run: ({ app }, { id }) => {
+    const { name, state, status, auth } = app.plugins.activate(id)
+    const warnings = {
+      ready: [],
+      key_missing: [`${auth.key_env} is not set: until it is, chats fall back to the local model runner`],
+      retired: [`${name} is retired${status?.since ? ` since ${status.since}` : ''}${status?.note ? `: ${status.note}` : ''}`],
+    }
+    return { id, active: true as const, warnings: warnings[state] }
+  },
+})
+
+export const deactivatePlugin = defineOperation({
+  name: 'plugins.deactivate',
+  method: 'POST',
+  path: '/api/plugins/deactivate',
+  access: 'admin',
+  summary: 'Deactivates the active plugin of a kind.',
+  input: z.object({ type: kind.default('chat') }),
+  output: z.object({ deactivated: z.string().nullable() }),
+  run: ({ app }, { type }) => ({ deactivated: app.plugins.deactivate(type) ?? null }),
+})
+
+export const testPlugin = defineOperation({
+  name: 'plugins.test',
+  method: 'POST',
+  path: '/api/plugins/:id/test',
+  access: 'admin',
+  summary: 'Makes one tiny live call and says which step failed.',
+  input: pluginId,
+  output: z.object({
+    id: z.string(),
+    ok: z.boolean(),
+    model: z.string().nullable(),
+    steps: z.array(z.object({ step: z.enum(['document', 'key', 'answer']), ok: z.boolean(), detail: z.string() })),
+  }),
+  run: async ({ app, signal }, { id }) => {
+    const plugin = app.plugins.get(id)
+    const steps: { step: 'document' | 'key' | 'answer'; ok: boolean; detail: string }[] = [{ step: 'document', ok: true, detail: 'valid' }]
+    const done = (model: string | null) => ({ id, ok: steps.every((step) => step.ok), model, steps })
+    steps.push({ step: 'key', ok: plugin.key_set, detail: plugin.auth.key_env === '' ? 'none needed' : `${plugin.auth.key_env} is ${plugin.key_set ? '' : 'not '}set` })
+    if (!plugin.key_set) return done(null)
+    if (plugin.type === 'tts' || plugin.type === 'embedding') throw new AppError('invalid', `Only chat plugins can be tested with a chat; ${id} is of type ${plugin.type}`)
+    try {
+      const { router } = await app.chat()
+      const { report } = await router.complete({ request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 }, plugin: id, fallback: false }, signal)
+      steps.push({ step: 'answer', ok: true, detail: `${report.model} answered` })
+      return done(report.model)
+    } catch (reason) {
+      if (!(reason instanceof AppError)) throw reason
+      steps.push({ step: 'answer', ok: false, detail: reason.message })
+      return done(null)
+    }
+  },
+})
+
+export const pluginOperations = [
+  listPlugins,
+  currentPlugin,
+  pluginStatus,
+  installPlugin,
+  uploadPlugin,
+  activatePlugin,
+  deactivatePlugin,
+  showPlugin,
+  exportPlugin,
+  testPlugin,
+  updatePlugin,
+  removePlugin,
+]

@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from 'node:util'
+import { AppError, toAppError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import type { Keys } from './keys.ts'
+import { kindOf, type ManifestRules, type PluginKind, type PluginManifest, parseManifest } from './manifest.ts'
+import type { PluginStore } from './store.ts'
+
+/** What a plugin's state is for the one who wants to use it. */
+export type PluginState = 'ready' | 'key_missing' | 'retired'
+
+/** A plugin document with what this installation knows about it. */
+export type PluginView = PluginManifest & {
+  readonly active: boolean
+  readonly source: 'bundled' | 'user'
+  /** A bundled plugin that an overlay in the data folder stands before. */
+  readonly overridden: boolean
+  readonly key_set: boolean
+  readonly state: PluginState
+}
+
+/** A document in the data folder that cannot be used; the others go on without it. */
+export interface BrokenPlugin {
+  readonly id: string
+  readonly problems: readonly string[]
+}
+
+export interface PluginHost {
+  list(): readonly PluginView[]
+  /** Throws `not_found` with the nearest names. */
+  get(id: string): PluginView
+  find(id: string): PluginManifest | undefined
+  active(kind: PluginKind): PluginManifest | undefined
+  broken(): readonly BrokenPlugin[]
+  /** What the operator allows to be a key, and where the bundled plugins' keys may go. */
+  keyRules(): ManifestRules
+  /** Checks a document without storing it; throws `invalid` with every problem. */
+  validate(document: unknown): PluginManifest
+  /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
+  install(document: unknown, options?: { readonly replace?: boolean | undefined }): PluginView
+  /** Replaces a plugin by a whole document with the same id. */
+  update(id: string, document: unknown): PluginView
+  /** Removes an overlay (a bundled plugin comes back), a user's plugin, or hides a bundled one. */
+  remove(id: string): { readonly id: string; readonly removed: true; readonly restored: boolean }
+  activate(id: string): PluginView
+  /** Deactivates the active plugin of a kind; undefined when none was. */
+  deactivate(kind: PluginKind): string | undefined
+  /** The document alone, as it can be installed elsewhere. */
+  export(id: string): PluginManifest
+}
+
+export interface HostParts {
+  readonly store: PluginStore
+  readonly keys: Pick<Keys, 'isSet'>
+  readonly keyNames: readonly string[]
+  readonly allowPrivate: boolean
+}
+
+interface Entry {
+  readonly manifest: PluginManifest
+  readonly source: 'bundled' | 'user'
+  readonly overridden: boolean
+}
+
+interface Loaded {
+  readonly version: string
+  readonly entries: ReadonlyMap<string, Entry>
+  readonly bundled: ReadonlyMap<string, PluginManifest>
+  readonly hidden: ReadonlySet<string>
+  readonly active: ReadonlyMap<PluginKind, string | undefined>
+  readonly broken: readonly BrokenPlugin[]
+  readonly rules: ManifestRules
+}
+
+/** The plugins of this installation. What another process changes is seen at the next call. */
+export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostParts): PluginHost {
+  let loaded: Loaded | undefined
+  const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
+
+  return {
+    list: () => [...current().entries.keys()].map(view),
+    get: (id) => view(known(id)),
+    find: (id) => current().entries.get(id)?.manifest,
+    active: (kind) => {
+      const { active, entries } = current()
+      const id = active.get(kind)
+      return id === undefined ? undefined : entries.get(id)?.manifest
+    },
+    broken: () => current().broken,
+    keyRules: () => current().rules,
+    validate: (document) => parseManifest(document, current().rules),
+    install(document, { replace = false } = {}) {
+      const manifest = parseManifest(document, current().rules)
+      if (!replace && current().entries.has(manifest.id)) {
+        throw new AppError('invalid', `There is a plugin "${manifest.id}" already`, {
+          details: ['Ask to replace it, or give the new one another id'],
+        })
+      }
+      put(manifest)
+      return view(manifest.id)
+    },
+    update(id, document) {
+      known(id)
+      const manifest = parseManifest(document, current().rules)
+      if (manifest.id !== id)
+        throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as in the address`] })
+      put(manifest)
+      return view(id)
+    },
+    remove(id) {
+      const { entries, bundled, active } = current()
+      const entry = entries.get(known(id))!
+      const kind = kindOf(entry.manifest)
+      const removed = store.remove(id)
+      if (!removed && bundled.has(id)) store.setHidden(id, true)
+      if (active.get(kind) === id) store.setActive(kind, undefined)
+      loaded = undefined
+      return { id, removed: true, restored: current().entries.has(id) }
+    },
+    activate(id) {
+      const manifest = current().entries.get(known(id))!.manifest
+      store.setActive(kindOf(manifest), id)
+      loaded = undefined
+      return view(id)
+    },
+    deactivate(kind) {
+      const id = current().active.get(kind)
+      if (id !== undefined) store.setActive(kind, undefined)
+      loaded = undefined
+      return id
+    },
+    export: (id) => current().entries.get(known(id))!.manifest,
+  }
+
+  function current(): Loaded {
+    const version = store.version()
+    if (loaded?.version !== version) loaded = load(version)
+    return loaded
+  }
+
+  function load(version: string): Loaded {
+    const stored = store.read()
+    const broken: BrokenPlugin[] = []
+    const bundled = new Map<string, PluginManifest>()
+    const shipped: ManifestRules = { keyNames, allowPrivate: true, pinned: new Map() }
+    for (const [id, text] of stored.bundled) attempt(id, text, shipped, broken, (manifest) => bundled.set(id, manifest))
+    const rules: ManifestRules = { keyNames, allowPrivate, pinned: pinnedKeys(bundled.values()) }
+    const entries = new Map<string, Entry>()
+    for (const [id, manifest] of bundled) {
+      if (!stored.hidden.has(id)) entries.set(id, { manifest, source: 'bundled', overridden: false })
+    }
+    for (const [id, text] of stored.overlays) {
+      attempt(id, text, rules, broken, (manifest) => {
+        const shipped = bundled.has(id)
+        entries.set(id, { manifest, source: shipped ? 'bundled' : 'user', overridden: shipped })
+      })
+    }
+    return { version, entries, bundled, hidden: stored.hidden, active: stored.active, broken, rules }
+  }
+
+  /** Parses a stored text once; the same text is not parsed again at the next change of something else. */
+  function attempt(
+    id: string,
+    text: string,
+    rules: ManifestRules,
+    broken: BrokenPlugin[],
+    use: (manifest: PluginManifest) => void,
+  ): void {
+    const before = parsed.get(`${id}:${rules.pinned.size}`)
+    if (before?.text === text) {
+      use(before.manifest)
+      return
+    }
+    try {
+      const manifest = parseManifest(parseJson(text, `the plugin ${id}`), rules)
+      if (manifest.id !== id)
+        throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as its file is named`] })
+      parsed.set(`${id}:${rules.pinned.size}`, { text, manifest })
+      use(manifest)
+    } catch (reason) {
+      const { message, details } = toAppError(reason)
+      broken.push({ id, problems: details.length > 0 ? details : [message] })
+    }
+  }
+
+  function put(manifest: PluginManifest): void {
+    const { bundled, hidden, entries, active } = current()
+    const before = entries.get(manifest.id)
+    if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) store.remove(manifest.id)
+    else {
+      store.write(manifest.id, manifest)
+      if (before && !before.overridden && before.source === 'bundled') store.keepBackup(manifest.id, before.manifest)
+    }
+    if (hidden.has(manifest.id)) store.setHidden(manifest.id, false)
+    // A plugin that changes its kind is no longer the active one of the old kind.
+    if (before && kindOf(before.manifest) !== kindOf(manifest) && active.get(kindOf(before.manifest)) === manifest.id) {
+      store.setActive(kindOf(before.manifest), undefined)
+    }
+    loaded = undefined
+  }
+
+  function known(id: string): string {
+    const { entries } = current()
+    if (entries.has(id)) return id
+    const names = [...entries.keys()]
+    throw new AppError('not_found', `There is no plugin "${printable(id)}"`, {
+      details: names.length > 0 ? [`There are ${names.join(', ')}`] : [],
+    })
+  }
+
+  function view(id: string): PluginView {
+    const { entries, active } = current()
+    const { manifest, source, overridden } = entries.get(id)!
+    const keySet = keys.isSet(manifest)
+    const retired = manifest.status?.state === 'retired'
+    return {
+      ...manifest,
+      active: active.get(kindOf(manifest)) === id,
+      source,
+      overridden,
+      key_set: keySet,
+      state: retired ? 'retired' : keySet ? 'ready' : 'key_missing',
+    }
+  }
+}
+
+/** Each bundled key name with the host it belongs to. */
+function pinnedKeys(manifests: Iterable<PluginManifest>): ReadonlyMap<string, string> {
+  const pinned = new Map<string, string>()
+  for (const { auth, endpoint } of manifests) {
+    const host = new URL(endpoint).host
+    for (const name of [auth.key_env, ...(auth.key_env_alternatives ?? [])]) if (name) pinned.set(name, host)
+  }
+  return pinned
+}
+
+/** A name from outside, short and without control characters, to be shown in a message. */
+function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '?').slice(0, 80)
+}

@@ -1,0 +1,81 @@
+import { AppError } from '../errors.ts'
+import { isKeyName, type ManifestRules, type PluginManifest, whyKeyMayNotGoTo } from './manifest.ts'
+
+/** A place that holds secrets by the name of their variable. */
+export interface SecretSource {
+  /** True when the source holds the name; never opens a keychain. */
+  has(name: string): boolean
+  get(name: string): string | undefined | Promise<string | undefined>
+}
+
+export interface Key {
+  readonly name: string
+  readonly value: string
+}
+
+/** The keys of the plugins. They leave this file only for the header of a request to the plugin's own host. */
+export interface Keys {
+  /** Whether the plugin needs no key, or one of its variables is set somewhere. */
+  isSet(manifest: PluginManifest): boolean
+  /**
+   * The header that carries the key to this address; an empty object where the plugin needs none.
+   * Throws `configuration` when the key is missing or is not allowed to go there.
+   */
+  headerFor(manifest: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
+  /** A text without any key that this process has handed out: for messages and logs. */
+  redact(text: string): string
+}
+
+/** The first source that holds a name wins: environment, credentials, files, keychain, 0600 store. */
+export function createKeys(
+  sources: readonly SecretSource[],
+  rules: () => Pick<ManifestRules, 'keyNames' | 'pinned'>,
+): Keys {
+  const handedOut = new Set<string>()
+  return {
+    isSet: (manifest) => manifest.auth.key_env === '' || namesOf(manifest).some((name) => sourceOf(name) !== undefined),
+    headerFor(manifest, url) {
+      if (manifest.auth.key_env === '' || manifest.auth.header === '') return {}
+      const name = namesOf(manifest).find((candidate) => sourceOf(candidate))
+      if (name === undefined) throw missing(manifest)
+      const { keyNames, pinned } = rules()
+      // Judged again at use: a plugin's file may have been edited on the disk.
+      const reason = isKeyName(name, keyNames) ? whyKeyMayNotGoTo(name, url, pinned) : `${name} is no name of a key`
+      if (reason) throw new AppError('configuration', `The plugin ${manifest.id} may not use its key: ${reason}`)
+      const value = sourceOf(name)!.get(name)
+      return value instanceof Promise
+        ? value.then((found) => header(manifest, name, found))
+        : header(manifest, name, value)
+    },
+    redact(text) {
+      let clean = text
+      for (const value of handedOut) clean = clean.replaceAll(value, '[key]')
+      return clean
+    },
+  }
+
+  function sourceOf(name: string): SecretSource | undefined {
+    return sources.find((source) => source.has(name))
+  }
+
+  function header(manifest: PluginManifest, name: string, found: string | undefined): Record<string, string> {
+    const value = found?.trim()
+    if (!value) throw missing(manifest)
+    if (!/^[\x21-\x7e]+$/.test(value))
+      throw new AppError('configuration', `${name} holds characters that no key has: set it again`)
+    if (value.length >= 6) handedOut.add(value)
+    return { [manifest.auth.header.toLowerCase()]: `${manifest.auth.prefix ?? ''}${value}` }
+  }
+}
+
+/** The variables of a plugin in the order in which they are tried. */
+export function namesOf(manifest: PluginManifest): readonly string[] {
+  return [manifest.auth.key_env, ...(manifest.auth.key_env_alternatives ?? [])].filter(Boolean)
+}
+
+function missing(manifest: PluginManifest): AppError {
+  const name = manifest.auth.key_env
+  return new AppError('configuration', `${name} is not set, which ${manifest.name} needs`, {
+    details: [`Set it in the environment (a daemon must be restarted), or store it: aichat secret set ${name}`],
+  })
+}

@@ -1,0 +1,112 @@
+import type { Dialect } from '../chat/dialects/dialect.ts'
+import { httpTarget, type Send, type Target } from '../chat/provider.ts'
+import type { PluginManifest } from '../plugins/manifest.ts'
+
+/** One model that is installed in the runner on this machine. */
+export interface LocalModel {
+  readonly name: string
+  /** True for a model that makes embeddings and does not chat. */
+  readonly embedding: boolean
+}
+
+export interface OllamaRunner {
+  readonly url: string
+  /** The installed models, or undefined when no runner answers. Asked at most once in a few seconds. */
+  models(): Promise<readonly LocalModel[] | undefined>
+  /**
+   * The place that answers a chat: the asked model if it is installed, else the preferred one, else the first chat model.
+   * Undefined when no runner answers or it has no chat model.
+   */
+  target(asked: string | undefined): Promise<Target | undefined>
+  /** Forgets what models() knew. */
+  refresh(): void
+}
+
+export interface OllamaParts {
+  /** Such as http://127.0.0.1:11434. */
+  readonly url: string
+  readonly preferred: string | undefined
+  readonly send: Send
+  readonly dialect: Dialect
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+}
+
+/** Long enough that a burst of requests asks once, short enough that a model just pulled is there. */
+const listAge = 3_000
+
+/** A runner on this machine answers its list at once or is not there. */
+const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
+
+/**
+ * Embedding models by name, for runners that do not list capabilities: the specification's patterns and the families that
+ * the runner's own documentation recommends (https://docs.ollama.com/capabilities/embeddings).
+ */
+const embeddingName = /(?:^|[/_-])(?:nomic-embed|bge-|gte-|multilingual-e5|e5-|mxbai-embed|snowflake-arctic-embed|all-minilm|paraphrase-|embeddinggemma|granite-embedding|qwen3-embedding|jina-embeddings?)|embed/i
+
+export function isEmbeddingName(name: string): boolean {
+  return embeddingName.test(name)
+}
+
+/** The local runner over Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md). */
+export function createOllamaRunner({ url, preferred, send, dialect, now }: OllamaParts): OllamaRunner {
+  let known: { readonly at: number; readonly models: Promise<readonly LocalModel[] | undefined> } | undefined
+  const targets = new Map<string, Target>()
+
+  return {
+    url,
+    models,
+    async target(asked) {
+      const chat = (await models())?.filter((model) => !model.embedding).map((model) => model.name)
+      const name = chat && (installed(chat, asked) ?? installed(chat, preferred) ?? chat[0])
+      return name === undefined ? undefined : targetFor(name)
+    },
+    refresh() {
+      known = undefined
+    },
+  }
+
+  function models(): Promise<readonly LocalModel[] | undefined> {
+    if (!known || now() - known.at > listAge) known = { at: now(), models: list() }
+    return known.models
+  }
+
+  async function list(): Promise<readonly LocalModel[] | undefined> {
+    try {
+      const reply = await send({ method: 'GET', url: `${url}/api/tags`, headers: { accept: 'application/json' }, timeouts: listTimeouts })
+      if (reply.status !== 200) {
+        reply.discard()
+        return undefined
+      }
+      return namesIn(JSON.parse(await reply.text(4 * 1024 * 1024)))
+    } catch {
+      // Nobody there, or somebody else: either way there is no runner.
+      known = undefined
+      return undefined
+    }
+  }
+
+  function targetFor(name: string): Target {
+    const existing = targets.get(name)
+    if (existing) return existing
+    const manifest: PluginManifest = { id: 'local', name: 'Ollama', type: 'chat', endpoint: `${url}/api/chat`, auth: { header: '', key_env: '' }, model_map: [name], api: 'ollama' }
+    const target = httpTarget({ manifest, model: name, runner: 'ollama', dialect, send, keyHeader: () => ({}) })
+    targets.set(name, target)
+    return target
+  }
+}
+
+/** `llama3` names `llama3:latest`, and `llama3:8b` itself. */
+function installed(names: readonly string[], asked: string | undefined): string | undefined {
+  return asked === undefined ? undefined : names.find((name) => name === asked || name === `${asked}:latest`)
+}
+
+function namesIn(answer: unknown): readonly LocalModel[] | undefined {
+  const rows = (answer as { models?: unknown } | null)?.models
+  if (!Array.isArray(rows)) return undefined
+  return rows.flatMap((row: { name?: unknown; capabilities?: unknown }) => {
+    if (typeof row?.name !== 'string') return []
+    const capabilities = Array.isArray(row.capabilities) ? row.capabilities : undefined
+    return [{ name: row.name, embedding: capabilities ? !capabilities.includes('completion') : isEmbeddingName(row.name) }]
+  })
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fromNodeHandler, H3, toNodeHandler } from 'h3'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import type { Operation } from '../operations/operation.ts'
+import { operations } from '../operations/table.ts'
+import { dialectRoutes } from './dialect-routes.ts'
+import { type Exchange, openExchange, sendError, sendJson } from './exchange.ts'
+import { checkHost, checkOrigin } from './guards.ts'
+import { openApi } from './openapi.ts'
+import { type Identify, serveOperation } from './routes.ts'
+
+export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+/** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
+export interface Route {
+  readonly method: string
+  readonly path: string
+  handle(exchange: Exchange): void | Promise<void>
+  readonly errorBody?: (error: AppError, requestId: string) => Record<string, unknown>
+}
+
+export interface ServerState {
+  /** `starting`, `ready`, or `draining`: what GET /ready tells. */
+  phase: 'starting' | 'ready' | 'draining'
+}
+
+export interface ServerParts {
+  readonly app: App
+  readonly version: string
+  readonly identify: Identify
+  readonly state: ServerState
+  /** Told about every answer: for logs and metrics. */
+  readonly observe: (exchange: Exchange, route: string, status: number) => void
+}
+
+/** The main server as a function of request and response. */
+export function createServer(parts: ServerParts): NodeHandler {
+  const { app, identify } = parts
+  return mount(parts, [
+    ...serviceRoutes(parts),
+    ...operations.map((operation) => operationRoute(app, operation, identify)),
+    ...dialectRoutes(app, identify),
+  ])
+}
+
+function operationRoute(app: App, operation: Operation, identify: Identify): Route {
+  return { method: operation.method, path: operation.path, handle: (exchange) => serveOperation(app, operation, exchange, identify) }
+}
+
+/** What every visitor may know: that the service lives, and where its documentation is. */
+function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
+  let document: unknown
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      handle: (exchange) => sendJson(exchange, 200, { name: 'aichat-toolkit', needs_setup: false, documentation: '/openapi.json', health: '/health' }),
+    },
+    { method: 'GET', path: '/health', handle: (exchange) => sendJson(exchange, 200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/ready',
+      handle: (exchange) => sendJson(exchange, state.phase === 'ready' ? 200 : 503, { status: state.phase }),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handle: (exchange) => {
+        document ??= openApi(operations, version, app.settings)
+        sendJson(exchange, 200, document)
+      },
+    },
+  ]
+}
+
+/** Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. */
+export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, routes: readonly Route[]): NodeHandler {
+  const h3 = new H3({ silent: true })
+  const paths = new Map<string, Map<string, Route>>()
+  for (const route of routes) {
+    const methods = paths.get(route.path) ?? new Map<string, Route>()
+    paths.set(route.path, methods.set(route.method, route))
+  }
+  for (const [path, methods] of paths) h3.all(path, (event) => node(event, path, methods))
+  h3.all('/**', (event) => node(event, '', new Map()))
+  return toNodeHandler(h3)
+
+  function node(event: Parameters<ReturnType<typeof fromNodeHandler>>[0], path: string, methods: ReadonlyMap<string, Route>) {
+    return fromNodeHandler((request, response) =>
+      answer(request as IncomingMessage, response as ServerResponse, event.context.params ?? {}, path, methods),
+    )(event)
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse, encoded: Record<string, string>, path: string, methods: ReadonlyMap<string, Route>): Promise<void> {
+    const params: Record<string, string> = {}
+    const exchange = openExchange(request, response, params)
+    response.once('close', () => observe(exchange, path, response.statusCode))
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
+    const route = methods.get(method)
+    try {
+      checkHost(exchange, app.settings)
+      if (checkOrigin(exchange, app.settings)) return
+      for (const name in encoded) params[name] = decoded(encoded[name]!)
+      if (!route) throw noRoute(exchange, methods)
+      await route.handle(exchange)
+    } catch (thrown) {
+      sendError(exchange, thrown, route?.errorBody)
+    }
+  }
+}
+
+function noRoute({ response }: Exchange, methods: ReadonlyMap<string, Route>): AppError {
+  if (methods.size === 0) return new AppError('not_found', 'Not found')
+  const allowed = [...methods.keys()].join(', ')
+  response.setHeader('allow', allowed)
+  return new AppError('method_not_allowed', 'Method not allowed', { details: [`Allowed here: ${allowed}`] })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    throw new AppError('invalid', 'The address holds a broken escape', { cause })
+  }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AppError, toAppError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+
+/** One request and its answer, in the shape that guards and routes share. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly params: Readonly<Record<string, string>>
+  /** Aborted when the client goes away before the answer is whole. */
+  readonly signal: AbortSignal
+}
+
+/** Said with every answer (OWASP REST Security Cheat Sheet): nothing is cached, sniffed, framed or run. */
+const safeHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
+
+/** A body of 1 MiB where an operation says nothing else. */
+export const defaultLimit = 1024 * 1024
+
+/** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
+const heartbeatMs = 15_000
+
+export function openExchange(request: IncomingMessage, response: ServerResponse, params: Readonly<Record<string, string>>): Exchange {
+  const target = request.url ?? '/'
+  const mark = target.indexOf('?')
+  const controller = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort()
+  })
+  const offered = request.headers['x-request-id']
+  const id = typeof offered === 'string' && /^[\w-]{1,64}$/.test(offered) ? offered : randomUUID()
+  for (const name in safeHeaders) response.setHeader(name, safeHeaders[name as keyof typeof safeHeaders])
+  response.setHeader('x-request-id', id)
+  return {
+    request,
+    response,
+    id,
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
+    params,
+    signal: controller.signal,
+  }
+}
+
+/**
+ * The body's bytes, never more than `limit`. Throws `too_large` as soon as that is certain, before the rest is read, and
+ * `unsupported_media` for a compressed body.
+ */
+export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding']
+  if (encoding && encoding !== 'identity') throw new AppError('unsupported_media', `A body compressed with ${encoding.slice(0, 20)} is not read`)
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    size += piece.length
+    if (size > limit) throw tooLarge(limit)
+    pieces.push(piece)
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
+
+/** The body as a JSON value; undefined when there is none. Throws `unsupported_media` when it is not said to be JSON. */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readBytes(request, limit)
+  if (bytes.length === 0) return undefined
+  const type = request.headers['content-type'] ?? ''
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) throw new AppError('unsupported_media', 'The body must be sent as application/json')
+  return parseJson(bytes.toString('utf8'))
+}
+
+function tooLarge(limit: number): AppError {
+  const size = limit >= 1024 * 1024 ? `${Math.round(limit / 1024 / 1024)} MiB` : `${Math.round(limit / 1024)} KiB`
+  return new AppError('too_large', `The body is larger than ${size}`)
+}
+
+/** Ends the exchange with JSON. */
+export function sendJson({ response }: Exchange, status: number, value: unknown): void {
+  const text = JSON.stringify(value)
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('content-length', Buffer.byteLength(text))
+  response.statusCode = status
+  response.end(text)
+}
+
+/** The house's error body; `details` is always there. */
+export function errorBody(error: AppError, requestId: string): Record<string, unknown> {
+  return { error: error.message, details: [...error.details], code: error.code, request_id: requestId }
+}
+
+/** Ends the exchange with a failure, or ends the connection when the answer has begun. */
+export function sendError(exchange: Exchange, thrown: unknown, body = errorBody): void {
+  const { request, response, id } = exchange
+  const error = toAppError(thrown)
+  if (response.headersSent) return void response.destroy()
+  if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
+  // What is left of a refused body is not worth reading: the connection ends with the answer.
+  if (!request.complete) response.setHeader('connection', 'close')
+  sendJson(exchange, error.status, body(error, id))
+}
+
+/** A streamed answer of server-sent events; the first write sends the headers. */
+export interface EventWriter {
+  /** Resolves when the client can take more; rejects never. */
+  write(text: string): Promise<void> | undefined
+  end(text?: string): void
+}
+
+export function openEvents({ response }: Exchange, headers: Readonly<Record<string, string>> = {}): EventWriter {
+  response.statusCode = 200
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('x-accel-buffering', 'no')
+  for (const name in headers) response.setHeader(name, headers[name]!)
+  response.socket?.setNoDelay(true)
+  const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs)
+  heartbeat.unref()
+  let corked = false
+  return {
+    write(text) {
+      heartbeat.refresh()
+      // Events that arrive together leave together.
+      if (!corked) {
+        corked = true
+        response.cork()
+        process.nextTick(() => {
+          corked = false
+          response.uncork()
+        })
+      }
+      if (response.write(text) || response.destroyed) return undefined
+      return drained(response)
+    },
+    end(text) {
+      clearInterval(heartbeat)
+      response.end(text)
+    },
+  }
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  response.once('close', stop)
+  await once(response, 'drain', { signal: controller.signal }).catch(() => {})
+  response.off('close', stop)
+}

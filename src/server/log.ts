@@ -1,0 +1,60 @@
+import { fstatSync } from 'node:fs'
+import type { LogLevel } from '../settings.ts'
+
+/** One event of the service's log. Never a body, a prompt, a token, a key or a password. */
+export interface LogEvent {
+  readonly [field: string]: string | number | boolean | null | undefined
+}
+
+export interface Log {
+  error(message: string, event?: LogEvent): void
+  warn(message: string, event?: LogEvent): void
+  info(message: string, event?: LogEvent): void
+  debug(message: string, event?: LogEvent): void
+}
+
+const order: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
+
+/** syslog(3) priorities, which journald reads from a line's beginning. */
+const priorities: Record<LogLevel, number> = { error: 3, warn: 4, info: 6, debug: 7 }
+
+export type LogFormat = 'text' | 'json' | 'journal'
+
+/**
+ * A log on a stream of lines: text for a terminal, JSON for a collector, and journald's own form under systemd, which
+ * adds the time itself. Line breaks in values are escaped, so that no value can write a line of its own.
+ */
+export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
+  const limit = order.indexOf(level)
+  const at = (of: LogLevel) => (message: string, event: LogEvent = {}) => {
+    if (order.indexOf(of) <= limit) write(`${lineOf(of, message, event, format)}\n`)
+  }
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
+}
+
+/** journald when stderr is its socket (systemd.exec(5), JOURNAL_STREAM), text on a terminal, JSON elsewhere. */
+export function logFormat(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): LogFormat {
+  const stream = environment['JOURNAL_STREAM']
+  if (stream) {
+    const { dev, ino } = fstatSync(2)
+    if (stream === `${dev}:${ino}`) return 'journal'
+  }
+  return isTerminal ? 'text' : 'json'
+}
+
+function lineOf(level: LogLevel, message: string, event: LogEvent, format: LogFormat): string {
+  if (format === 'json') return JSON.stringify({ ts: new Date().toISOString(), level, msg: message, ...event })
+  const fields = Object.entries(event)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? quoted(value) : value}`)
+  const text = [clean(message), ...fields].join(' ')
+  return format === 'journal' ? `<${priorities[level]}>${text}` : `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${text}`
+}
+
+function quoted(value: string): string {
+  return /^[\w.:/@{}-]+$/.test(value) ? value : JSON.stringify(value)
+}
+
+function clean(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ')
+}

@@ -1,0 +1,121 @@
+import type { z } from 'zod'
+import type { App } from '../app.ts'
+import { AppError, toAppError } from '../errors.ts'
+import { type Call, type Caller, Download, type Operation } from '../operations/operation.ts'
+import { defaultLimit, type Exchange, errorBody, openEvents, readBytes, readJson, sendJson } from './exchange.ts'
+
+/** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
+export interface Identity {
+  readonly caller: Caller
+  readonly session?: string | undefined
+  readonly address?: string | undefined
+}
+
+export type Identify = (exchange: Exchange, operation: Pick<Operation, 'access' | 'blockedInSingleUserMode'>) => Identity | Promise<Identity>
+
+/** Carries one request to its operation and the answer back: guard, read, ask the core, answer. */
+export async function serveOperation(app: App, operation: Operation, exchange: Exchange, identify: Identify): Promise<void> {
+  const identity = await identify(exchange, operation)
+  const call: Call = { app, ...identity, signal: exchange.signal }
+  await operation.locate?.(call, exchange.params)
+  const input = parseInput(operation, await readInput(operation, exchange))
+  if (operation.stream?.wanted(input)) return serveStream(operation, call, input, exchange)
+  const output: unknown = await operation.run(call, input)
+  if (output instanceof Download) return sendDownload(exchange, output)
+  if (operation.attachment) exchange.response.setHeader('content-disposition', `attachment; filename="${safeName(operation.attachment(output))}"`)
+  sendJson(exchange, operation.status ?? 200, output)
+}
+
+/** An input of the operation, or `invalid` with one line for each thing that is wrong. */
+export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
+  const parsed = operation.input.safeParse(raw)
+  if (parsed.success) return parsed.data
+  throw new AppError('invalid', 'Invalid request', { details: problemsOf(parsed.error) })
+}
+
+/** `messages.0.role: …`, one line per problem. */
+export function problemsOf(error: z.ZodError): readonly string[] {
+  return error.issues.map((issue) => {
+    const path = issue.path.map(String).join('.')
+    const message = issue.code === 'invalid_type' && /received undefined/.test(issue.message) ? 'is missing' : issue.message
+    return path ? `${path}: ${message}` : message
+  })
+}
+
+async function readInput(operation: Operation, exchange: Exchange): Promise<Record<string, unknown>> {
+  const { request, params, query } = exchange
+  const input: Record<string, unknown> = {}
+  for (const [name, value] of query) if (!(name in input)) Object.defineProperty(input, name, { value, enumerable: true, configurable: true, writable: true })
+  if (operation.upload) Object.assign(input, await readUpload(operation, exchange))
+  else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const body = await readJson(request, operation.limit ?? defaultLimit)
+    if (operation.bodyField) input[operation.bodyField] = body
+    else if (body !== undefined) {
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new AppError('invalid', 'The body must be a JSON object')
+      Object.assign(input, body)
+    }
+  }
+  return Object.assign(input, params)
+}
+
+async function readUpload(operation: Operation, { request }: Exchange): Promise<Record<string, unknown>> {
+  const { field, as } = operation.upload!
+  const limit = operation.limit ?? defaultLimit
+  const type = request.headers['content-type'] ?? ''
+  if (as === 'stream') return { [field]: limited(request, limit) }
+  if (!/^multipart\/form-data\s*;/i.test(type)) throw new AppError('unsupported_media', 'The body must be sent as multipart/form-data')
+  const bytes = await readBytes(request, limit)
+  let form: FormData
+  try {
+    form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
+  } catch (cause) {
+    throw new AppError('invalid', 'The form cannot be read', { cause })
+  }
+  // The earlier public implementation called the part `plugin`; its clients are understood.
+  const part = form.get(field) ?? form.get('plugin')
+  if (part === null) throw new AppError('invalid', 'Invalid request', { details: [`${field}: the part is missing`] })
+  return { [field]: typeof part === 'string' ? part : await part.text() }
+}
+
+async function* limited(request: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const piece of request) {
+    size += piece.length
+    if (size > limit) throw new AppError('too_large', `The body is larger than ${Math.round(limit / 1024 / 1024)} MiB`)
+    yield piece
+  }
+}
+
+/** Server-sent events, one JSON value each, `[DONE]` at a clean end and an `error` event at any other. */
+async function serveStream(operation: Operation, call: Call, input: unknown, exchange: Exchange): Promise<void> {
+  const { chunks, headers } = await operation.stream!.run(call, input)
+  const events = openEvents(exchange, headers)
+  try {
+    for await (const chunk of chunks) {
+      const wait = events.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      if (wait) await wait
+      if (exchange.signal.aborted) break
+    }
+    events.end('data: [DONE]\n\n')
+  } catch (thrown) {
+    events.end(`event: error\ndata: ${JSON.stringify(errorBody(toAppError(thrown), exchange.id))}\n\n`)
+  }
+}
+
+async function sendDownload({ response }: Exchange, { type, filename, body, headers }: Download): Promise<void> {
+  response.statusCode = 200
+  response.setHeader('content-type', type)
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (filename) response.setHeader('content-disposition', `attachment; filename="${safeName(filename)}"`)
+  if (body instanceof Uint8Array) {
+    response.setHeader('content-length', body.length)
+    return void response.end(body)
+  }
+  const { pipeline } = await import('node:stream/promises')
+  const { Readable } = await import('node:stream')
+  await pipeline(Readable.from(body, { objectMode: false }), response)
+}
+
+function safeName(name: string): string {
+  return name.replace(/[^\w.-]+/g, '_').slice(0, 100)
+}
