@@ -65,7 +65,10 @@ export interface StreamEncoder {
   fail(error: ClientError): string
 }
 
-/** How one family of providers spells a chat. Pure: bytes and JSON in, bytes and JSON out. */
+/**
+ * How one family of providers spells a chat. Pure: bytes and JSON in, bytes and JSON out.
+ * `now` (milliseconds since 1970) dates the answers of providers that do not date them.
+ */
 export interface Dialect {
   readonly id: 'openai-chat' | 'anthropic-messages' | 'gemini' | 'ollama'
   /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */
@@ -73,19 +76,23 @@ export interface Dialect {
   /**
    * Our request as the provider's. It adds nothing that was not asked for, but for what the provider requires;
    * whoever wants token counts of a stream sets `stream_options.include_usage` first.
+   * Throws an AppError `invalid` for what this dialect cannot say and must not be left out unseen, such as several answers.
    */
   writeRequest(request: ChatRequest, endpoint: string, quirks?: Quirks): WireRequest
-  /** The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded traffic. */
+  /**
+   * The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded
+   * traffic. The model is "" where none is named. Throws an AppError `invalid` naming everything that is wrong.
+   */
   readRequest(body: unknown, url?: string): ChatRequest
   /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
-  readReply(body: unknown, request: ChatRequest): ChatReply
+  readReply(body: unknown, request: ChatRequest, now?: number): ChatReply
   /** Our answer as this dialect's. `created` of an answer stands in for a clock where a dialect wants a time. */
   writeReply(reply: ChatReply): Record<string, unknown>
   /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
   readError(body: unknown): WireError | undefined
   /** An error as this dialect's body. */
   writeError(error: ClientError): Record<string, unknown>
-  decodeStream(request: ChatRequest): StreamDecoder
+  decodeStream(request: ChatRequest, now?: number): StreamDecoder
   encodeStream(request: ChatRequest): StreamEncoder
 }
 

@@ -1,0 +1,138 @@
+import type {
+  ChatChunk,
+  ChatReply,
+  Choice,
+  Delta,
+  ExtraContent,
+  Message,
+  ReasoningDetail,
+  ToolCall,
+} from './messages.ts'
+
+/** A whole answer as the chunks that a stream of it would have had. */
+export function chunksOf(reply: ChatReply): ChatChunk[] {
+  const { choices, usage, object: _object, ...outline } = reply
+  const base = { ...outline, object: 'chat.completion.chunk' as const }
+  const chunks: ChatChunk[] = choices.map(({ message, finish_reason: _reason, ...choice }) => ({
+    ...base,
+    choices: [{ ...choice, delta: deltaOf(message), finish_reason: null }],
+  }))
+  chunks.push({ ...base, choices: choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) })
+  if (usage) chunks.push({ ...base, choices: [], usage })
+  return chunks
+}
+
+function deltaOf({ tool_calls: calls, ...message }: Message): Delta {
+  return {
+    ...(message as Delta),
+    role: 'assistant',
+    ...(calls && { tool_calls: calls.map((call, index) => ({ index, ...call })) }),
+  }
+}
+
+/** The whole answer that the chunks of a stream make up. */
+export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
+  const drafts = new Map<number, Draft>()
+  let reply: ChatReply = { id: '', object: 'chat.completion', created: 0, model: '', choices: [] }
+  for (const chunk of chunks) {
+    // Azure's first chunk names nothing yet.
+    if (chunk.id !== '' || reply.id === '') reply = { ...reply, ...outlineOf(chunk) }
+    if (chunk.usage) reply = { ...reply, usage: chunk.usage }
+    if (chunk.extra_content) reply = { ...reply, extra_content: mergeExtra(reply.extra_content, chunk.extra_content) }
+    for (const choice of chunk.choices) {
+      const draft = drafts.get(choice.index) ?? newDraft()
+      drafts.set(choice.index, draft)
+      addDelta(draft, choice.delta)
+      if (choice.finish_reason) draft.finishReason = choice.finish_reason
+    }
+  }
+  const choices = [...drafts].sort(([a], [b]) => a - b).map(([index, draft]) => choiceOf(index, draft))
+  return { ...reply, choices }
+}
+
+/** What a chunk says of the answer as a whole. */
+function outlineOf(chunk: ChatChunk): Partial<ChatReply> {
+  const { choices: _choices, object: _object, usage: _usage, extra_content: _extra, ...outline } = chunk
+  return outline
+}
+
+interface Draft {
+  content: string | null
+  reasoning: string
+  refusal: string | null
+  /** Where in `reasoning` the piece begins that the next signature signs. */
+  signedFrom: number
+  readonly details: ReasoningDetail[]
+  readonly calls: ToolCall[]
+  extra: ExtraContent | undefined
+  finishReason: Choice['finish_reason']
+}
+
+function newDraft(): Draft {
+  return {
+    content: null,
+    reasoning: '',
+    refusal: null,
+    signedFrom: 0,
+    details: [],
+    calls: [],
+    extra: undefined,
+    finishReason: 'error',
+  }
+}
+
+function addDelta(draft: Draft, delta: Delta): void {
+  if (typeof delta.content === 'string') draft.content = (draft.content ?? '') + delta.content
+  if (typeof delta.refusal === 'string') draft.refusal = (draft.refusal ?? '') + delta.refusal
+  if (delta.reasoning_content) draft.reasoning += delta.reasoning_content
+  for (const detail of delta.reasoning_details ?? []) addDetail(draft, detail)
+  for (const { index, ...piece } of delta.tool_calls ?? []) {
+    const begun = draft.calls[index]
+    const name = begun?.function?.name || piece.function?.name || ''
+    const text = (begun?.function?.arguments ?? '') + (piece.function?.arguments ?? '')
+    const id = begun?.id || piece.id || ''
+    draft.calls[index] = {
+      ...begun,
+      ...piece,
+      id,
+      type: 'function',
+      function: { ...piece.function, name, arguments: text },
+    }
+  }
+  if (delta.extra_content) draft.extra = mergeExtra(draft.extra, delta.extra_content)
+}
+
+/** A piece with text goes on with the last one of its index; a signature alone signs the thinking since the one before. */
+function addDetail(draft: Draft, detail: ReasoningDetail): void {
+  const last = draft.details.at(-1)
+  if (detail.signature && !detail.text && last?.index !== detail.index) {
+    draft.details.push({ ...detail, text: draft.reasoning.slice(draft.signedFrom) })
+  } else if (last && last.type === detail.type && last.index === detail.index && detail.type === 'reasoning.text') {
+    const signature = detail.signature ?? last.signature
+    draft.details[draft.details.length - 1] = {
+      ...last,
+      ...detail,
+      text: (last.text ?? '') + (detail.text ?? ''),
+      ...(signature != null && { signature }),
+    }
+  } else draft.details.push(detail)
+  draft.signedFrom = draft.reasoning.length
+}
+
+function mergeExtra(begun: ExtraContent | undefined, more: ExtraContent): ExtraContent {
+  const names = new Set([...Object.keys(begun ?? {}), ...Object.keys(more)])
+  return Object.fromEntries([...names].map((name) => [name, { ...begun?.[name], ...more[name] }]))
+}
+
+function choiceOf(index: number, draft: Draft): Choice {
+  const message: Message = {
+    role: 'assistant',
+    content: draft.content === '' && draft.calls.length > 0 ? null : draft.content,
+    ...(draft.reasoning && { reasoning_content: draft.reasoning }),
+    ...(draft.details.length > 0 && { reasoning_details: draft.details }),
+    ...(draft.refusal !== null && { refusal: draft.refusal }),
+    ...(draft.calls.length > 0 && { tool_calls: draft.calls.filter((call) => call !== undefined) }),
+    ...(draft.extra && { extra_content: draft.extra }),
+  }
+  return { index, message, finish_reason: draft.finishReason }
+}

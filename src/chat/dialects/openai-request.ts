@@ -1,0 +1,212 @@
+import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
+import type { Quirks, WireRequest } from './dialect.ts'
+import { isObject, type JsonObject, stringOf } from './json.ts'
+import { checkRequest, requestBody } from './request-check.ts'
+import { renameToolIds } from './tool-ids.ts'
+
+/** Our request is OpenAI's, so writing it means taking out what OpenAI's dialect cannot say and bending it to the provider. */
+export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : ''
+  const { extra_content: _extra, messages, tools, ...rest } = request
+  const body: Record<string, unknown> = { ...rest, messages: writeMessages(messages, host, quirks) }
+  if (tools !== undefined) body['tools'] = tools.filter(notForeign).map((tool) => withoutExtra(tool))
+  if (request.model === '') delete body['model']
+  if (quirks.no_stream_options) delete body['stream_options']
+  setTokenLimit(body, host, quirks)
+  if (isOpenai(host) && refusesSampling(request)) dropSampling(body)
+  return {
+    url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
+    headers: { 'content-type': 'application/json' },
+    body,
+  }
+}
+
+/** Reads a request in OpenAI's dialect: the same body, once its outline is seen to be right. `url` tells Azure's model. */
+export function readOpenaiRequest(body: unknown, url?: string): ChatRequest {
+  const { fields, turns } = requestBody(body, 'messages')
+  const check = checkRequest()
+  for (const [index, turn] of turns.entries()) checkMessage(turn, `messages[${index}]`, check.expect)
+  check.expect(
+    fields['tools'] === undefined || fields['tools'] === null || Array.isArray(fields['tools']),
+    'tools',
+    'must be a list',
+  )
+  check.done()
+  const { tools, ...rest } = fields
+  const model = stringOf(fields['model']) ?? deploymentOf(url) ?? ''
+  const read = { ...rest, ...(tools !== undefined && tools !== null && { tools }), model, messages: turns }
+  return read as unknown as ChatRequest
+}
+
+const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
+
+function checkMessage(
+  turn: JsonObject,
+  path: string,
+  expect: (fine: boolean, path: string, wish: string) => boolean,
+): void {
+  const { role, content, tool_calls: calls } = turn
+  expect(typeof role === 'string' && roles.includes(role), `${path}.role`, `must be one of ${roles.join(', ')}`)
+  const list = Array.isArray(content)
+  expect(
+    content === undefined || content === null || typeof content === 'string' || list,
+    `${path}.content`,
+    'must be text or a list of parts',
+  )
+  if (list)
+    for (const [index, part] of content.entries())
+      expect(
+        isObject(part) && typeof part['type'] === 'string',
+        `${path}.content[${index}]`,
+        'must be an object with a type',
+      )
+  if (calls === undefined || calls === null) return
+  if (expect(Array.isArray(calls), `${path}.tool_calls`, 'must be a list'))
+    for (const [index, call] of (calls as unknown[]).entries())
+      expect(
+        isObject(call) && typeof call['id'] === 'string',
+        `${path}.tool_calls[${index}]`,
+        'must be an object with an id',
+      )
+}
+
+function deploymentOf(url: string | undefined): string | undefined {
+  const name = url && /\/deployments\/([^/?]+)/.exec(url)?.[1]
+  return name ? decodeURIComponent(name) : undefined
+}
+
+/** These refuse a request for fields that they do not know, so what other providers left in a message is taken out. */
+const strictHosts = [
+  'api.openai.com',
+  'api.groq.com',
+  'api.mistral.ai',
+  'models.github.ai',
+  'models.inference.ai.azure.com',
+]
+
+function isStrict(host: string): boolean {
+  return strictHosts.includes(host) || host.endsWith('.openai.azure.com')
+}
+
+function isOpenai(host: string): boolean {
+  return host === 'api.openai.com' || host.endsWith('.openai.azure.com')
+}
+
+function writeMessages(messages: readonly Message[], host: string, quirks: Quirks): readonly Message[] {
+  // Mistral answers 422 to OpenAI's newer name of the role.
+  const systemAs = quirks.system_as ?? (host === 'api.mistral.ai' ? 'system' : undefined)
+  const named = quirks.tool_id_pattern ? renameToolIds(messages, quirks.tool_id_pattern) : messages
+  const strict = isStrict(host)
+  return named.map((message) => {
+    const plain = needsWork(message, strict) ? writeMessage(message, strict) : message
+    const isSystem = plain.role === 'system' || plain.role === 'developer'
+    return systemAs && isSystem && plain.role !== systemAs ? { ...plain, role: systemAs } : plain
+  })
+}
+
+function needsWork(message: Message, strict: boolean): boolean {
+  if (message.extra_content || message.reasoning_details) return true
+  if (message.tool_calls?.some((call) => call.extra_content)) return true
+  if (
+    Array.isArray(message.content) &&
+    message.content.some((part) => part.type === 'foreign' || 'extra_content' in part)
+  )
+    return true
+  return strict && message.role === 'assistant' && ofReplies.some((field) => field in message)
+}
+
+/** What stands in the messages of answers only, and comes back when a client returns them whole. */
+const ofReplies = [
+  'reasoning_content',
+  'reasoning_details',
+  'annotations',
+  'refusal',
+  'audio',
+  'function_call',
+  'images',
+]
+
+function writeMessage(message: Message, strict: boolean): Message {
+  const { content, tool_calls: calls } = message
+  const plain = withoutExtra(message, strict)
+  return {
+    ...(strict && message.role === 'assistant' ? dropEmpty(plain) : plain),
+    ...(Array.isArray(content) && { content: writeParts(content) }),
+    ...(calls && { tool_calls: calls.map((call) => withoutExtra(call, strict)) }),
+  }
+}
+
+/** Thinking is never taken back by a strict host; the other fields go only when they hold nothing. */
+function dropEmpty(message: Message): Message {
+  const entries = Object.entries(message).filter(([name, value]) => {
+    if (name === 'reasoning_content' || name === 'reasoning_details') return false
+    return !(ofReplies.includes(name) && (value === null || (Array.isArray(value) && value.length === 0)))
+  })
+  return Object.fromEntries(entries) as Message
+}
+
+function writeParts(parts: readonly ContentPart[]): readonly ContentPart[] | null {
+  const kept = parts.filter(notForeign).map((part) => withoutExtra(part))
+  return kept.length > 0 || parts.length === 0 ? kept : null
+}
+
+function notForeign(part: { readonly type: string }): boolean {
+  return part.type !== 'foreign'
+}
+
+const ownNames = ['anthropic', 'gemini', 'ollama']
+
+/**
+ * A thing without what only other dialects understand. `extra_content.google` stays, for Gemini's own service in OpenAI's
+ * dialect and gateways before it, unless the host is one that refuses it.
+ */
+export function withoutExtra<T extends object>(thing: T, strict = false): T {
+  const extra = (thing as { extra_content?: ExtraContent }).extra_content
+  if (extra === undefined) return thing
+  const { extra_content: _extra, ...rest } = thing as T & { extra_content?: ExtraContent }
+  const kept = strict || !isObject(extra) ? [] : Object.entries(extra).filter(([name]) => !ownNames.includes(name))
+  return (kept.length > 0 ? { ...rest, extra_content: Object.fromEntries(kept) } : rest) as T
+}
+
+/**
+ * OpenAI's reasoning models refuse `max_tokens` and want `max_completion_tokens`
+ * (https://platform.openai.com/docs/api-reference/chat/create#chat-create-max_tokens); Mistral and GitHub know the old name only.
+ */
+function setTokenLimit(body: Record<string, unknown>, host: string, quirks: Quirks): void {
+  const model = String(body['model'] ?? '')
+  const byModel = isOpenai(host) && isReasoning(model) ? 'max_completion_tokens' : undefined
+  const byHost = host === 'api.mistral.ai' || host === 'models.github.ai' ? 'max_tokens' : undefined
+  const field = quirks.max_tokens_field ?? byModel ?? byHost
+  if (!field) return
+  const limit = body['max_completion_tokens'] ?? body['max_tokens']
+  if (limit === undefined) return
+  delete body['max_completion_tokens']
+  delete body['max_tokens']
+  body[field] = limit
+}
+
+/** The o series and gpt-5 and later, but for the chat-tuned ones. */
+function isReasoning(model: string): boolean {
+  return /^(?:ft:)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model) && !/^gpt-5-chat/.test(model)
+}
+
+/** From gpt-5.1 on, sampling is allowed again where reasoning is turned off (OpenAI's page "Using GPT-5.2"). */
+function refusesSampling(request: ChatRequest): boolean {
+  return isReasoning(request.model) && !(request.reasoning_effort === 'none' && /^gpt-/.test(request.model))
+}
+
+/** The values that change nothing, which these models accept. */
+const neutral: Readonly<Record<string, unknown>> = {
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  top_logprobs: undefined,
+  logit_bias: undefined,
+}
+
+function dropSampling(body: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(neutral))
+    if (body[name] !== undefined && body[name] !== null && body[name] !== value) delete body[name]
+}

@@ -1,0 +1,255 @@
+import type { ChatChunk, ChatRequest, Delta, ToolCallDelta } from '../messages.ts'
+import { createEventReader, type ServerEvent } from '../sse.ts'
+import { type ClientError, DialectError, type StreamDecoder, type StreamEncoder } from './dialect.ts'
+import { argumentsText, isObject, type JsonObject, objectsOf, parseEvent, stringOf } from './json.ts'
+import { openaiFinish, splitContent, usageOf } from './openai-reply.ts'
+import { withoutExtra } from './openai-request.ts'
+import { madeId } from './tool-ids.ts'
+import { cutOff, readWireError } from './wire-error.ts'
+
+/** The text that an unchanged chunk was read from: sent on as it is, without being written again. */
+const sources = new WeakMap<ChatChunk, string>()
+
+interface ChoiceState {
+  finished: boolean
+  /** Ours by the provider's index and id of a call; Gemini's compatible service gives every parallel call the index 0. */
+  readonly calls: { wireIndex: number; id: string | undefined }[]
+}
+
+/** Reads a stream in OpenAI's grammar (https://platform.openai.com/docs/api-reference/chat-streaming). */
+export function decodeOpenaiStream(): StreamDecoder {
+  const reader = createEventReader()
+  const choices = new Map<number, ChoiceState>()
+  let usageChunk: ChatChunk | undefined
+  let complete = false
+
+  function finished(): boolean {
+    for (const choice of choices.values()) if (!choice.finished) return false
+    return choices.size > 0
+  }
+
+  function finish(): readonly ChatChunk[] {
+    if (!finished()) throw cutOff()
+    complete = true
+    return usageChunk ? [usageChunk] : []
+  }
+
+  function take(events: readonly ServerEvent[]): readonly ChatChunk[] {
+    const chunks: ChatChunk[] = []
+    for (const { event, data } of events) {
+      if (complete || data === '') continue
+      if (data === '[DONE]') chunks.push(...finish())
+      else readChunk(data, event, chunks)
+    }
+    return chunks
+  }
+
+  function readChunk(data: string, event: string, chunks: ChatChunk[]): void {
+    const fields = parseEvent(data)
+    const error =
+      event === 'error' ? (readWireError(fields) ?? readWireError({ error: fields })) : readWireError(fields)
+    if (error) throw new DialectError('reported', error)
+    const usage = usageOf(fields)
+    const wireChoices = objectsOf(fields['choices'])
+    const changes: Changes = { made: typeof fields['object'] !== 'string' || fields['object'] === '' }
+    const read = wireChoices
+      .map((choice) => readChoice(choice, stateOf(choice), fields, changes))
+      .filter((choice) => choice !== undefined)
+    if (usage) {
+      const own = wireChoices.length === 0
+      usageChunk = {
+        ...(own ? fields : outlineOf(fields)),
+        object: 'chat.completion.chunk',
+        choices: [],
+        usage,
+      } as unknown as ChatChunk
+      if (own && !changes.made) sources.set(usageChunk, data)
+      if (read.length === 0) return
+      changes.made ||= isObject(fields['usage'])
+    }
+    if (wireChoices.length > 0 && read.length === 0) return
+    chunks.push(chunkOf(fields, read, changes, data))
+  }
+
+  function stateOf(choice: JsonObject): ChoiceState {
+    const index = typeof choice['index'] === 'number' ? choice['index'] : 0
+    const known = choices.get(index)
+    if (known) return known
+    const state: ChoiceState = { finished: false, calls: [] }
+    choices.set(index, state)
+    fresh.add(state)
+    return state
+  }
+
+  /** Choices that have had no delta yet: their first one must name the role. */
+  const fresh = new Set<ChoiceState>()
+
+  function readChoice(
+    choice: JsonObject,
+    state: ChoiceState,
+    fields: JsonObject,
+    changes: Changes,
+  ): JsonObject | undefined {
+    const error = readWireError({ error: choice['error'] })
+    if (error) throw new DialectError('reported', error)
+    const delta = isObject(choice['delta']) ? choice['delta'] : {}
+    const again = state.finished
+    if (again && isEmptyDelta(delta)) return undefined
+    const read = readDelta(delta, fresh.delete(state), state, stringOf(fields['id']) ?? '')
+    const reason =
+      again || choice['finish_reason'] == null || choice['finish_reason'] === ''
+        ? null
+        : openaiFinish(choice['finish_reason'])
+    if (reason !== null) state.finished = true
+    if (read === choice['delta'] && reason === choice['finish_reason'] && typeof choice['index'] === 'number')
+      return choice
+    changes.made = true
+    return { ...choice, index: choice['index'] ?? 0, delta: read, finish_reason: reason }
+  }
+
+  return {
+    push: (bytes) => take(reader.push(bytes)),
+    end() {
+      if (complete) return []
+      let last: readonly ChatChunk[]
+      try {
+        last = take(reader.end())
+      } catch (error) {
+        // The last event has no blank line after it: where it does not parse, it is the begin of one.
+        if (error instanceof DialectError && error.kind === 'broken') throw cutOff()
+        throw error
+      }
+      return complete ? last : [...last, ...finish()]
+    },
+    get complete() {
+      return complete
+    },
+  }
+}
+
+interface Changes {
+  made: boolean
+}
+
+function chunkOf(fields: JsonObject, choices: readonly JsonObject[], changes: Changes, data: string): ChatChunk {
+  if (!changes.made) {
+    const chunk = fields as unknown as ChatChunk
+    sources.set(chunk, data)
+    return chunk
+  }
+  const { usage: _usage, ...rest } = fields
+  return { ...rest, object: 'chat.completion.chunk', choices } as unknown as ChatChunk
+}
+
+function outlineOf(fields: JsonObject): JsonObject {
+  return { id: fields['id'], created: fields['created'], model: fields['model'] }
+}
+
+function isEmptyDelta(delta: JsonObject): boolean {
+  return Object.entries(delta).every(([name, value]) => name === 'role' || value === null || value === '')
+}
+
+/** The delta itself where it is as it should be, else a mended copy. */
+function readDelta(delta: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
+  const patch: Record<string, unknown> = {}
+  if (first && delta['role'] !== 'assistant') patch['role'] = 'assistant'
+  if (Array.isArray(delta['content'])) {
+    const { text, thinking } = splitContent(delta['content'])
+    patch['content'] = text
+    if (thinking) patch['reasoning_content'] = thinking
+  }
+  if (typeof delta['reasoning'] === 'string' && typeof delta['reasoning_content'] !== 'string')
+    patch['reasoning_content'] = delta['reasoning']
+  const calls = readCalls(delta['tool_calls'], state, chunkId)
+  if (calls) patch['tool_calls'] = calls
+  for (const _ in patch) return { ...delta, ...patch }
+  return delta
+}
+
+/** The pieces of tool calls with an index that tells them apart, or undefined where they are right already. */
+function readCalls(calls: unknown, state: ChoiceState, chunkId: string): readonly ToolCallDelta[] | undefined {
+  if (!Array.isArray(calls)) return undefined
+  const pieces = objectsOf(calls)
+  const read = pieces.map((piece, position) => readCall(piece, position, state, chunkId))
+  return read.every((piece, at) => piece === pieces[at]) ? undefined : (read as unknown as ToolCallDelta[])
+}
+
+function readCall(piece: JsonObject, position: number, state: ChoiceState, chunkId: string): JsonObject {
+  const id = stringOf(piece['id']) || undefined
+  const wireIndex = typeof piece['index'] === 'number' ? piece['index'] : (lastOf(state, id)?.wireIndex ?? position)
+  const found = state.calls.findLastIndex(
+    (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id),
+  )
+  const wire = isObject(piece['function']) ? piece['function'] : undefined
+  const odd = wire && wire['arguments'] != null && typeof wire['arguments'] !== 'string'
+  const index = found === -1 ? state.calls.length : found
+  if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index) })
+  if (piece['index'] === index && !odd && (found !== -1 || id !== undefined)) return piece
+  return {
+    ...piece,
+    index,
+    ...(found === -1 && { id: state.calls[index]!.id, type: 'function' }),
+    ...(odd && { function: { ...wire, arguments: argumentsText(wire['arguments']) } }),
+  }
+}
+
+function lastOf(state: ChoiceState, id: string | undefined): ChoiceState['calls'][number] | undefined {
+  return id === undefined ? state.calls.at(-1) : state.calls.findLast((call) => call.id === id)
+}
+
+/** Writes a stream in OpenAI's grammar. The chunk of token counts goes out only where the client asked for it. */
+export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
+  const wantsUsage = request.stream_options?.include_usage === true
+  let last: ChatChunk | undefined
+
+  return {
+    push(chunk) {
+      last = chunk
+      if (chunk.choices.length === 0 && chunk.usage && !wantsUsage) return ''
+      const source = sources.get(chunk)
+      if (source !== undefined) return `data: ${source}\n\n`
+      const plain = writeChunk(chunk)
+      return plain ? `data: ${JSON.stringify(plain)}\n\n` : ''
+    },
+    end: () => 'data: [DONE]\n\n',
+    fail: (error) => `data: ${JSON.stringify(failedChunk(error, last))}\n\n`,
+  }
+}
+
+/** The chunk without what only other dialects understand; undefined where nothing else was in it. */
+function writeChunk(chunk: ChatChunk): object | undefined {
+  const choices = chunk.choices.map((choice) => ({ ...choice, delta: writeDelta(choice.delta) }))
+  const empty = choices.every(
+    (choice, at) => choice.finish_reason === null && isBare(choice.delta, chunk.choices[at]!.delta),
+  )
+  if (choices.length > 0 && empty && !chunk.usage) return undefined
+  return { ...withoutExtra(chunk), choices }
+}
+
+function isBare(delta: Delta, before: Delta): boolean {
+  return delta !== before && Object.keys(delta).length === 0
+}
+
+function writeDelta(delta: Delta): Delta {
+  const plain = withoutExtra(delta)
+  const calls = delta.tool_calls?.map((call) => withoutExtra(call))
+  return calls ? { ...plain, tool_calls: calls } : plain
+}
+
+/** OpenRouter's shape for a failure after the first byte: clients of OpenAI's libraries throw on the `error` in it. */
+function failedChunk(error: ClientError, last: ChatChunk | undefined): object {
+  return {
+    id: last?.id ?? '',
+    object: 'chat.completion.chunk',
+    created: last?.created ?? 0,
+    model: last?.model ?? '',
+    ...openaiErrorBody(error),
+    choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
+  }
+}
+
+/** `{error:{message,type,param,code}}`. */
+export function openaiErrorBody(error: ClientError): { error: Record<string, unknown> } {
+  const { message, type = 'server_error', code = null } = error
+  return { error: { message, type, param: null, code } }
+}

@@ -1,0 +1,58 @@
+import { chunksOf } from '../chunks.ts'
+import { createJsonReader } from '../json-stream.ts'
+import type { ChatReply } from '../messages.ts'
+import { DialectError, type StreamDecoder } from './dialect.ts'
+import { parseEvent } from './json.ts'
+import { cutOff, throwIfError } from './wire-error.ts'
+
+/**
+ * Reads a streamed answer also where the provider sent no stream: a whole answer in JSON becomes chunks, an error in JSON
+ * is reported, a page of a proxy's is broken. The first byte that is no white space tells which it is.
+ */
+export function withWholeBody(stream: StreamDecoder, readReply: (body: unknown) => ChatReply): StreamDecoder {
+  let chosen: StreamDecoder | undefined
+
+  return {
+    push(bytes) {
+      if (chosen) return chosen.push(bytes)
+      const first = bytes.find((byte) => !blanks.includes(byte))
+      if (first === undefined) return []
+      if (first === angle)
+        throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
+      chosen = first === brace || first === bracket ? decodeWhole(readReply) : stream
+      return chosen.push(bytes)
+    },
+    end: () => (chosen ?? stream).end(),
+    get complete() {
+      return (chosen ?? stream).complete
+    },
+  }
+}
+
+function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDecoder {
+  const reader = createJsonReader()
+  let complete = false
+  return {
+    push(bytes) {
+      const [text] = reader.push(bytes)
+      if (text === undefined || complete) return []
+      const body = parseEvent(text)
+      throwIfError(body)
+      const chunks = chunksOf(readReply(body))
+      complete = true
+      return chunks
+    },
+    end() {
+      if (!complete) throw cutOff()
+      return []
+    },
+    get complete() {
+      return complete
+    },
+  }
+}
+
+const blanks: readonly number[] = [32, 9, 10, 13]
+const angle = 60
+const brace = 123
+const bracket = 91

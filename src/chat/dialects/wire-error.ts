@@ -1,0 +1,97 @@
+import { goDuration } from '../wait-hint.ts'
+import { type ClientError, DialectError, type WireError } from './dialect.ts'
+import { compact, isObject, type JsonObject, objectOf, objectsOf, stringOf } from './json.ts'
+
+/**
+ * The error in a provider's parsed body, or undefined when the body holds none. One reader for every spelling, because
+ * proxies and compatible services mix them:
+ * `{error:{message,type,param,code}}` (OpenAI, Groq, OpenRouter with a numeric code), `{type:"error",error:{…}}` (Anthropic),
+ * `{error:{code,message,status,details}}` (Gemini; also inside an array), `{error:"text"}` (Ollama), `{detail:"text"}` and
+ * `{detail:[{msg}]}` (Mistral), `{object:"error",message,type,code}` (Mistral), `{statusCode,message}` (Azure's front).
+ */
+export function readWireError(body: unknown): WireError | undefined {
+  const found = Array.isArray(body) ? body[0] : body
+  if (!isObject(found)) return undefined
+  const error = found['error']
+  if (isObject(error)) return errorOf(error, found)
+  if (typeof error === 'string' && error !== '') return compact({ message: error, code: stringOf(found['code']) })
+  if (found['detail'] !== undefined && !('choices' in found)) return detailError(found['detail'])
+  if (found['object'] === 'error' || 'statusCode' in found) return errorOf(found, found)
+  return undefined
+}
+
+/** Throws the error that a body holds under a good status, as `reported`. */
+export function throwIfError(body: unknown): void {
+  const error = readWireError(body)
+  if (error) throw new DialectError('reported', error)
+}
+
+/** Says that a body is no answer in this dialect. */
+export function notAnAnswer(what: string): DialectError {
+  return new DialectError('broken', { message: `The provider's answer cannot be read: ${what}` })
+}
+
+/** Says that a stream ended before its end. */
+export function cutOff(): DialectError {
+  return new DialectError('cut', { message: "The provider's answer broke off before its end" })
+}
+
+/** The HTTP status that stands for an error told to a client: the given one, else 500. */
+export function statusOf(error: ClientError): number {
+  return error.status ?? 500
+}
+
+function errorOf(error: JsonObject, around: JsonObject): WireError {
+  const type = stringOf(error['type'])
+  const details = objectsOf(error['details'])
+  // Gemini puts the telling name into the details: API_KEY_INVALID under INVALID_ARGUMENT.
+  const reason = details.map((detail) => stringOf(detail['reason'])).find((name) => name !== undefined)
+  const inner = stringOf(objectOf(error['details'])['error_code']) ?? stringOf(objectOf(error['innererror'])['code'])
+  const code = inner ?? reason ?? stringOf(error['code']) ?? stringOf(error['status'])
+  return compact({
+    message: messageOf(error, code ?? type),
+    code: code ?? type ?? (typeof error['code'] === 'number' ? String(error['code']) : undefined),
+    type: type ?? stringOf(error['status']),
+    status: innerStatus(error) ?? innerStatus(around),
+    retryAfterMs: retryDelay(details),
+  })
+}
+
+function messageOf(error: JsonObject, name: string | undefined): string {
+  const message =
+    stringOf(error['message']) || textOfDetail(error['message']) || name || 'The provider reported an error'
+  // OpenRouter wraps the words of the provider behind it, which say more than "Provider returned error".
+  const raw = stringOf(objectOf(error['metadata'])['raw'])
+  return raw ? `${message}: ${raw.slice(0, 1000)}` : message
+}
+
+/** An HTTP status named in a body: Groq's `status_code`, a numeric `code` of OpenRouter's and Gemini's. */
+function innerStatus(error: JsonObject): number | undefined {
+  for (const value of [error['status_code'], error['statusCode'], error['code']]) {
+    const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status
+  }
+  return undefined
+}
+
+function retryDelay(details: readonly JsonObject[]): number | undefined {
+  const delay = details.map((detail) => stringOf(detail['retryDelay'])).find((text) => text !== undefined)
+  return delay === undefined ? undefined : goDuration(delay)
+}
+
+function detailError(detail: unknown): WireError | undefined {
+  const message = typeof detail === 'string' ? detail : textOfDetail(detail)
+  return message ? { message } : undefined
+}
+
+/** `[{loc:["body","model"], msg:"Field required"}]` as "body.model: Field required". */
+function textOfDetail(detail: unknown): string {
+  const list = isObject(detail) ? objectsOf(detail['detail']) : objectsOf(detail)
+  return list
+    .slice(0, 5)
+    .map((entry) => {
+      const place = Array.isArray(entry['loc']) ? `${entry['loc'].join('.')}: ` : ''
+      return `${place}${stringOf(entry['msg']) ?? stringOf(entry['message']) ?? ''}`
+    })
+    .join('; ')
+}
