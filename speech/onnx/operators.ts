@@ -1,0 +1,69 @@
+/** The operators that the speech models are made of, by their names in ONNX. */
+import type { Graph, Value } from './graph.ts'
+
+/** How the Gaussian error linear unit is computed: exactly, or by the tanh approximation. */
+export type GeluForm = 'erf' | 'tanh'
+
+export function add(graph: Graph, a: Value, b: Value): Value {
+  return graph.node('Add', [a, b])
+}
+
+export function multiply(graph: Graph, a: Value, b: Value): Value {
+  return graph.node('Mul', [a, b])
+}
+
+export function gelu(graph: Graph, x: Value, form: GeluForm): Value {
+  return graph.node('Gelu', [x], { approximate: { text: form === 'tanh' ? 'tanh' : 'none' } })
+}
+
+/** x · sigmoid(x). */
+export function silu(graph: Graph, x: Value): Value {
+  return multiply(graph, x, graph.node('Sigmoid', [x]))
+}
+
+/** Exponential linear unit with alpha 1. */
+export function elu(graph: Graph, x: Value): Value {
+  return graph.node('Elu', [x])
+}
+
+export function scalar(graph: Graph, value: number): Value {
+  return graph.constant('float32', [], Float32Array.of(value))
+}
+
+export function integers(graph: Graph, ...values: number[]): Value {
+  return graph.constant('int64', [values.length], BigInt64Array.from(values, BigInt))
+}
+
+/** In `shape`, 0 keeps a dimension and -1 takes what is left. */
+export function reshape(graph: Graph, x: Value, ...shape: number[]): Value {
+  return graph.node('Reshape', [x, integers(graph, ...shape)])
+}
+
+export function transpose(graph: Graph, x: Value, ...order: number[]): Value {
+  return graph.node('Transpose', [x], { perm: { ints: order } })
+}
+
+export function concat(graph: Graph, axis: number, ...parts: Value[]): Value {
+  return graph.node('Concat', parts, { axis: { int: axis } })
+}
+
+/** Equal parts along an axis. */
+export function split(graph: Graph, x: Value, axis: number, parts: number): Value[] {
+  return graph.nodes('Split', [x], parts, { axis: { int: axis }, num_outputs: { int: parts } })
+}
+
+/** The elements from `start` up to `end` of one axis; negative positions count from its end, no `end` means up to it. */
+export function slice(graph: Graph, x: Value, axis: number, start: number, end?: number): Value {
+  const last = end ?? Number.MAX_SAFE_INTEGER
+  return graph.node('Slice', [x, integers(graph, start), integers(graph, last), integers(graph, axis)])
+}
+
+/** The size of one dimension, as int64 [1]. */
+export function sizeOf(graph: Graph, x: Value, axis: number): Value {
+  return graph.node('Shape', [x], { start: { int: axis }, end: { int: axis + 1 } })
+}
+
+/** Normalises the last axis. Without weights it only subtracts the mean and divides by the deviation. */
+export function layerNorm(graph: Graph, x: Value, epsilon: number, scale: Value, bias?: Value): Value {
+  return graph.node('LayerNormalization', [x, scale, bias], { axis: { int: -1 }, epsilon: { float: epsilon } })
+}

@@ -1,0 +1,48 @@
+/** The flow language model: one row per text token or frame of audio in, the condition of the next frame and the end's logit out. */
+import { createGraph } from '../onnx/graph.ts'
+import { concat, layerNorm } from '../onnx/operators.ts'
+import type { TensorFile } from '../onnx/safetensors.ts'
+import { createWeights } from '../onnx/weights.ts'
+import type { PocketConfiguration } from './configuration.ts'
+import type { PocketGeometry } from './geometry.ts'
+import { runTransformer, type TransformerShape } from './transformer.ts'
+
+export function languageModelShape(geometry: PocketGeometry, configuration: PocketConfiguration): TransformerShape {
+  return { ...geometry.languageModel, ...configuration.languageModel, gelu: configuration.gelu }
+}
+
+/**
+ * Inputs: `embeddings` [n, width], the rows of a voice or a text, then `latents` [m, latent]; either may be empty.
+ * Outputs for all n + m rows: `hidden` [rows, width] and `end` [rows, 1]; attention as in `runTransformer`.
+ * With `stages` every layer's rows come out too, as `layer_N`.
+ */
+export function buildLanguageModel(
+  file: TensorFile,
+  shape: TransformerShape,
+  latent: number,
+  options: { readonly stages?: boolean } = {},
+): Uint8Array {
+  const graph = createGraph('flow_lm')
+  const weights = createWeights(graph, file)
+  const embeddings = graph.input('embeddings', 'float32', ['embedded', shape.width])
+  const latents = graph.input('latents', 'float32', ['frames', latent])
+  const rows = concat(graph, 0, embeddings, weights.linear(latents, 'flow_lm.input_linear.weight'))
+  const layers = runTransformer(weights, shape, rows)
+  const hidden = layerNorm(
+    graph,
+    layers.at(-1)!,
+    shape.epsilon,
+    weights.value('flow_lm.out_norm.weight'),
+    weights.value('flow_lm.out_norm.bias'),
+  )
+  graph.output('hidden', hidden, 'float32', ['rows', shape.width])
+  graph.output('end', weights.linear(hidden, 'flow_lm.out_eos.weight', 'flow_lm.out_eos.bias'), 'float32', ['rows', 1])
+  if (options.stages)
+    for (const [layer, made] of layers.entries()) graph.output(`layer_${layer}`, made, 'float32', ['rows', shape.width])
+  return graph.encode()
+}
+
+/** The weights that take part in every step and are worth quantising: all but some hundred thousand of the model's numbers. */
+export function isQuantisable(name: string): boolean {
+  return /^flow_lm\.transformer\..*\.(in_proj|out_proj|linear1|linear2)\.weight$/.test(name)
+}
