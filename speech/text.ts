@@ -1,0 +1,166 @@
+import { isStageDirection, longestDirection } from './stage-directions.ts'
+
+/** No letter of the ten languages carries more combining marks; a longer run is decoration and slow to normalise. */
+const excessMarks = /(\p{M}{8})\p{M}+/gu
+/** Surrogates without their other half, control, private and unassigned code points; line ends and tabs stay. */
+const unspeakable = /(?![\n\t\r\v\f])[\p{Cs}\p{Cc}\p{Co}\p{Cn}]/gu
+/** Invisible characters and what only changes how an emoji looks: joiners, bidi marks, tags; selectors, keycaps. */
+const invisible = /\p{Cf}|\p{Variation_Selector}|\u20e3/gu
+/** Emoji and pictures, arrows, spacing accents, bars. Kept are the degree sign, № ℃ ℉, kana marks, and squared CJK units. */
+const symbols =
+  /(?![\u00b0\u2116\u2103\u2109\u3200-\u33ff\u309b\u309c\p{N}#*!?])[\p{So}\p{Sk}\p{Extended_Pictographic}\u2190-\u21ff\u27c0-\u27ff\u2900-\u297f|~]/gu
+/** Stands where a symbol was, until the spaces around it are put right. */
+const gap = '\u0001'
+
+/**
+ * Makes written text ready to be read aloud: emoji and symbols, Markdown marks, stage directions in parentheses and long
+ * repeats go; links leave their label; digits and letters of every script stay. Words are one space apart; paragraphs,
+ * headings and list items are one line feed apart. Returns '' when nothing is left that can be spoken.
+ * Time is linear in the length whatever the text holds.
+ */
+export function sanitize(text: string): string {
+  const plain = text.replace(excessMarks, '$1').replace(unspeakable, ' ').replace(invisible, '').normalize('NFC')
+  const unmarked = dropEmphasis(dropDirections(unlink(joinLines(plain))))
+  const clean = collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
+    .replace(symbols, gap)
+    .replace(/[ \u0001\t\u00a0\u3000]+([.,;:!?…。、！？]?)/g, closeGap)
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n')
+    .trim()
+  return /[\p{L}\p{N}]/u.test(clean) ? clean : ''
+}
+
+/** A line's text without the mark that opens it, and whether it stands by itself (a heading, a list item). */
+interface Line {
+  readonly text: string
+  readonly alone: boolean
+}
+
+/** Joins wrapped lines with a space and keeps a line feed between paragraphs, headings and list items. */
+function joinLines(text: string): string {
+  let joined = ''
+  let separate = true
+  for (const raw of text.split(/\r\n?|[\n\v\f\u0085\u2028\u2029]/)) {
+    const { text: line, alone } = readLine(raw.replace(/\s+/g, ' ').trim())
+    if (line === '') {
+      separate = true
+      continue
+    }
+    // Chinese and Japanese wrap lines without a space between words.
+    const glue = isSpaceless(joined.at(-1)) && isSpaceless(line[0]) ? '' : ' '
+    joined += (joined === '' ? '' : separate || alone ? '\n' : glue) + line
+    separate = alone
+  }
+  return joined
+}
+
+function readLine(line: string): Line {
+  // Rules, table borders, code fences and the addresses of reference links hold nothing to read.
+  if (/^[-*_=|:+ ]*$/.test(line) || /^(?:```|~~~)/.test(line) || /^\[[^\]]{1,200}\]: \S+/.test(line))
+    return { text: '', alone: true }
+  const unquoted = line.replace(/^(?:> ?)+/, '')
+  if (/^#{1,6} /.test(unquoted)) return { text: unquoted.replace(/^#+ /, '').replace(/ #+$/, ''), alone: true }
+  const item = /^(?:[-*+•‣◦▪·] (?:\[[ xX]\] )?|\d{1,3}[.)] )/.exec(unquoted)
+  if (!item) return { text: unquoted, alone: false }
+  return { text: /^\d/.test(unquoted) ? unquoted : unquoted.slice(item[0].length), alone: true }
+}
+
+function isSpaceless(character: string | undefined): boolean {
+  return (
+    character !== undefined && /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff01-\uff60]/u.test(character)
+  )
+}
+
+/** The longest address that a link may hide behind its label. */
+const longestAddress = 2048
+
+/** Links and images leave their label; addresses in angle brackets lose the brackets. */
+function unlink(text: string): string {
+  const closings = matchPairs(text, '(', ')')
+  const pieces: string[] = []
+  const openings: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    if (character === '[') openings.push(pieces.length)
+    if (character === ']' && openings.length > 0) {
+      const opening = openings.pop()!
+      const end = endOfAddress(text, at + 1, closings)
+      if (end !== undefined) {
+        pieces[opening] = ''
+        if (pieces[opening - 1] === '!') pieces[opening - 1] = ''
+        at = end
+        continue
+      }
+    }
+    pieces.push(character)
+  }
+  return pieces
+    .join('')
+    .replace(/\[\^[\p{L}\p{N}_-]{1,40}\]/gu, '')
+    .replace(/<((?:https?|mailto):[^\s<>]{1,2048})>/g, '$1')
+}
+
+/** Where the address after a label ends: `(url "title")` or `[reference]`; undefined when there is none. */
+function endOfAddress(text: string, at: number, closings: ReadonlyMap<number, number>): number | undefined {
+  if (text[at] === '[') {
+    const close = text.slice(at, at + 200).indexOf(']')
+    return close > 0 && !text.slice(at + 1, at + close).includes('[') ? at + close : undefined
+  }
+  const close = text[at] === '(' ? closings.get(at) : undefined
+  if (close === undefined || close - at > longestAddress) return undefined
+  const gap = text.slice(at + 1, close).search(/\s/)
+  return gap < 0 || /["'(]/.test(text[at + 2 + gap] ?? '') ? close : undefined
+}
+
+/** Parentheses that hold a stage direction go, with the space before a following mark. */
+function dropDirections(text: string): string {
+  const closings = new Map([...matchPairs(text, '(', ')'), ...matchPairs(text, '（', '）')])
+  if (closings.size === 0) return text
+  let kept = ''
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const close = closings.get(at)
+    if (close === undefined || close - at > longestDirection || !isStageDirection(text.slice(at + 1, close))) continue
+    const before = text.slice(from, at)
+    kept += /[.,;:!?…]/.test(text[close + 1] ?? '') && before.endsWith(' ') ? before.slice(0, -1) : before
+    from = close + 1
+    at = close
+  }
+  return kept + text.slice(from)
+}
+
+/** For each opening mark that is closed: where. Pairs nest; marks left over are in no pair. */
+function matchPairs(text: string, open: string, close: string): ReadonlyMap<number, number> {
+  const pairs = new Map<number, number>()
+  if (!text.includes(close)) return pairs
+  const openings: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === open) openings.push(at)
+    else if (text[at] === close && openings.length > 0) pairs.set(openings.pop()!, at)
+  }
+  return pairs
+}
+
+/**
+ * Removes the marks of emphasis, strikes and code. A star between numbers multiplies and an underscore inside a word
+ * belongs to it: both stay.
+ */
+function dropEmphasis(text: string): string {
+  return text.replace(
+    /\\([\\`*_{}[\]()#+.!~|>-])|(?<=[\p{N})] ?)(\*{1,2})(?= ?[\p{N}(])|(?<=[\p{L}\p{N}])(_+)(?=[\p{L}\p{N}])|`+|~~+|\*+|_+/gu,
+    (_, escaped?: string, times?: string, joint?: string) => escaped ?? times ?? joint ?? '',
+  )
+}
+
+/** What a removed symbol leaves: nothing before a mark (`Great 🎉!`), otherwise one space. */
+function closeGap(run: string, mark: string): string {
+  return mark !== '' && run.includes(gap) ? mark : ` ${mark}`
+}
+
+/** A letter four or more times in a row becomes two (no language needs more), marks one, dots an ellipsis; never digits. */
+function collapseRepeats(text: string): string {
+  return text
+    .replace(/(\p{L})\1{3,}/gu, '$1$1')
+    .replace(/\.{4,}/g, '...')
+    .replace(/([^\p{L}\p{N}\p{M}\s.])\1{2,}/gu, '$1')
+}
