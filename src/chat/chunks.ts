@@ -50,10 +50,12 @@ export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
   return { ...reply, choices }
 }
 
+/** What is no part of the whole answer; `obfuscation` (OpenAI) and `p` (Mistral) are padding of single chunks. */
+const ofChunks = new Set(['choices', 'object', 'usage', 'extra_content', 'obfuscation', 'p'])
+
 /** What a chunk says of the answer as a whole. */
 function outlineOf(chunk: ChatChunk): Partial<ChatReply> {
-  const { choices: _choices, object: _object, usage: _usage, extra_content: _extra, ...outline } = chunk
-  return outline
+  return Object.fromEntries(Object.entries(chunk).filter(([name]) => !ofChunks.has(name)))
 }
 
 interface Draft {
@@ -99,7 +101,10 @@ function addDelta(draft: Draft, delta: Delta): void {
       function: { ...piece.function, name, arguments: text },
     }
   }
-  if (delta.extra_content) draft.extra = mergeExtra(draft.extra, delta.extra_content)
+  if (delta.extra_content) {
+    const merged = mergeExtra(draft.extra, delta.extra_content)
+    if (Object.keys(merged).length > 0) draft.extra = merged
+  }
 }
 
 /** A piece with text goes on with the last one of its index; a signature alone signs the thinking since the one before. */
@@ -119,9 +124,12 @@ function addDetail(draft: Draft, detail: ReasoningDetail): void {
   draft.signedFrom = draft.reasoning.length
 }
 
+/** An `event` is for an encoder of its own dialect only, and no part of the answer. */
 function mergeExtra(begun: ExtraContent | undefined, more: ExtraContent): ExtraContent {
-  const names = new Set([...Object.keys(begun ?? {}), ...Object.keys(more)])
-  return Object.fromEntries([...names].map((name) => [name, { ...begun?.[name], ...more[name] }]))
+  const merged: Record<string, Record<string, unknown>> = { ...begun }
+  for (const [name, { event: _event, ...fields }] of Object.entries(more))
+    if (Object.keys(fields).length > 0) merged[name] = { ...merged[name], ...fields }
+  return merged
 }
 
 function choiceOf(index: number, draft: Draft): Choice {

@@ -76,3 +76,8 @@ export function compact<T extends object>(value: T): { [K in keyof T]: Exclude<T
   const entries = Object.entries(value).filter(([, field]) => field !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
+
+/** The items of a list that are there. */
+export function present<T>(items: readonly (T | undefined)[]): T[] {
+  return items.filter((item) => item !== undefined)
+}

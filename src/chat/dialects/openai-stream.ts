@@ -5,7 +5,7 @@ import { argumentsText, isObject, type JsonObject, objectsOf, parseEvent, string
 import { openaiFinish, splitContent, usageOf } from './openai-reply.ts'
 import { withoutExtra } from './openai-request.ts'
 import { madeId } from './tool-ids.ts'
-import { cutOff, readWireError } from './wire-error.ts'
+import { cutOff, readWireError, takeLast } from './wire-error.ts'
 
 /** The text that an unchanged chunk was read from: sent on as it is, without being written again. */
 const sources = new WeakMap<ChatChunk, string>()
@@ -111,14 +111,7 @@ export function decodeOpenaiStream(): StreamDecoder {
     push: (bytes) => take(reader.push(bytes)),
     end() {
       if (complete) return []
-      let last: readonly ChatChunk[]
-      try {
-        last = take(reader.end())
-      } catch (error) {
-        // The last event has no blank line after it: where it does not parse, it is the begin of one.
-        if (error instanceof DialectError && error.kind === 'broken') throw cutOff()
-        throw error
-      }
+      const last = takeLast(() => take(reader.end()))
       return complete ? last : [...last, ...finish()]
     },
     get complete() {

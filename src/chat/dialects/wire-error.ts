@@ -36,6 +36,16 @@ export function cutOff(): DialectError {
   return new DialectError('cut', { message: "The provider's answer broke off before its end" })
 }
 
+/** Reads what a body ended in without a line end: where that does not parse, it is the begin of something longer. */
+export function takeLast<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DialectError && error.kind === 'broken') throw cutOff()
+    throw error
+  }
+}
+
 /** The HTTP status that stands for an error told to a client: the given one, else 500. */
 export function statusOf(error: ClientError): number {
   return error.status ?? 500

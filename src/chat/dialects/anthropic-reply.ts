@@ -1,0 +1,118 @@
+import type { ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
+import { readAssistant, writeAssistant } from './anthropic-blocks.ts'
+import type { ClientError } from './dialect.ts'
+import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
+import { extraOf, withExtra } from './turns.ts'
+import { notAnAnswer, statusOf, throwIfError } from './wire-error.ts'
+
+/** Reads an answer of Anthropic's; `now` in milliseconds dates it, because Anthropic does not. */
+export function readAnthropicReply(body: unknown, now: number): ChatReply {
+  throwIfError(body)
+  const fields = objectOf(body)
+  if (!Array.isArray(fields['content'])) throw notAnAnswer('it holds no content')
+  const message = readAssistant(objectsOf(fields['content']))
+  return {
+    id: stringOf(fields['id']) ?? '',
+    object: 'chat.completion',
+    created: Math.floor(now / 1000),
+    model: stringOf(fields['model']) ?? '',
+    choices: [{ index: 0, message, finish_reason: anthropicFinish(fields['stop_reason'], message) }],
+    ...(isObject(fields['usage']) && { usage: readUsage(fields['usage']) }),
+    ...withExtra('anthropic', restOf(fields, replyFields)),
+  }
+}
+
+const replyFields = new Set(['id', 'type', 'role', 'content', 'model'])
+
+/** Our answer as Anthropic's message. */
+export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
+  const choice = reply.choices[0]
+  const extra = extraOf(reply, 'anthropic')
+  return {
+    id: reply.id,
+    type: 'message',
+    role: 'assistant',
+    model: reply.model,
+    content: choice ? writeContent(choice.message) : [],
+    stop_sequence: null,
+    ...extra,
+    stop_reason: extra['stop_reason'] ?? stopReason(choice?.finish_reason ?? 'stop', choice?.message),
+    usage: writeUsage(reply.usage, extra['usage']),
+  }
+}
+
+/**
+ * Anthropic's stop reasons (https://docs.anthropic.com/en/api/handling-stop-reasons) as ours. `pause_turn` asks to be
+ * called again and has no counterpart; a name that is not known ended the answer somehow.
+ */
+export function anthropicFinish(reason: unknown, message: Message | undefined): FinishReason {
+  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
+  if (reason === 'refusal') return 'content_filter'
+  if (reason === 'tool_use') return 'tool_calls'
+  return typeof reason !== 'string' && message?.tool_calls ? 'tool_calls' : 'stop'
+}
+
+/** OpenAI says `stop` after a forced call and for a refusal; Anthropic's clients go by the stop reason. */
+export function stopReason(reason: FinishReason, message: Pick<Message, 'tool_calls' | 'refusal'> | undefined): string {
+  if (reason === 'length') return 'max_tokens'
+  if (reason === 'content_filter' || message?.refusal) return 'refusal'
+  return reason === 'tool_calls' || message?.tool_calls?.length ? 'tool_use' : 'end_turn'
+}
+
+/** Anthropic counts what was read from and written to the cache beside the input; OpenAI counts it in. */
+export function readUsage(usage: JsonObject): Usage {
+  const cached = countOf(usage['cache_read_input_tokens'])
+  const written = countOf(usage['cache_creation_input_tokens'])
+  const prompt = countOf(usage['input_tokens']) + cached + written
+  const completion = countOf(usage['output_tokens'])
+  const thinking = objectOf(usage['output_tokens_details'])['thinking_tokens']
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    ...(typeof thinking === 'number' && { completion_tokens_details: { reasoning_tokens: thinking } }),
+  }
+}
+
+/** The same backwards; `own` is Anthropic's usage where the answer came from there. */
+export function writeUsage(usage: Usage | undefined, own?: unknown): JsonObject {
+  const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0
+  const written = usage?.prompt_tokens_details?.cache_write_tokens ?? 0
+  return {
+    ...objectOf(own),
+    input_tokens: Math.max(0, (usage?.prompt_tokens ?? 0) - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    output_tokens: usage?.completion_tokens ?? 0,
+  }
+}
+
+/** `{type:"error",error:{type,message}}`; the types are those of https://docs.anthropic.com/en/api/errors. */
+export function anthropicErrorBody(error: ClientError): { type: 'error'; error: { type: string; message: string } } {
+  const status = statusOf(error)
+  return { type: 'error', error: { type: errorTypes[status] ?? otherType(status), message: error.message } }
+}
+
+const errorTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+function otherType(status: number): string {
+  return status >= 500 ? 'api_error' : 'invalid_request_error'
+}
+
+/** Thinking that nobody signed is shown to the client all the same; its empty signature keeps it from coming back to us. */
+function writeContent(message: Choice['message']): readonly JsonObject[] {
+  const blocks = writeAssistant(message)
+  const shown = blocks.some((block) => block['type'] === 'thinking')
+  if (!message.reasoning_content || shown) return blocks
+  return [{ type: 'thinking', thinking: message.reasoning_content, signature: '' }, ...blocks]
+}
