@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { createCircuits } from './chat/circuit.ts'
@@ -10,7 +11,6 @@ import type { OllamaRunner } from './runners/ollama.ts'
 import { readSecret, type Settings } from './settings.ts'
 import { openPluginFiles } from './storage/plugin-files.ts'
 import { openSecretFile, type SecretFile } from './storage/secret-file.ts'
-import { join } from 'node:path'
 
 /** What chats need; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {
@@ -62,7 +62,14 @@ export function openApp(settings: Settings): App {
   }
 
   async function openChat(): Promise<Chat> {
-    const [{ openOutbound }, { createAttempts }, { httpTarget }, { createRouter }, { createOllamaRunner }, { dialectFor }] = await Promise.all([
+    const [
+      { openOutbound },
+      { createAttempts },
+      { httpTarget },
+      { createRouter },
+      { createOllamaRunner },
+      { dialectFor },
+    ] = await Promise.all([
       import('./outbound/agent.ts'),
       import('./chat/attempts.ts'),
       import('./chat/provider.ts'),
@@ -75,7 +82,13 @@ export function openApp(settings: Settings): App {
     const local = settings.pluginAllowPrivate ? outbound : openOutbound({ allowPrivate: true })
     closers.push(() => outbound.close())
     if (local !== outbound) closers.push(() => local.close())
-    const ollama = createOllamaRunner({ url: settings.ollamaHost, preferred: settings.localModel, send: local.send, dialect: dialectFor('ollama', settings.ollamaHost), now })
+    const ollama = createOllamaRunner({
+      url: settings.ollamaHost,
+      preferred: settings.localModel,
+      send: local.send,
+      dialect: dialectFor('ollama', settings.ollamaHost),
+      now,
+    })
     const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
     const router = createRouter({
       find: (id) => plugins.find(id),
@@ -86,7 +99,14 @@ export function openApp(settings: Settings): App {
         targets.set(manifest, known)
         const target =
           known.get(model) ??
-          httpTarget({ manifest, model, runner: null, dialect: dialectFor(manifest.api, manifest.endpoint), send: outbound.send, keyHeader: (url) => keys.headerFor(manifest, url) })
+          httpTarget({
+            manifest,
+            model,
+            runner: null,
+            dialect: dialectFor(manifest.api, manifest.endpoint),
+            send: outbound.send,
+            keyHeader: (url) => keys.headerFor(manifest, url),
+          })
         if (known.size < 1000) known.set(model, target)
         return target
       },
@@ -102,9 +122,15 @@ export function openApp(settings: Settings): App {
 
 /** What can be done today by someone for whom nothing answers. */
 function advice(settings: Settings, plugins: PluginHost): readonly string[] {
-  const ready = plugins.list().find((plugin) => plugin.state === 'ready' && plugin.type !== 'tts' && plugin.type !== 'embedding' && !plugin.active)
+  const ready = plugins
+    .list()
+    .find(
+      (plugin) => plugin.state === 'ready' && plugin.type !== 'tts' && plugin.type !== 'embedding' && !plugin.active,
+    )
   return [
-    ready ? `Activate a plugin whose key is set: aichat plugin activate ${ready.id}` : 'Use a provider: set its key, such as OPENAI_API_KEY, and run aichat plugin activate openai',
+    ready
+      ? `Activate a plugin whose key is set: aichat plugin activate ${ready.id}`
+      : 'Use a provider: set its key, such as OPENAI_API_KEY, and run aichat plugin activate openai',
     `or start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`,
   ]
 }

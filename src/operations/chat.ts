@@ -28,7 +28,13 @@ export const chatInput = z.looseObject({
 
 export type ChatInput = z.output<typeof chatInput>
 
-const attempt = z.looseObject({ plugin: z.string().nullable(), runner: z.string().nullable(), model: z.string(), tries: z.int(), outcome: z.enum(['answered', 'failed']) })
+const attempt = z.looseObject({
+  plugin: z.string().nullable(),
+  runner: z.string().nullable(),
+  model: z.string(),
+  tries: z.int(),
+  outcome: z.enum(['answered', 'failed']),
+})
 
 /** Who answered, and what was tried before. */
 export const routeReport = z.looseObject({
@@ -40,7 +46,13 @@ export const routeReport = z.looseObject({
   warnings: z.array(z.string()),
 })
 
-const chatOutput = z.looseObject({ id: z.string(), object: z.string(), model: z.string(), choices: z.array(z.looseObject({})), aichat: routeReport })
+const chatOutput = z.looseObject({
+  id: z.string(),
+  object: z.string(),
+  model: z.string(),
+  choices: z.array(z.looseObject({})),
+  aichat: routeReport,
+})
 
 export const chat = defineOperation({
   name: 'chat.complete',
@@ -66,7 +78,10 @@ export const chat = defineOperation({
 })
 
 /** A streamed chat at its commit point; also what the dialect routes show in their own words. */
-export async function openChatStream(call: Call, input: ChatInput): Promise<{ chunks: AsyncIterable<ChatChunk>; report: RouteReport }> {
+export async function openChatStream(
+  call: Call,
+  input: ChatInput,
+): Promise<{ chunks: AsyncIterable<ChatChunk>; report: RouteReport }> {
   const { router } = await call.app.chat()
   return router.stream(routed(input), call.signal)
 }

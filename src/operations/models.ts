@@ -15,15 +15,25 @@ export const listModels = defineOperation({
   method: 'GET',
   path: '/api/models',
   access: 'user',
-  summary: "Lists the models of the plugins, from their stored lists; with `installed`, those of this machine's runner.",
-  input: z.object({ plugin: z.exactOptional(z.string()), installed: z.union([z.boolean(), z.stringbool()]).default(false) }),
+  summary:
+    "Lists the models of the plugins, from their stored lists; with `installed`, those of this machine's runner.",
+  input: z.object({
+    plugin: z.exactOptional(z.string()),
+    installed: z.union([z.boolean(), z.stringbool()]).default(false),
+  }),
   output: z.object({ models: z.array(modelRow) }),
   run: async ({ app }, { plugin, installed }) => {
     if (installed) {
       const { ollama } = await app.chat()
       const names = (await ollama.models()) ?? []
       return {
-        models: names.map(({ name, embedding }) => ({ id: name, plugin: null, runner: 'ollama', type: embedding ? ('embedding' as const) : ('chat' as const), default: name === app.settings.localModel })),
+        models: names.map(({ name, embedding }) => ({
+          id: name,
+          plugin: null,
+          runner: 'ollama',
+          type: embedding ? ('embedding' as const) : ('chat' as const),
+          default: name === app.settings.localModel,
+        })),
       }
     }
     const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]

@@ -79,7 +79,10 @@ export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType 
 export interface StreamOf<I extends z.ZodType = z.ZodType> {
   wanted(input: z.output<I>): boolean
   /** Resolves when the answer is certain to begin; the iteration throws when it breaks off. */
-  run(call: Call, input: z.output<I>): Promise<{ readonly chunks: AsyncIterable<unknown>; readonly headers?: Readonly<Record<string, string>> }>
+  run(
+    call: Call,
+    input: z.output<I>,
+  ): Promise<{ readonly chunks: AsyncIterable<unknown>; readonly headers?: Readonly<Record<string, string>> }>
 }
 
 /** Bytes as an answer, in place of JSON. */
@@ -89,7 +92,11 @@ export class Download {
   readonly body: AsyncIterable<Uint8Array> | Uint8Array
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(type: string, body: AsyncIterable<Uint8Array> | Uint8Array, options: { readonly filename?: string; readonly headers?: Readonly<Record<string, string>> } = {}) {
+  constructor(
+    type: string,
+    body: AsyncIterable<Uint8Array> | Uint8Array,
+    options: { readonly filename?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
     this.type = type
     this.body = body
     this.filename = options.filename
@@ -103,7 +110,15 @@ export function defineOperation<I extends z.ZodType, O extends z.ZodType>(operat
 }
 
 /** Asks for an operation: in this process, or over HTTP. */
-export type Ask = <I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, input: z.input<I>, signal?: AbortSignal) => Promise<z.output<O>>
+export type Ask = <I extends z.ZodType, O extends z.ZodType>(
+  operation: Operation<I, O>,
+  input: z.input<I>,
+  signal?: AbortSignal,
+) => Promise<z.output<O>>
 
 /** The same for an operation that streams. */
-export type AskStream = <I extends z.ZodType>(operation: Operation<I>, input: z.input<I>, signal?: AbortSignal) => Promise<AsyncIterable<unknown>>
+export type AskStream = <I extends z.ZodType>(
+  operation: Operation<I>,
+  input: z.input<I>,
+  signal?: AbortSignal,
+) => Promise<AsyncIterable<unknown>>

@@ -34,7 +34,10 @@ export const listPlugins = defineOperation({
     /** Documents in the data folder that cannot be used, and why. */
     broken: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })),
   }),
-  run: ({ app }) => ({ plugins: [...app.plugins.list()], broken: app.plugins.broken().map(({ id, problems }) => ({ id, problems: [...problems] })) }),
+  run: ({ app }) => ({
+    plugins: [...app.plugins.list()],
+    broken: app.plugins.broken().map(({ id, problems }) => ({ id, problems: [...problems] })),
+  }),
 })
 
 export const currentPlugin = defineOperation({
@@ -177,7 +180,9 @@ export const activatePlugin = defineOperation({
     const warnings = {
       ready: [],
       key_missing: [`${auth.key_env} is not set: until it is, chats fall back to the local model runner`],
-      retired: [`${name} is retired${status?.since ? ` since ${status.since}` : ''}${status?.note ? `: ${status.note}` : ''}`],
+      retired: [
+        `${name} is retired${status?.since ? ` since ${status.since}` : ''}${status?.note ? `: ${status.note}` : ''}`,
+      ],
     }
     return { id, active: true as const, warnings: warnings[state] }
   },
@@ -209,14 +214,25 @@ export const testPlugin = defineOperation({
   }),
   run: async ({ app, signal }, { id }) => {
     const plugin = app.plugins.get(id)
-    const steps: { step: 'document' | 'key' | 'answer'; ok: boolean; detail: string }[] = [{ step: 'document', ok: true, detail: 'valid' }]
+    const steps: { step: 'document' | 'key' | 'answer'; ok: boolean; detail: string }[] = [
+      { step: 'document', ok: true, detail: 'valid' },
+    ]
     const done = (model: string | null) => ({ id, ok: steps.every((step) => step.ok), model, steps })
-    steps.push({ step: 'key', ok: plugin.key_set, detail: plugin.auth.key_env === '' ? 'none needed' : `${plugin.auth.key_env} is ${plugin.key_set ? '' : 'not '}set` })
+    steps.push({
+      step: 'key',
+      ok: plugin.key_set,
+      detail:
+        plugin.auth.key_env === '' ? 'none needed' : `${plugin.auth.key_env} is ${plugin.key_set ? '' : 'not '}set`,
+    })
     if (!plugin.key_set) return done(null)
-    if (plugin.type === 'tts' || plugin.type === 'embedding') throw new AppError('invalid', `Only chat plugins can be tested with a chat; ${id} is of type ${plugin.type}`)
+    if (plugin.type === 'tts' || plugin.type === 'embedding')
+      throw new AppError('invalid', `Only chat plugins can be tested with a chat; ${id} is of type ${plugin.type}`)
     try {
       const { router } = await app.chat()
-      const { report } = await router.complete({ request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 }, plugin: id, fallback: false }, signal)
+      const { report } = await router.complete(
+        { request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 }, plugin: id, fallback: false },
+        signal,
+      )
       steps.push({ step: 'answer', ok: true, detail: `${report.model} answered` })
       return done(report.model)
     } catch (reason) {

@@ -1,8 +1,8 @@
 import { type LookupOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, request as exchange } from 'undici'
-import { AppError } from '../errors.ts'
 import type { OutboundReply, Send } from '../chat/provider.ts'
+import { AppError } from '../errors.ts'
 import { addressRange, hostRange } from '../plugins/manifest.ts'
 
 export interface Outbound {
@@ -58,8 +58,13 @@ export function openOutbound({ allowPrivate }: { readonly allowPrivate: boolean 
   }
 
   function refuse(range: ReturnType<typeof addressRange>, host: string): void {
-    if (range === 'forbidden') throw new AppError('configuration', `${host} is a link-local, metadata or reserved address, which is never called`)
-    if (range !== 'public' && !allowPrivate) throw new AppError('configuration', `${host} is a private address; these are switched off (PLUGIN_ALLOW_PRIVATE)`)
+    if (range === 'forbidden')
+      throw new AppError(
+        'configuration',
+        `${host} is a link-local, metadata or reserved address, which is never called`,
+      )
+    if (range !== 'public' && !allowPrivate)
+      throw new AppError('configuration', `${host} is a private address; these are switched off (PLUGIN_ALLOW_PRIVATE)`)
   }
 
   /** As node:dns lookup, but a name that leads to a forbidden address leads nowhere. */
@@ -99,8 +104,10 @@ function outboundReply(status: number, headers: OutboundReply['headers'], body: 
       return pieces.length === 1 ? Buffer.from(pieces[0]!).toString('utf8') : Buffer.concat(pieces).toString('utf8')
     },
     discard() {
-      body.on('error', () => {}).dump({ limit: leftOver }).catch(() => {})
+      body
+        .on('error', () => {})
+        .dump({ limit: leftOver })
+        .catch(() => {})
     },
   }
 }
-

@@ -42,7 +42,8 @@ const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
  * Embedding models by name, for runners that do not list capabilities: the specification's patterns and the families that
  * the runner's own documentation recommends (https://docs.ollama.com/capabilities/embeddings).
  */
-const embeddingName = /(?:^|[/_-])(?:nomic-embed|bge-|gte-|multilingual-e5|e5-|mxbai-embed|snowflake-arctic-embed|all-minilm|paraphrase-|embeddinggemma|granite-embedding|qwen3-embedding|jina-embeddings?)|embed/i
+const embeddingName =
+  /(?:^|[/_-])(?:nomic-embed|bge-|gte-|multilingual-e5|e5-|mxbai-embed|snowflake-arctic-embed|all-minilm|paraphrase-|embeddinggemma|granite-embedding|qwen3-embedding|jina-embeddings?)|embed/i
 
 export function isEmbeddingName(name: string): boolean {
   return embeddingName.test(name)
@@ -73,7 +74,12 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
 
   async function list(): Promise<readonly LocalModel[] | undefined> {
     try {
-      const reply = await send({ method: 'GET', url: `${url}/api/tags`, headers: { accept: 'application/json' }, timeouts: listTimeouts })
+      const reply = await send({
+        method: 'GET',
+        url: `${url}/api/tags`,
+        headers: { accept: 'application/json' },
+        timeouts: listTimeouts,
+      })
       if (reply.status !== 200) {
         reply.discard()
         return undefined
@@ -89,7 +95,15 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
   function targetFor(name: string): Target {
     const existing = targets.get(name)
     if (existing) return existing
-    const manifest: PluginManifest = { id: 'local', name: 'Ollama', type: 'chat', endpoint: `${url}/api/chat`, auth: { header: '', key_env: '' }, model_map: [name], api: 'ollama' }
+    const manifest: PluginManifest = {
+      id: 'local',
+      name: 'Ollama',
+      type: 'chat',
+      endpoint: `${url}/api/chat`,
+      auth: { header: '', key_env: '' },
+      model_map: [name],
+      api: 'ollama',
+    }
     const target = httpTarget({ manifest, model: name, runner: 'ollama', dialect, send, keyHeader: () => ({}) })
     targets.set(name, target)
     return target
@@ -107,6 +121,8 @@ function namesIn(answer: unknown): readonly LocalModel[] | undefined {
   return rows.flatMap((row: { name?: unknown; capabilities?: unknown }) => {
     if (typeof row?.name !== 'string') return []
     const capabilities = Array.isArray(row.capabilities) ? row.capabilities : undefined
-    return [{ name: row.name, embedding: capabilities ? !capabilities.includes('completion') : isEmbeddingName(row.name) }]
+    return [
+      { name: row.name, embedding: capabilities ? !capabilities.includes('completion') : isEmbeddingName(row.name) },
+    ]
   })
 }

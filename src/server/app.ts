@@ -45,7 +45,11 @@ export function createServer(parts: ServerParts): NodeHandler {
 }
 
 function operationRoute(app: App, operation: Operation, identify: Identify): Route {
-  return { method: operation.method, path: operation.path, handle: (exchange) => serveOperation(app, operation, exchange, identify) }
+  return {
+    method: operation.method,
+    path: operation.path,
+    handle: (exchange) => serveOperation(app, operation, exchange, identify),
+  }
 }
 
 /** What every visitor may know: that the service lives, and where its documentation is. */
@@ -55,7 +59,13 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
     {
       method: 'GET',
       path: '/',
-      handle: (exchange) => sendJson(exchange, 200, { name: 'aichat-toolkit', needs_setup: false, documentation: '/openapi.json', health: '/health' }),
+      handle: (exchange) =>
+        sendJson(exchange, 200, {
+          name: 'aichat-toolkit',
+          needs_setup: false,
+          documentation: '/openapi.json',
+          health: '/health',
+        }),
     },
     { method: 'GET', path: '/health', handle: (exchange) => sendJson(exchange, 200, { status: 'ok' }) },
     {
@@ -86,13 +96,23 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
   h3.all('/**', (event) => node(event, '', new Map()))
   return toNodeHandler(h3)
 
-  function node(event: Parameters<ReturnType<typeof fromNodeHandler>>[0], path: string, methods: ReadonlyMap<string, Route>) {
+  function node(
+    event: Parameters<ReturnType<typeof fromNodeHandler>>[0],
+    path: string,
+    methods: ReadonlyMap<string, Route>,
+  ) {
     return fromNodeHandler((request, response) =>
       answer(request as IncomingMessage, response as ServerResponse, event.context.params ?? {}, path, methods),
     )(event)
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse, encoded: Record<string, string>, path: string, methods: ReadonlyMap<string, Route>): Promise<void> {
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    encoded: Record<string, string>,
+    path: string,
+    methods: ReadonlyMap<string, Route>,
+  ): Promise<void> {
     const params: Record<string, string> = {}
     const exchange = openExchange(request, response, params)
     response.once('close', () => observe(exchange, path, response.statusCode))

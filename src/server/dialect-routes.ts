@@ -1,14 +1,22 @@
 import type { App } from '../app.ts'
 import type { Dialect } from '../chat/dialects/dialect.ts'
 import { AppError, toAppError } from '../errors.ts'
+import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
 import type { Route } from './app.ts'
 import { type Exchange, openEvents, readJson, sendJson } from './exchange.ts'
-import { type Identify, parseInput } from './routes.ts'
+import type { Identify } from './routes.ts'
 
 /** How a dialect calls a failure of this HTTP status, in the words its clients know. */
-const openaiTypes: Record<number, string> = { 400: 'invalid_request_error', 401: 'authentication_error', 403: 'permission_error', 404: 'not_found_error', 413: 'invalid_request_error', 429: 'rate_limit_error' }
+const openaiTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'invalid_request_error',
+  429: 'rate_limit_error',
+}
 const anthropicTypes: Record<number, string> = { ...openaiTypes, 413: 'request_too_large', 503: 'overloaded_error' }
 
 const user = { access: 'user' } as const
@@ -27,10 +35,20 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     request_id: requestId,
   })
   return [
-    { method: 'POST', path: '/v1/chat/completions', handle: (exchange) => converse(exchange, 'openai-chat'), errorBody: openaiError },
+    {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      handle: (exchange) => converse(exchange, 'openai-chat'),
+      errorBody: openaiError,
+    },
     { method: 'GET', path: '/v1/models', handle: listModels, errorBody: openaiError },
     { method: 'GET', path: '/v1/models/:id', handle: showModel, errorBody: openaiError },
-    { method: 'POST', path: '/v1/messages', handle: (exchange) => converse(exchange, 'anthropic-messages'), errorBody: anthropicError },
+    {
+      method: 'POST',
+      path: '/v1/messages',
+      handle: (exchange) => converse(exchange, 'anthropic-messages'),
+      errorBody: anthropicError,
+    },
     { method: 'POST', path: '/v1/messages/count_tokens', handle: countTokens, errorBody: anthropicError },
   ]
 
@@ -59,18 +77,32 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       events.end(encoder.end())
     } catch (thrown) {
       const error = toAppError(thrown)
-      events.end(encoder.fail({ message: sentence(error), code: error.code, status: error.status, type: anthropicTypes[error.status] ?? 'api_error' }))
+      events.end(
+        encoder.fail({
+          message: sentence(error),
+          code: error.code,
+          status: error.status,
+          type: anthropicTypes[error.status] ?? 'api_error',
+        }),
+      )
     }
   }
 
   /** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */
   async function models(): Promise<readonly { id: string; owned_by: string }[]> {
-    const chatPlugins = app.plugins.list().filter((plugin) => (plugin.type === 'chat' || plugin.type === 'completion') && (plugin.active || plugin.state === 'ready'))
+    const chatPlugins = app.plugins
+      .list()
+      .filter(
+        (plugin) =>
+          (plugin.type === 'chat' || plugin.type === 'completion') && (plugin.active || plugin.state === 'ready'),
+      )
     const named = chatPlugins.flatMap((plugin) =>
       plugin.model_map.map((id) => ({ id: plugin.active ? id : `${plugin.id}:${id}`, owned_by: plugin.id })),
     )
     const { ollama } = await app.chat()
-    const local = ((await ollama.models()) ?? []).filter((model) => !model.embedding).map((model) => ({ id: model.name, owned_by: 'local' }))
+    const local = ((await ollama.models()) ?? [])
+      .filter((model) => !model.embedding)
+      .map((model) => ({ id: model.name, owned_by: 'local' }))
     return [...named, ...local]
   }
 
@@ -103,7 +135,9 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
 /** The length in tokens at four UTF-8 bytes each (OpenAI's rule of thumb for English), plus a few for each message. */
 function estimateTokens(request: ChatInput): number {
-  const bytes = Buffer.byteLength(JSON.stringify([request.messages.map((message) => message.content), request['tools'] ?? null]))
+  const bytes = Buffer.byteLength(
+    JSON.stringify([request.messages.map((message) => message.content), request['tools'] ?? null]),
+  )
   return Math.ceil(bytes / 4) + 3 * request.messages.length
 }
 

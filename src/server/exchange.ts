@@ -32,7 +32,11 @@ export const defaultLimit = 1024 * 1024
 /** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
 const heartbeatMs = 15_000
 
-export function openExchange(request: IncomingMessage, response: ServerResponse, params: Readonly<Record<string, string>>): Exchange {
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  params: Readonly<Record<string, string>>,
+): Exchange {
   const target = request.url ?? '/'
   const mark = target.indexOf('?')
   const controller = new AbortController()
@@ -60,7 +64,8 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
  */
 export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding']
-  if (encoding && encoding !== 'identity') throw new AppError('unsupported_media', `A body compressed with ${encoding.slice(0, 20)} is not read`)
+  if (encoding && encoding !== 'identity')
+    throw new AppError('unsupported_media', `A body compressed with ${encoding.slice(0, 20)} is not read`)
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
   const pieces: Buffer[] = []
   let size = 0
@@ -77,7 +82,8 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   const bytes = await readBytes(request, limit)
   if (bytes.length === 0) return undefined
   const type = request.headers['content-type'] ?? ''
-  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) throw new AppError('unsupported_media', 'The body must be sent as application/json')
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
+    throw new AppError('unsupported_media', 'The body must be sent as application/json')
   return parseJson(bytes.toString('utf8'))
 }
 

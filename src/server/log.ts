@@ -26,9 +26,11 @@ export type LogFormat = 'text' | 'json' | 'journal'
  */
 export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
   const limit = order.indexOf(level)
-  const at = (of: LogLevel) => (message: string, event: LogEvent = {}) => {
-    if (order.indexOf(of) <= limit) write(`${lineOf(of, message, event, format)}\n`)
-  }
+  const at =
+    (of: LogLevel) =>
+    (message: string, event: LogEvent = {}) => {
+      if (order.indexOf(of) <= limit) write(`${lineOf(of, message, event, format)}\n`)
+    }
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
 }
 
@@ -48,7 +50,9 @@ function lineOf(level: LogLevel, message: string, event: LogEvent, format: LogFo
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? quoted(value) : value}`)
   const text = [clean(message), ...fields].join(' ')
-  return format === 'journal' ? `<${priorities[level]}>${text}` : `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${text}`
+  return format === 'journal'
+    ? `<${priorities[level]}>${text}`
+    : `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${text}`
 }
 
 function quoted(value: string): string {

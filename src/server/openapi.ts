@@ -38,18 +38,31 @@ export function openApi(operations: readonly Operation[], version: string, setti
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'aichat-toolkit', version, description: 'Chat with any model provider, local speech, and personas with a memory.' },
+    info: {
+      title: 'aichat-toolkit',
+      version,
+      description: 'Chat with any model provider, local speech, and personas with a memory.',
+    },
     servers: [{ url: `http://${settings.listen.host}:${settings.listen.port}` }],
-    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }, schemas: { Error: errorSchema } },
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { Error: errorSchema },
+    },
     paths,
   }
 }
 
 function describe(operation: Operation): Json {
-  const { properties = {}, required = [], ...rest } = schemaOf(operation.input, 'input') as { properties?: Record<string, Json>; required?: string[] } & Json
+  const {
+    properties = {},
+    required = [],
+    ...rest
+  } = schemaOf(operation.input, 'input') as { properties?: Record<string, Json>; required?: string[] } & Json
   const inPath = [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1]!)
   const hasBody = operation.method === 'POST' || operation.method === 'PUT'
-  const outside = Object.keys(properties).filter((name) => inPath.includes(name) || !hasBody || (operation.bodyField !== undefined && name !== operation.bodyField))
+  const outside = Object.keys(properties).filter(
+    (name) => inPath.includes(name) || !hasBody || (operation.bodyField !== undefined && name !== operation.bodyField),
+  )
   const parameters = outside.map((name) => ({
     name,
     in: inPath.includes(name) ? 'path' : 'query',
@@ -57,7 +70,9 @@ function describe(operation: Operation): Json {
     schema: properties[name],
   }))
   const bodyFields = Object.fromEntries(Object.entries(properties).filter(([name]) => !outside.includes(name)))
-  const body = operation.bodyField ? bodyFields[operation.bodyField] : { ...rest, properties: bodyFields, required: required.filter((name) => name in bodyFields) }
+  const body = operation.bodyField
+    ? bodyFields[operation.bodyField]
+    : { ...rest, properties: bodyFields, required: required.filter((name) => name in bodyFields) }
   const status = String(operation.status ?? 200)
   return {
     operationId: operation.name,
@@ -65,13 +80,18 @@ function describe(operation: Operation): Json {
     tags: [operation.name.split('.')[0]],
     security: operation.access === 'public' ? [] : [{ bearer: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(hasBody && (operation.upload || Object.keys(bodyFields).length > 0) && { requestBody: { required: true, content: { [bodyType(operation)]: { schema: body } } } }),
+    ...(hasBody &&
+      (operation.upload || Object.keys(bodyFields).length > 0) && {
+        requestBody: { required: true, content: { [bodyType(operation)]: { schema: body } } },
+      }),
     responses: {
       [status]: {
         description: 'Done',
         content: {
           'application/json': { schema: schemaOf(operation.output, 'output') },
-          ...(operation.stream && { 'text/event-stream': { schema: { type: 'string', description: 'One JSON value per event, then [DONE].' } } }),
+          ...(operation.stream && {
+            'text/event-stream': { schema: { type: 'string', description: 'One JSON value per event, then [DONE].' } },
+          }),
         },
       },
       ...failures(operation, hasBody),
@@ -92,7 +112,9 @@ function failures(operation: Operation, hasBody: boolean): Json {
   if (operation.name.startsWith('chat.') || operation.name.startsWith('auth.')) statuses.add(429)
   if (operation.stream) for (const status of [404, 502, 504]) statuses.add(status)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  return Object.fromEntries([...statuses].sort().map((status) => [String(status), { description: reasons[status], content }]))
+  return Object.fromEntries(
+    [...statuses].sort().map((status) => [String(status), { description: reasons[status], content }]),
+  )
 }
 
 /** A zod schema as JSON Schema; answers may gain fields, so nothing forbids unknown ones. */

@@ -1,6 +1,6 @@
-import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { AppError, toAppError } from '../errors.ts'
+import { parseInput } from '../operations/ask.ts'
 import { type Call, type Caller, Download, type Operation } from '../operations/operation.ts'
 import { defaultLimit, type Exchange, errorBody, openEvents, readBytes, readJson, sendJson } from './exchange.ts'
 
@@ -11,10 +11,18 @@ export interface Identity {
   readonly address?: string | undefined
 }
 
-export type Identify = (exchange: Exchange, operation: Pick<Operation, 'access' | 'blockedInSingleUserMode'>) => Identity | Promise<Identity>
+export type Identify = (
+  exchange: Exchange,
+  operation: Pick<Operation, 'access' | 'blockedInSingleUserMode'>,
+) => Identity | Promise<Identity>
 
 /** Carries one request to its operation and the answer back: guard, read, ask the core, answer. */
-export async function serveOperation(app: App, operation: Operation, exchange: Exchange, identify: Identify): Promise<void> {
+export async function serveOperation(
+  app: App,
+  operation: Operation,
+  exchange: Exchange,
+  identify: Identify,
+): Promise<void> {
   const identity = await identify(exchange, operation)
   const call: Call = { app, ...identity, signal: exchange.signal }
   await operation.locate?.(call, exchange.params)
@@ -22,36 +30,27 @@ export async function serveOperation(app: App, operation: Operation, exchange: E
   if (operation.stream?.wanted(input)) return serveStream(operation, call, input, exchange)
   const output: unknown = await operation.run(call, input)
   if (output instanceof Download) return sendDownload(exchange, output)
-  if (operation.attachment) exchange.response.setHeader('content-disposition', `attachment; filename="${safeName(operation.attachment(output))}"`)
+  if (operation.attachment)
+    exchange.response.setHeader(
+      'content-disposition',
+      `attachment; filename="${safeName(operation.attachment(output))}"`,
+    )
   sendJson(exchange, operation.status ?? 200, output)
-}
-
-/** An input of the operation, or `invalid` with one line for each thing that is wrong. */
-export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
-  const parsed = operation.input.safeParse(raw)
-  if (parsed.success) return parsed.data
-  throw new AppError('invalid', 'Invalid request', { details: problemsOf(parsed.error) })
-}
-
-/** `messages.0.role: …`, one line per problem. */
-export function problemsOf(error: z.ZodError): readonly string[] {
-  return error.issues.map((issue) => {
-    const path = issue.path.map(String).join('.')
-    const message = issue.code === 'invalid_type' && /received undefined/.test(issue.message) ? 'is missing' : issue.message
-    return path ? `${path}: ${message}` : message
-  })
 }
 
 async function readInput(operation: Operation, exchange: Exchange): Promise<Record<string, unknown>> {
   const { request, params, query } = exchange
   const input: Record<string, unknown> = {}
-  for (const [name, value] of query) if (!(name in input)) Object.defineProperty(input, name, { value, enumerable: true, configurable: true, writable: true })
+  for (const [name, value] of query)
+    if (!(name in input))
+      Object.defineProperty(input, name, { value, enumerable: true, configurable: true, writable: true })
   if (operation.upload) Object.assign(input, await readUpload(operation, exchange))
   else if (request.method !== 'GET' && request.method !== 'HEAD') {
     const body = await readJson(request, operation.limit ?? defaultLimit)
     if (operation.bodyField) input[operation.bodyField] = body
     else if (body !== undefined) {
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new AppError('invalid', 'The body must be a JSON object')
+      if (typeof body !== 'object' || body === null || Array.isArray(body))
+        throw new AppError('invalid', 'The body must be a JSON object')
       Object.assign(input, body)
     }
   }
@@ -63,7 +62,8 @@ async function readUpload(operation: Operation, { request }: Exchange): Promise<
   const limit = operation.limit ?? defaultLimit
   const type = request.headers['content-type'] ?? ''
   if (as === 'stream') return { [field]: limited(request, limit) }
-  if (!/^multipart\/form-data\s*;/i.test(type)) throw new AppError('unsupported_media', 'The body must be sent as multipart/form-data')
+  if (!/^multipart\/form-data\s*;/i.test(type))
+    throw new AppError('unsupported_media', 'The body must be sent as multipart/form-data')
   const bytes = await readBytes(request, limit)
   let form: FormData
   try {

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { Cli } from './cli.ts'
+
+export interface ChatOptions {
+  readonly model?: string
+  readonly file?: readonly string[]
+  readonly prompt?: string
+  readonly temperature?: number
+  readonly maxTokens?: number
+  readonly stream: boolean
+  readonly fallback: boolean
+  readonly dryRun?: boolean
+}
+
+/** `aichat chat`: one question, a pipe, or a conversation on a terminal. */
+export function addChatCommand(program: Command, cli: Cli): void {
+  program
+    .command('chat [text...]')
+    .description('ask a model: the text, what is piped in, or a conversation on a terminal')
+    .option('-m, --model <model>', 'the model, or plugin:model')
+    .option(
+      '-f, --file <path>',
+      'put a text or image file before the question (repeatable)',
+      (path: string, before: readonly string[] = []) => [...before, path],
+    )
+    .option('--prompt <text>', 'the system prompt')
+    .option('--temperature <number>', 'how freely the model chooses, from 0 to 2', parseNumber)
+    .option('--max-tokens <count>', 'the longest answer, in tokens', parseNumber)
+    .option('-S, --no-stream', 'print the answer when it is whole')
+    .option('--no-fallback', 'do not ask anybody else when the first one fails')
+    .option('--dry-run', 'show the request that would go out, and send nothing')
+    .action(async (words: readonly string[], options: ChatOptions) => {
+      const { runChat } = await import('./chat-run.ts')
+      await runChat(cli, words.join(' '), options)
+    })
+}
+
+/** What is no number becomes NaN, which the operation's schema refuses by name. */
+function parseNumber(text: string): number {
+  return text.trim() === '' ? Number.NaN : Number(text)
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import Conf from 'conf'
+import { AppError } from '../errors.ts'
+import {
+  type Environment,
+  originOf,
+  readSettings,
+  readSettingsFile,
+  type SettingName,
+  settingNames,
+  settingsFile,
+} from '../settings.ts'
+
+export interface SettingRow {
+  readonly name: string
+  readonly value: string
+  readonly origin: string
+  readonly variable: string | null
+  readonly what: string
+}
+
+/** Every setting, whatever says its value. */
+export function listSettings(environment: Environment): readonly SettingRow[] {
+  return (Object.keys(settingNames) as SettingName[]).map((name) => row(environment, name))
+}
+
+/** Throws `usage` with the known names. */
+export function getSetting(environment: Environment, name: string): SettingRow {
+  return row(environment, known(name))
+}
+
+/** Keeps a value after checking that the settings make sense with it. */
+export async function setSetting(environment: Environment, name: string, value: string): Promise<SettingRow> {
+  const setting = known(name)
+  const { paths } = readSettings(environment)
+  // The environment goes before the file, so the value is judged without it.
+  const { variable } = settingNames[setting]
+  readSettings(
+    { ...environment, ...(variable && { [variable]: undefined }) },
+    { ...readSettingsFile(paths), [setting]: value },
+  )
+  store(paths.config).set(setting, value)
+  return row(environment, setting)
+}
+
+export async function unsetSetting(environment: Environment, name: string): Promise<SettingRow> {
+  const setting = known(name)
+  store(readSettings(environment).paths.config).delete(setting)
+  return row(environment, setting)
+}
+
+/** The folders and files in use. */
+export function settingsPaths(environment: Environment): Record<string, string> {
+  const { paths, modelsFolder } = readSettings(environment)
+  return {
+    settings: settingsFile(paths),
+    secrets: join(paths.config, 'secrets.json'),
+    database: join(paths.data, 'aichat.db'),
+    plugins: join(paths.data, 'plugins'),
+    models: modelsFolder,
+    state: paths.state,
+    cache: paths.cache,
+  }
+}
+
+function row(environment: Environment, name: SettingName): SettingRow {
+  const { paths } = readSettings({ ...environment })
+  const { variable, what } = settingNames[name]
+  return { name, ...originOf(name, environment, readSettingsFile(paths)), variable: variable ?? null, what }
+}
+
+function known(name: string): SettingName {
+  if (Object.hasOwn(settingNames, name)) return name as SettingName
+  throw new AppError('usage', `There is no setting "${name}"`, { details: Object.keys(settingNames) })
+}
+
+/** The settings file, written atomically by conf; names hold dots and are no paths. */
+function store(folder: string): Conf<Record<string, string>> {
+  return new Conf<Record<string, string>>({
+    cwd: folder,
+    configName: 'config',
+    projectSuffix: '',
+    projectName: 'aichat-toolkit',
+    configFileMode: 0o600,
+    accessPropertiesByDotNotation: false,
+  })
+}

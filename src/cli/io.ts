@@ -1,0 +1,96 @@
+import { fstatSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { AppError } from '../errors.ts'
+
+/** The terminal, or what stands in for it: everything a command reads and writes. */
+export interface Io {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdinIsTerminal: boolean
+  readonly stdoutIsTerminal: boolean
+  readonly stderrIsTerminal: boolean
+  /** Columns of the terminal; 80 where there is none. */
+  readonly columns: number
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+  readonly stdin: Readable
+  readonly stderr: Writable
+  /** Writes the result; resolves when the reader can take more. A reader that has gone is no error. */
+  out(data: string | Uint8Array): Promise<void>
+  /** Writes a line of progress, a warning or a question. */
+  err(text: string): void
+  /** True when the reader of stdout has gone away. */
+  readonly outClosed: boolean
+  /** True when stdin is a pipe or a file: something was handed over. A terminal, a null device or nothing is not. */
+  stdinIsGiven(): boolean
+  /** The whole of stdin; throws `too_large` beyond the limit in bytes. */
+  readStdin(limit?: number): Promise<Buffer>
+}
+
+const defaultLimit = 32 * 1024 * 1024
+
+/** This process's own streams. */
+export function processIo(): Io {
+  const controller = new AbortController()
+  // The first Ctrl-C asks the command to stop; the second finds no listener and ends the process as usual.
+  process.once('SIGINT', () => controller.abort(interrupted))
+  process.once('SIGTERM', () => controller.abort(terminated))
+  let closed = false
+  process.stdout.on('error', (reason: NodeJS.ErrnoException) => {
+    if (reason.code !== 'EPIPE') writeError = reason
+    closed = true
+  })
+  process.stderr.on('error', () => {})
+  let writeError: Error | undefined
+  return {
+    environment: process.env,
+    stdinIsTerminal: process.stdin.isTTY === true,
+    stdoutIsTerminal: process.stdout.isTTY === true,
+    stderrIsTerminal: process.stderr.isTTY === true,
+    columns: process.stdout.columns || process.stderr.columns || 80,
+    signal: controller.signal,
+    stdin: process.stdin,
+    stderr: process.stderr,
+    get outClosed() {
+      return closed
+    },
+    async out(data) {
+      if (closed) return
+      await new Promise<void>((resolve) => {
+        process.stdout.write(data, () => resolve())
+      })
+      if (writeError) throw new AppError('io', 'The output could not be written', { cause: writeError })
+    },
+    err(text) {
+      process.stderr.write(`${text}\n`)
+    },
+    stdinIsGiven() {
+      if (process.stdin.isTTY) return false
+      try {
+        const stat = fstatSync(0)
+        return stat.isFIFO() || stat.isFile() || stat.isSocket()
+      } catch {
+        return false
+      }
+    },
+    async readStdin(limit = defaultLimit) {
+      const pieces: Buffer[] = []
+      let size = 0
+      for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+        size += piece.length
+        if (size > limit)
+          throw new AppError('too_large', `The standard input holds more than ${Math.round(limit / 1024 / 1024)} MiB`)
+        pieces.push(piece)
+      }
+      return Buffer.concat(pieces)
+    },
+  }
+}
+
+/** The reasons with which a command is asked to stop. */
+export const interrupted = new Error('interrupted')
+export const terminated = new Error('terminated')
+
+/** A text from a model or a server without what a terminal would obey: control characters other than tab and line break. */
+export function forTerminal(text: string): string {
+  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '').replace(/\r(?!\n)/g, '')
+}

@@ -1,0 +1,161 @@
+import { Command, CommanderError, Option } from 'commander'
+import { AppError, toAppError } from '../errors.ts'
+import type { Operation } from '../operations/operation.ts'
+import { version } from '../version.ts'
+import { addChatCommand } from './chat.ts'
+import { type Cli, type Globals, Interrupted, parseDuration } from './cli.ts'
+import { addConfigCommands } from './config.ts'
+import { addHelpCommands } from './help.ts'
+import { type Io, processIo, terminated } from './io.ts'
+import { addModelCommands } from './models.ts'
+import { addPluginCommands } from './plugin.ts'
+import { addServeCommand } from './serve.ts'
+
+/**
+ * The command line: reads arguments, asks for operations, prints. Returns the exit code.
+ * Nothing of the core is loaded before a command's action asks for it, so that `--help` costs the command tree alone.
+ */
+export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
+  const { cli, close } = openSession(io)
+  try {
+    const program = buildProgram(cli)
+    const words = withPrompt(argv, program, io)
+    if (words.length === 0) program.outputHelp()
+    else await program.parseAsync(words, { from: 'user' })
+    return io.signal.aborted && !cli.endsWithSignal ? stopped(io) : cli.exit
+  } catch (thrown) {
+    return report(thrown, cli)
+  } finally {
+    await close()
+  }
+}
+
+/** The command tree with its actions bound to a session; also read by help, completion, the manual and the tests. */
+export function buildProgram(cli: Cli): Command {
+  const program = new Command('aichat')
+    .description('Chat with any model provider, speak, and keep personas with a memory.')
+    .usage('[flags] COMMAND')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => void cli.io.out(text), writeErr: (text) => cli.io.err(text.trimEnd()) })
+    .configureHelp({ helpWidth: Math.max(60, Math.min(cli.io.columns || 80, 110)) })
+    .version(`aichat ${version()} (aichat-toolkit)`, '-V, --version', 'show the version')
+    .option('--server <url>', 'ask the daemon at this address')
+    .option('--local', 'work in this process on the data folder')
+    .option('--as <username>', 'act in the name of this user (in this process)')
+    .option('--json', 'print JSON, exactly as the REST API gives it')
+    .option('--plain', 'print tab-separated lines without headings')
+    .option('-q, --quiet', 'print no remarks')
+    .option('-v, --verbose', 'print more remarks')
+    .option('--debug', 'print where an error came from')
+    .addOption(new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'))
+    .option('--no-input', 'never ask anything')
+    .option('-y, --yes', 'answer yes to every question')
+    .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …')
+    .option('--insecure', 'send secrets over plain http')
+  // Each group states its commands; what they do is loaded when one of them runs.
+  addChatCommand(program, cli)
+  addPluginCommands(program, cli)
+  addModelCommands(program, cli)
+  addServeCommand(program, cli)
+  addConfigCommands(program, cli)
+  addHelpCommands(program, cli)
+  cli.bind(() => program.opts<Globals>())
+  return program
+}
+
+/** The way from a command to the core, opened at the first question. */
+function openSession(io: Io): { readonly cli: Cli; close(): Promise<void> } {
+  let globals: () => Globals = () => ({ color: 'auto', input: true })
+  let settings: ReturnType<Cli['settings']> | undefined
+  let backend: Promise<Backend> | undefined
+  let signal: AbortSignal | undefined
+  const cli: Cli = {
+    io,
+    exit: 0,
+    endsWithSignal: false,
+    bind(read) {
+      globals = read
+    },
+    globals: () => globals(),
+    settings() {
+      settings ??= import('../settings.ts').then(({ readSettings }) => readSettings(io.environment))
+      return settings
+    },
+    backend() {
+      backend ??= import('./backend.ts').then(({ openBackend }) => openBackend(cli))
+      return backend
+    },
+    async ask(operation, input) {
+      return (await cli.backend()).ask(operation, input, cli.signal())
+    },
+    async askStream(operation, input) {
+      return (await cli.backend()).askStream(operation as Operation, input, cli.signal())
+    },
+    signal() {
+      const { timeout } = globals()
+      signal ??= timeout ? AbortSignal.any([io.signal, AbortSignal.timeout(parseDuration(timeout))]) : io.signal
+      return signal
+    },
+  }
+  return { cli, close: async () => (await backend?.catch(() => undefined))?.close() }
+}
+
+type Backend = Awaited<ReturnType<Cli['backend']>>
+
+/** Flags of the root that take a value; the word behind one is no command. */
+const valued = new Set(['--server', '--as', '--color', '--timeout'])
+const chatFlags =
+  /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|dry-run))(?:=|$)/
+
+/**
+ * Bare text is a prompt after a chat flag, when the first argument holds white space, and after `--`; piped text without
+ * any argument is one too. Anything else that is no command is left for the "unknown command" message.
+ */
+function withPrompt(argv: readonly string[], program: Command, io: Io): string[] {
+  let at = 0
+  while (at < argv.length && argv[at]!.startsWith('-') && argv[at] !== '--' && !chatFlags.test(argv[at]!))
+    at += valued.has(argv[at]!) ? 2 : 1
+  const word = argv[at]
+  const asksForHelp = argv.slice(0, at).some((flag) => /^(?:-h|--help|-V|--version)$/.test(flag))
+  const isPrompt =
+    word === undefined
+      ? io.stdinIsGiven() && !asksForHelp
+      : word === '--' || chatFlags.test(word) || (/\s/.test(word) && !isCommand(program, word))
+  return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : [...argv]
+}
+
+function isCommand(program: Command, word: string): boolean {
+  return program.commands.some((command) => command.name() === word || command.aliases().includes(word))
+}
+
+/** Says what went wrong, once and in one place, and gives the exit code. */
+function report(thrown: unknown, cli: Cli): number {
+  const { io } = cli
+  if (thrown instanceof CommanderError) {
+    if (thrown.exitCode !== 0 && cli.globals().json)
+      io.err(JSON.stringify({ error: thrown.message.replace(/^error: /, ''), details: [], code: 'usage', exit: 64 }))
+    return thrown.exitCode === 0 ? 0 : 64
+  }
+  if (thrown instanceof Interrupted) return thrown.exit
+  if (io.signal.aborted) return stopped(io)
+  const error = cli.signal().aborted
+    ? new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
+    : toAppError(thrown)
+  if (cli.globals().json)
+    io.err(JSON.stringify({ error: error.message, details: error.details, code: error.code, exit: error.exit }))
+  else {
+    io.err(`aichat: ${error.message}`)
+    for (const detail of error.details) io.err(`  ${detail}`)
+    if (error.code === 'internal' && !cli.globals().debug)
+      io.err('  This is a bug; run it again with --debug and report what it prints')
+  }
+  if (cli.globals().debug)
+    for (let reason: unknown = error; reason instanceof Error; reason = reason.cause) io.err(String(reason.stack))
+  return error.exit
+}
+
+function stopped(io: Io): number {
+  return io.signal.reason === terminated ? 143 : 130
+}

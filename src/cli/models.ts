@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { type Cli, show, table } from './cli.ts'
+
+/** `aichat models …`: what the plugins offer and what is on this machine. */
+export function addModelCommands(program: Command, cli: Cli): void {
+  const models = program.command('models').description('list the models of the plugins and of this machine')
+
+  models
+    .command('list [plugin]')
+    .description('list the models of all plugins or of one, from their stored lists')
+    .option('--installed', 'list the models of this machine instead')
+    .action(async (plugin: string | undefined, options: { installed?: boolean }) => {
+      const { listModels } = await import('../operations/models.ts')
+      const found = await cli.ask(listModels, {
+        ...(plugin !== undefined && { plugin }),
+        installed: options.installed === true,
+      })
+      await show(cli, found, ({ models: rows }) =>
+        table(cli, rows, [
+          ['MODEL', (row) => row.id],
+          ['PLUGIN', (row) => row.plugin ?? row.runner ?? ''],
+          ['TYPE', (row) => row.type],
+          ['', (row) => (row.default ? 'default' : '')],
+        ]),
+      )
+    })
+}

@@ -1,0 +1,63 @@
+import ky from 'ky'
+import { AppError, toAppError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { type Cli, show } from './cli.ts'
+import { readJsonInput } from './files.ts'
+
+/** The longest plugin document: bytes. */
+const limit = 256 * 1024
+
+/** A plugin document from a file, from stdin (`-`), or from an http(s) address; without a key, and following no redirect. */
+export async function readPlugin(cli: Cli, source: string): Promise<Record<string, unknown>> {
+  const document = /^https?:\/\//i.test(source)
+    ? await fetchJson(source, cli.signal())
+    : await readJsonInput(cli.io, source, limit)
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    throw new AppError('invalid', 'A plugin is a JSON object')
+  return document as Record<string, unknown>
+}
+
+/** Checks files with the rules of this installation, without touching it; exit 65 when one is invalid, 66 when one cannot be read. */
+export async function validateFiles(cli: Cli, files: readonly string[]): Promise<void> {
+  const { openApp } = await import('../app.ts')
+  const app = openApp(await cli.settings())
+  const results: { file: string; valid: boolean; errors: readonly string[] }[] = []
+  for (const file of files) {
+    try {
+      app.plugins.validate(await readJsonInput(cli.io, file, limit))
+      results.push({ file, valid: true, errors: [] })
+    } catch (reason) {
+      const error = toAppError(reason)
+      cli.exit = Math.max(cli.exit, error.exit)
+      results.push({ file, valid: false, errors: error.details.length > 0 ? error.details : [error.message] })
+    }
+  }
+  await app.close()
+  await show(cli, { files: results }, () =>
+    results
+      .map(({ file, valid, errors }) =>
+        valid ? `ok      ${file}` : [`invalid ${file}`, ...errors.map((line) => `  ${line}`)].join('\n'),
+      )
+      .join('\n'),
+  )
+}
+
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const response = await ky.get(url, {
+      redirect: 'manual',
+      throwHttpErrors: false,
+      retry: 0,
+      timeout: 20_000,
+      signal,
+    })
+    if (!response.ok) throw new AppError('unavailable', `${url} answered with status ${response.status}`)
+    const text = await response.text()
+    if (text.length > limit) throw new AppError('too_large', `${url} holds more than ${limit / 1024} KiB`)
+    return parseJson(text, url)
+  } catch (reason) {
+    throw reason instanceof AppError
+      ? reason
+      : new AppError('unavailable', `${url} cannot be reached`, { cause: reason })
+  }
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
+
+/** An input of the operation, or `invalid` with one line for each thing that is wrong. */
+export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
+  const parsed = operation.input.safeParse(raw)
+  if (parsed.success) return parsed.data
+  throw new AppError('invalid', 'Invalid request', { details: problemsOf(parsed.error) })
+}
+
+/** `messages.0.role: …`, one line per problem. */
+function problemsOf(error: z.ZodError): readonly string[] {
+  return error.issues.map((issue) => {
+    const path = issue.path.map(String).join('.')
+    const message =
+      issue.code === 'invalid_type' && /received undefined/.test(issue.message) ? 'is missing' : issue.message
+    return path ? `${path}: ${message}` : message
+  })
+}
+
+/** The owner of the data folder while there are no users: what is local belongs to whoever can read it. */
+export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin' }
+
+/** Asks the core in this process, in somebody's name: the same checks as over HTTP but for the token. */
+export function askInProcess(app: App, caller: Caller): { readonly ask: Ask; readonly askStream: AskStream } {
+  return {
+    async ask(operation, raw, signal) {
+      const call: Call = { app, caller, signal }
+      await operation.locate?.(call, located(raw))
+      return (await operation.run(call, parseInput(operation, raw))) as never
+    },
+    async askStream(operation, raw, signal) {
+      const call: Call = { app, caller, signal }
+      await operation.locate?.(call, located(raw))
+      const input = parseInput(operation, raw)
+      if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
+      return (await operation.stream.run(call, input)).chunks
+    },
+  }
+}
+
+/** The texts of an input: what over HTTP would stand in the path. */
+function located(raw: unknown): Record<string, string> {
+  const fields = Object.entries((raw ?? {}) as Record<string, unknown>)
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
+}
