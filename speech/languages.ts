@@ -99,11 +99,15 @@ const words: Readonly<Record<string, ReadonlySet<string>>> = {
 const tellingMarks: Readonly<Record<string, RegExp>> = { Spanish: /[¿¡]/, Portuguese: /[ãõ]/, German: /ß/, French: /œ/ }
 
 function detectLatin(sample: string): string {
-  const found =
-    sample
-      .toLowerCase()
-      .replace(/’/g, "'")
-      .match(/[\p{L}\p{M}']+/gu) ?? []
+  // Each word once: a refrain is no evidence.
+  const found = [
+    ...new Set(
+      sample
+        .toLowerCase()
+        .replace(/’/g, "'")
+        .match(/[\p{L}\p{M}']+/gu),
+    ),
+  ]
   const english = score(found, 'English')
   let best = { language: 'English', score: english }
   for (const language of Object.keys(words)) {

@@ -1,0 +1,79 @@
+import { AppError } from '../../src/errors.ts'
+import type { Clip } from '../wav.ts'
+import { bandCount, profileVoice, type VoiceProfile } from './analysis.ts'
+import { withinBounds } from './description.ts'
+import { embeddedRate, type Flite } from './flite.ts'
+import { type BaseVoice, type Speaker, speaker } from './speaker.ts'
+
+/** Spoken to hear what a base voice sounds like: it holds most sounds of English, as any clip of a few seconds does. */
+const calibration = 'The quick brown fox jumps over the lazy dog, and she sells sea shells by the shore.'
+/** Above this pitch in Hz a voice is taken for a woman's or child's. */
+const femaleAbove = 155
+/** Less speech than this says nothing about a voice. */
+const leastSpeechSeconds = 0.4
+/** Formants are moved in steps of this size to find what fits the clip best. */
+const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]
+/** Bands up to 6 kHz: above that recordings differ more than voices do. */
+const comparedBands = Math.round((bandCount * 6) / 8)
+
+/**
+ * Chooses and bends the base voice that sounds most like a clip: median pitch, tempo and long-term spectrum are brought
+ * to the clip's, within what stays clear. It is matching, not cloning: the speaker will not be recognised by it.
+ * Throws `invalid` for a clip without speech.
+ */
+export async function matchSpeaker(flite: Flite, clip: Clip): Promise<Speaker> {
+  const wanted = profileVoice(clip.samples, clip.sampleRate)
+  if (wanted.pitch === undefined || wanted.speechSeconds < leastSpeechSeconds)
+    throw new AppError('invalid', 'No voice can be heard in the clip', {
+      details: ['send a recording of one person speaking, without music'],
+    })
+  const bases: readonly BaseVoice[] = wanted.pitch > femaleAbove ? ['slt', 'awb'] : ['rms', 'awb']
+  const candidates: { readonly distance: number; readonly speaker: Speaker }[] = []
+  for (const base of bases) candidates.push(await fit(flite, base, wanted, wanted.pitch))
+  return candidates.reduce((best, next) => (next.distance < best.distance ? next : best)).speaker
+}
+
+async function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
+  const start = withinBounds(speaker(base, { pitch }))
+  const natural = profileVoice(await flite.speak(calibration, start), embeddedRate)
+  const shifts = formantSteps.map((formants) => ({
+    formants,
+    ...compare(wanted.spectrum, warped(natural.spectrum, formants)),
+  }))
+  const best = shifts.reduce((best, next) => (next.distance < best.distance ? next : best))
+  const tempo = wanted.tempo > 0 ? natural.tempo / wanted.tempo : 1
+  // Pitch that the base cannot reach counts against it: a tenth of it as much as one decibel of spectrum.
+  const missed = Math.abs(Math.log(pitch / start.pitch)) * 10
+  return {
+    distance: best.distance + missed,
+    speaker: withinBounds({ ...start, formants: best.formants, stretch: tempo, equaliser: smooth(best.difference) }),
+  }
+}
+
+/** Where a formant shift puts each band. */
+function warped(spectrum: readonly number[], formants: number): readonly number[] {
+  return spectrum.map((_, band) => {
+    const position = Math.min(bandCount - 1, (band + 0.5) / formants - 0.5)
+    const below = Math.max(0, Math.floor(position))
+    const [low, high] = [spectrum[below]!, spectrum[Math.min(bandCount - 1, below + 1)]!]
+    return low + Math.max(0, position - below) * (high - low)
+  })
+}
+
+/** The root mean square of what is left in dB, the overall level and slope taken out, and the difference per band. */
+function compare(wanted: readonly number[], offered: readonly number[]) {
+  const difference = wanted.map((level, band) => (band < comparedBands ? level - offered[band]! : 0))
+  const mean = difference.reduce((sum, value) => sum + value, 0) / comparedBands
+  const centred = difference.map((value, band) => (band < comparedBands ? value - mean : 0))
+  const distance = Math.sqrt(centred.reduce((sum, value) => sum + value * value, 0) / comparedBands)
+  return { distance, difference: centred }
+}
+
+/** Three quarters of the difference, averaged over neighbours: the colour of a voice, not the comb of one sentence. */
+function smooth(difference: readonly number[]): readonly number[] {
+  const reach = 2
+  return difference.map((_, band) => {
+    const near = difference.slice(Math.max(0, band - reach), band + reach + 1)
+    return (0.75 * near.reduce((sum, value) => sum + value, 0)) / near.length
+  })
+}
