@@ -91,9 +91,12 @@ export function relabelled(
   })
 }
 
-/** Whether a log can be replayed here from its first record to its last. */
-export function isReplayableLog(log: readonly AdaptationRecord[]): boolean {
-  return log.every(isReplayable)
+/**
+ * Whether a log of so many records can be replayed here: all of them stand in its chain, and none was written by rules
+ * that are unknown here. Records without rules are history that an import took along.
+ */
+export function isOwnLog(chained: readonly Event[], length: number): boolean {
+  return chained.length === length && chained.every((event) => event.algorithm === undefined || isReplayable(event))
 }
 
 function renamedInputs(inputs: Inputs, ids: ReadonlyMap<string, string>): Inputs {

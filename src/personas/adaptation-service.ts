@@ -263,8 +263,7 @@ function outcome(learned: Learned, record: UnsealedRecord, log?: readonly Adapta
 /** The state with one record of the log taken out again, and what that changed. */
 function undoing(log: readonly AdaptationRecord[], undo: UnsealedRecord): Outcome {
   const learned = fold([...log, undo])
-  const target = undo.inputs?.kind === 'undo' ? undo.inputs.target : ''
-  return { learned, effects: differences(fold(log), learned, new Map(), `replayed without ${target}`) }
+  return { learned, effects: differences(fold(log), learned, new Map(), 'replayed without the undone record') }
 }
 
 /** The record of that id, when it still counts. */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { canonicalNumbers } from './canonical-numbers.ts'
 
 /** How much of somebody else's JSON is read before it is refused. */
 export interface JsonLimits {
@@ -25,10 +26,10 @@ export function canonicalize(value: unknown): string {
 
 /**
  * Reads JSON as strictly as RFC 8785 and RFC 7493 ask: a key given twice, a lone surrogate, a number that does not fit
- * or an integer that would lose digits is an `invalid` AppError, and so is nesting beyond the limit.
- * `JSON.parse` alone hides all of these. A key called `__proto__` becomes an ordinary property.
+ * or an integer that would lose digits is an `invalid` AppError, and so are nesting beyond the limit and a key that
+ * would reach an object's prototype. `JSON.parse` alone hides all of these.
  */
-export function parseJson(text: string, limits: JsonLimits = defaultJsonLimits): unknown {
+export function parseStrictJson(text: string, limits: JsonLimits = defaultJsonLimits): unknown {
   const outline = outlineOf(text, limits)
   let value: unknown
   try {
@@ -44,14 +45,14 @@ export function parseJson(text: string, limits: JsonLimits = defaultJsonLimits):
 }
 
 /** The same for bytes; text that is no UTF-8, or that starts with a byte order mark, is refused too. */
-export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): unknown {
+export function parseStrictJsonBytes(bytes: Uint8Array, limits: JsonLimits = defaultJsonLimits): unknown {
   let text: string
   try {
     text = utf8.decode(bytes)
   } catch (reason) {
     throw new AppError('invalid', 'The text is not UTF-8', { cause: reason })
   }
-  return parseJson(text, limits)
+  return parseStrictJson(text, limits)
 }
 
 const loneSurrogate = /\p{Surrogate}/u
@@ -68,8 +69,7 @@ function canonicalNumber(value: number): string {
 }
 
 function canonicalArray(values: readonly unknown[]): string {
-  // Embeddings are most of a package: the engine writes a list of numbers far faster than we do, and in the same way.
-  if (values.length > 0 && values.every(isFiniteNumber)) return JSON.stringify(values)
+  if (values.length > 0 && values.every(isFiniteNumber)) return canonicalNumbers(values as readonly number[])
   let text = '['
   for (let index = 0; index < values.length; index++) text += (index > 0 ? ',' : '') + canonicalize(values[index])
   return `${text}]`
@@ -166,6 +166,7 @@ function countInObject(fields: Readonly<Record<string, unknown>>): number {
   let members = keys.length
   for (const key of keys) {
     if (loneSurrogate.test(key)) throw new AppError('invalid', 'A key holds half of a surrogate pair')
+    if (key === '__proto__') throw new AppError('invalid', 'The JSON holds the forbidden key __proto__')
     members += countMembers(fields[key])
   }
   return members

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { canonicalize, parseJson, parseJsonBytes } from '../../src/personas/canonical-json.ts'
+import { canonicalize, parseStrictJson, parseStrictJsonBytes } from '../../src/personas/canonical-json.ts'
 
 const rfc8785 = suite('canonical JSON')
 
@@ -50,13 +50,13 @@ rfc8785('turns the sample of section 3.2.2 into the bytes of section 3.2.4', () 
   }`
   const bytes =
     '7b226c69746572616c73223a5b6e756c6c2c747275652c66616c73655d2c226e756d62657273223a5b3333333333333333332e333333333333332c31652b33302c342e352c302e3030322c31652d32375d2c22737472696e67223a22e282ac245c75303030665c6e4127425c225c5c5c5c5c222f227d'
-  assert.is(Buffer.from(canonicalize(parseJson(sample))).toString('hex'), bytes)
+  assert.is(Buffer.from(canonicalize(parseStrictJson(sample))).toString('hex'), bytes)
 })
 
 rfc8785('sorts keys by UTF-16 code units, as section 3.2.3 shows', () => {
   const sample = String.raw`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One",
     "\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`
-  const values = [...canonicalize(parseJson(sample)).matchAll(/:"([^"]+)"/g)].map((match) => match[1])
+  const values = [...canonicalize(parseStrictJson(sample)).matchAll(/:"([^"]+)"/g)].map((match) => match[1])
   assert.equal(values, [
     'Carriage Return',
     'One',
@@ -90,18 +90,19 @@ const shapes: readonly (readonly [input: string, output: string])[] = [
 ]
 
 rfc8785('keeps arrays in order, sorts at every level and never normalises', () => {
-  for (const [input, output] of shapes) assert.is(canonicalize(parseJson(input)), output)
+  for (const [input, output] of shapes) assert.is(canonicalize(parseStrictJson(input)), output)
 })
 
 const refused: readonly (readonly [name: string, text: string, message: RegExp])[] = [
   ['a key given twice', '{"a":1,"b":{"c":1,"c":1}}', /key "c" twice/],
   ['a key given twice in two spellings', String.raw`{"a":1,"\u0061":2}`, /key "a" twice/],
-  ['__proto__ given twice', '{"__proto__":1,"__proto__":2}', /key "__proto__" twice/],
   ['a lone surrogate in a text', String.raw`["\ud800"]`, /surrogate/],
   ['a lone surrogate in a key', String.raw`{"\udead":1}`, /surrogate/],
   ['an integer that loses digits', '[9007199254740993]', /loses digits/],
   ['a number that does not fit', '[1e400]', /no number/],
   ['a long integer that does not fit', `[${'9'.repeat(400)}]`, /loses digits/],
+  ['a key that reaches the prototype', '[{"__proto__":{"admin":true}}]', /forbidden key/],
+  ['the same in disguise', String.raw`{"\u005f_proto__":{"admin":true}}`, /forbidden key/],
   ['nesting beyond the limit', `${'['.repeat(65)}${']'.repeat(65)}`, /deeper than 64/],
   ['nesting that would exhaust the stack', '['.repeat(1_000_000), /deeper than 64/],
   ['a text that breaks off', '{"a":"b', /does not parse/],
@@ -112,32 +113,26 @@ const refused: readonly (readonly [name: string, text: string, message: RegExp])
 
 for (const [name, text, message] of refused)
   rfc8785(`refuses ${name}`, () => {
-    assert.throws(() => parseJson(text), message)
+    assert.throws(() => parseStrictJson(text), message)
   })
 
 rfc8785('refuses bytes that are no UTF-8, and a byte order mark', () => {
-  assert.throws(() => parseJsonBytes(Uint8Array.of(0x22, 0xff, 0x22)), /not UTF-8/)
-  assert.throws(() => parseJsonBytes(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)), /does not parse/)
+  assert.throws(() => parseStrictJsonBytes(Uint8Array.of(0x22, 0xff, 0x22)), /not UTF-8/)
+  assert.throws(() => parseStrictJsonBytes(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d)), /does not parse/)
 })
 
 rfc8785('accepts every integer that a double holds exactly, also where it is long', () => {
   for (const text of ['9007199254740992', '-9007199254740991', '100000000000000000000', '123456789012345680000'])
-    assert.is(canonicalize(parseJson(text)), text)
-})
-
-rfc8785('reads a key called __proto__ as data', () => {
-  const value = parseJson('{"__proto__":{"admin":true}}') as Record<string, unknown>
-  assert.is(value['admin'], undefined)
-  assert.equal(Object.keys(value), ['__proto__'])
-  assert.is(canonicalize(value), '{"__proto__":{"admin":true}}')
+    assert.is(canonicalize(parseStrictJson(text)), text)
 })
 
 rfc8785('gives one text for one value, whatever the order of keys and the white space', () => {
   void fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }), (value) => {
       const text = canonicalize(value)
-      assert.is(canonicalize(parseJson(text)), text)
-      assert.is(canonicalize(parseJson(JSON.stringify(reversed(value), null, 2))), text)
+      fc.pre(!text.includes('__proto__'))
+      assert.is(canonicalize(parseStrictJson(text)), text)
+      assert.is(canonicalize(parseStrictJson(JSON.stringify(reversed(value), null, 2))), text)
     }),
   )
 })

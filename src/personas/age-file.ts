@@ -1,0 +1,126 @@
+import { fork } from 'node:child_process'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../errors.ts'
+import { damaged, PackageError, unsupported } from './package-format.ts'
+
+/** How every age file begins (https://age-encryption.org/v1). */
+export const ageIntro = 'age-encryption.org/v1\n'
+
+/** What age itself uses: 256 MiB and about a second for each guess. */
+const defaultWorkFactor = 18
+
+/**
+ * A passphrase's key costs 2^n KiB of memory; a file may ask for any n. This much (512 MiB) is borne, twice of what age
+ * asks for; a hostile file that asks for more is refused before anything is computed.
+ */
+const highestWorkFactor = 19
+
+/** A shorter passphrase is guessed whatever the work factor. */
+const shortestPassphrase = 8
+
+/** What the process is asked to do. */
+export interface AgeTask {
+  readonly deed: 'encrypt' | 'decrypt'
+  readonly from: string
+  /** Created; only its owner may read it. */
+  readonly to: string
+  readonly passphrase: string
+  readonly workFactor: number
+}
+
+/**
+ * Encrypts a file with a passphrase, so that `age -d` reads it. Throws `invalid` for a passphrase that is too short.
+ */
+export async function encryptFile(
+  from: string,
+  to: string,
+  passphrase: string,
+  workFactor = defaultWorkFactor,
+): Promise<void> {
+  if (passphrase.length < shortestPassphrase)
+    throw new AppError('invalid', `The passphrase must have at least ${shortestPassphrase} characters`)
+  await inTurn({ deed: 'encrypt', from, to, passphrase, workFactor })
+}
+
+/**
+ * Decrypts a file that was encrypted with a passphrase, by aichat or by `age -p`. Throws a PackageError: `unsupported`
+ * for one that is sealed for a key or asks for too much work, `not_authenticated` for a wrong passphrase or a changed file.
+ */
+export async function decryptFile(from: string, to: string, passphrase: string): Promise<void> {
+  refuseHostile(readHeader(from))
+  try {
+    await inTurn({ deed: 'decrypt', from, to, passphrase, workFactor: 0 })
+  } catch (reason) {
+    if (reason instanceof AppError || (reason as { code?: unknown }).code !== undefined) throw reason
+    throw new PackageError(
+      'not_authenticated',
+      'The package does not decrypt: the passphrase is wrong or the file was changed',
+      { cause: reason },
+    )
+  }
+}
+
+function readHeader(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(1024)
+    return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The age format, "The scrypt recipient type": it must be the only one, and its work factor has no leading zero. */
+function refuseHostile(header: string): void {
+  const [intro, stanza = ''] = header.split('\n', 2)
+  if (`${intro}\n` !== ageIntro) throw damaged('The package is not an age file of version 1')
+  if (stanza.startsWith('-> ') && !stanza.startsWith('-> scrypt '))
+    throw unsupported(
+      'The package is encrypted for a key, not with a passphrase: decrypt it with `age -d -i KEYFILE` first',
+    )
+  const match = /^-> scrypt [A-Za-z0-9+/]{22} ([1-9]\d*)$/.exec(stanza)
+  if (!match) throw damaged('The header of the age file is damaged')
+  if (Number(match[1]) > highestWorkFactor)
+    throw unsupported(
+      `The package asks for a work factor of ${match[1]!.slice(0, 10)}; at most ${highestWorkFactor} is allowed here`,
+    )
+}
+
+/** One at a time: each may need hundreds of megabytes. */
+let last: Promise<unknown> = Promise.resolve()
+
+function inTurn(task: AgeTask): Promise<void> {
+  const next = last.then(() => perform(task))
+  last = next.catch(() => undefined)
+  return next
+}
+
+/**
+ * Both scrypt and the cipher are computed in JavaScript: here they would hold up every other request, and their memory
+ * would stay. So they run in a process of their own, which is told the passphrase over a channel that no list of
+ * processes shows.
+ */
+function perform(task: AgeTask): Promise<void> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const child = fork(fileURLToPath(new URL(`./age-process.${extension}`, import.meta.url)), {
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('message', ({ failure }: { readonly failure?: AgeFailure }) => {
+      if (failure)
+        reject(Object.assign(new Error(failure.message), failure.code !== undefined && { code: failure.code }))
+      else resolve()
+    })
+    child.once('exit', () => reject(new AppError('internal', 'The process that encrypts ended early')))
+    child.send(task)
+  })
+}
+
+/** Why it could not be done; `code` is that of a file system error. */
+export interface AgeFailure {
+  readonly message: string
+  readonly code?: string
+}

@@ -1,0 +1,77 @@
+import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+
+/** Small pieces are gathered to this many bytes before they are written. */
+const chunkSize = 1024 ** 2
+
+/** A new file, written from its beginning in pieces of any size. */
+export interface FileWriter {
+  /** Bytes given so far, which is where the next piece will stand. */
+  readonly size: number
+  write(piece: string | Uint8Array): void
+  /** Puts bytes over ones that were written earlier. */
+  patch(position: number, piece: string): void
+  /** All that was written, in chunks: for a file whose content goes on into another. */
+  readBack(): Generator<Uint8Array>
+  /** Everything is on the disk when this returns. */
+  close(): void
+  /** Closes and removes the file; nothing happens when it is gone already. */
+  discard(): void
+}
+
+/** Creates a file that only its owner may read; refuses to touch one that is there. */
+export function createFile(path: string): FileWriter {
+  const file = openSync(path, 'wx+', 0o600)
+  let pending: Uint8Array[] = []
+  let pendingSize = 0
+  let size = 0
+  let open = true
+
+  function flush(): void {
+    const bytes = pending.length === 1 ? pending[0]! : Buffer.concat(pending)
+    pending = []
+    pendingSize = 0
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+  }
+
+  function closeOnce(): void {
+    if (open) closeSync(file)
+    open = false
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    write(piece) {
+      // A caller may reuse its buffer as soon as this returns.
+      const bytes = Buffer.from(piece as Uint8Array)
+      pending.push(bytes)
+      pendingSize += bytes.length
+      size += bytes.length
+      if (pendingSize >= chunkSize) flush()
+    },
+    patch(position, piece) {
+      flush()
+      writeSync(file, Buffer.from(piece), 0, undefined, position)
+    },
+    *readBack() {
+      flush()
+      const buffer = Buffer.allocUnsafe(chunkSize)
+      for (let at = 0; at < size; ) {
+        const length = readSync(file, buffer, 0, Math.min(chunkSize, size - at), at)
+        if (length === 0) return
+        yield buffer.subarray(0, length)
+        at += length
+      }
+    },
+    close() {
+      flush()
+      fsyncSync(file)
+      closeOnce()
+    },
+    discard() {
+      closeOnce()
+      rmSync(path, { force: true })
+    },
+  }
+}

@@ -1,0 +1,196 @@
+import { timingSafeEqual } from 'node:crypto'
+import { fold } from './adaptation.ts'
+import { chainCheck, isOwnLog } from './adaptation-log.ts'
+import { type Event, viewLearned } from './adaptation-state.ts'
+import { canonicalize } from './canonical-json.ts'
+import { ContentHash } from './package-digest.ts'
+import {
+  PackageError,
+  type PackageForm,
+  type PackageHead,
+  type PackageMemory,
+  type ProblemKind,
+  versionProblem,
+} from './package-format.ts'
+import { namedDifferences } from './package-metadata.ts'
+import { isChained, memoryProblems, personaProblems, recordProblems, stateProblems } from './package-records.ts'
+import type { Integrity, PackageSource, Visitor } from './package-source.ts'
+
+/** The answer to "is this what was exported?". */
+export interface Verdict {
+  readonly valid: boolean
+  /** The checksum that the package carries, or null when it carries none. */
+  readonly expected: string | null
+  /** The checksum of what is there; null when it could not be computed. */
+  readonly actual: string | null
+  readonly version: string | null
+  /** One sentence for each thing that is wrong; a broken record is named. Empty when the package is valid. */
+  readonly problems: readonly string[]
+  /** What the problems amount to; null when there are none. */
+  readonly kind: ProblemKind | null
+  readonly form: PackageForm | null
+  readonly content_hash: string | null
+  readonly memories: number
+  readonly adaptations: number
+}
+
+/** More sentences of one kind help nobody. */
+const mostProblems = 50
+
+/** Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package. */
+export function verifySource(source: PackageSource): Verdict {
+  const findings = new Findings()
+  const { head } = source
+  const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
+  const wrongVersion = versionProblem(head.metadata)
+  if (wrongVersion) findings.add(wrongVersion.message, wrongVersion.kind)
+  for (const problem of personaProblems(head.persona)) findings.add(`persona: ${problem}`)
+  for (const problem of stateProblems(head.state)) findings.add(`state: ${problem}`)
+  const inspection = new Inspection(findings)
+  let integrity: Integrity | undefined
+  try {
+    integrity = source.walk(inspection)
+  } catch (reason) {
+    findings.catch(reason)
+  }
+  if (integrity) judge(integrity, inspection, head, findings)
+  return {
+    valid: findings.problems.length === 0,
+    expected: integrity?.expected ?? null,
+    actual: integrity?.actual ?? null,
+    version,
+    problems: findings.list(),
+    kind: findings.kind,
+    form: source.form,
+    content_hash: integrity ? inspection.hash.digest(head) : null,
+    memories: inspection.memories.length,
+    adaptations: inspection.records.length,
+  }
+}
+
+/** The verdict on a package that could not even be opened. */
+export function refused(reason: unknown): Verdict {
+  const findings = new Findings()
+  findings.catch(reason)
+  const nothing = {
+    expected: null,
+    actual: null,
+    version: null,
+    form: null,
+    content_hash: null,
+    memories: 0,
+    adaptations: 0,
+  }
+  return { valid: false, problems: findings.list(), kind: findings.kind, ...nothing }
+}
+
+function judge(integrity: Integrity, inspection: Inspection, head: PackageHead, findings: Findings): void {
+  for (const name of integrity.broken) findings.add(`${name} is not what the manifest says`)
+  if (integrity.expected === undefined)
+    findings.add('export_metadata.checksum is missing: nothing says what this package was')
+  else if (!isSame(integrity.expected, integrity.actual))
+    findings.add('The checksum does not match: the package was changed after it was exported')
+  for (const problem of namedDifferences(head, inspection)) findings.add(problem)
+  const { content_hash: content } = head.metadata
+  if (typeof content === 'string' && !isSame(content, inspection.hash.digest(head)))
+    findings.add('export_metadata.content_hash does not match the contents')
+  inspection.judgeLog(head)
+}
+
+/** Hex digits may be in either case; how many of them are right is not told by time. */
+function isSame(expected: string, actual: string): boolean {
+  const [left, right] = [Buffer.from(expected.toLowerCase()), Buffer.from(actual)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+class Findings {
+  readonly problems: string[] = []
+  kind: ProblemKind | null = null
+
+  add(problem: string, kind: ProblemKind = 'damaged'): void {
+    // What cannot be understood cannot be called damaged.
+    if (this.kind !== 'unsupported') this.kind = kind
+    this.problems.push(problem)
+  }
+
+  catch(reason: unknown): void {
+    if (!(reason instanceof Error)) throw reason
+    const { code } = reason as { code?: unknown }
+    if (reason instanceof PackageError) this.add(reason.message, reason.kind)
+    else if (code === 'invalid') this.add(reason.message)
+    else throw reason
+  }
+
+  list(): readonly string[] {
+    const unique = [...new Set(this.problems)]
+    return unique.length > mostProblems
+      ? [...unique.slice(0, mostProblems), `and ${unique.length - mostProblems} more`]
+      : unique
+  }
+}
+
+/** Looks at each record as it goes by, and keeps what only the end can judge. */
+class Inspection implements Visitor {
+  readonly hash = new ContentHash()
+  readonly memories: string[] = []
+  readonly records: string[] = []
+  isWhole = true
+  readonly #findings: Findings
+  readonly #ids = new Set<unknown>()
+  readonly #chain = chainCheck()
+  readonly #events: Event[] = []
+  #chained = 0
+  #sound = true
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  memory(memory: PackageMemory, index: number): void {
+    this.#judge(`memories[${index}]`, memory.fields, memoryProblems(memory.fields))
+    this.memories[index] = this.hash.memory(memory)
+  }
+
+  record(record: Readonly<Record<string, unknown>>, index: number): void {
+    const problems = recordProblems(record)
+    this.#judge(`adaptation_log[${index}]`, record, problems)
+    this.records[index] = this.hash.record(record)
+    if (problems.length > 0) this.#sound = false
+    if (!isChained(record)) return
+    this.#chained++
+    const broken = this.#chain.check(record)
+    if (broken) this.#findings.add(`adaptation_log[${index}] (${record.id}) ${broken}`)
+    const { changes: _changes, ...event } = record
+    this.#events.push(event as Event)
+  }
+
+  unreadable(list: 'memories' | 'adaptation_log', index: number, reason: unknown): void {
+    const digests = list === 'memories' ? this.memories : this.records
+    digests[index] = ''
+    this.#sound = false
+    this.#findings.add(`${list}[${index}] cannot be read: ${reason instanceof Error ? reason.message : reason}`)
+  }
+
+  broken(name: string, reason: unknown): void {
+    this.isWhole = false
+    this.#findings.add(`${name}: ${reason instanceof Error ? reason.message : reason}`)
+  }
+
+  /** A log of our own making is one chain, and the state is what it gives. */
+  judgeLog(head: PackageHead): void {
+    if (this.#chained > 0 && this.#chained < this.records.length)
+      this.#findings.add('adaptation_log is a chain for some records only')
+    if (!this.#sound || this.records.length === 0 || !isOwnLog(this.#events, this.records.length)) return
+    const view = viewLearned(fold(this.#events))
+    for (const [name, value] of Object.entries(view))
+      if (canonicalize(value) !== canonicalize(head.state[name] ?? null))
+        this.#findings.add(`state.${name} is not what the log gives`)
+  }
+
+  #judge(place: string, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
+    const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
+    for (const problem of problems) this.#findings.add(`${place}${id}: ${problem}`)
+    if (this.#ids.has(fields['id'])) this.#findings.add(`${place}${id}: another record has the same id`)
+    this.#ids.add(fields['id'])
+  }
+}
