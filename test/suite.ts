@@ -1,0 +1,21 @@
+import { type Callback, suite as uvuSuite } from 'uvu'
+import { AppError } from '../src/errors.ts'
+
+/** uvu's suite. uvu reads `details` of whatever a test throws as a text and swallows the run when it is none, as with an AppError. */
+export function suite(name: string): ReturnType<typeof uvuSuite> {
+  const inner = uvuSuite(name)
+  const told = (handler: Callback): Callback =>
+    async function told(context) {
+      try {
+        await handler(context)
+      } catch (reason) {
+        throw reason instanceof AppError
+          ? new Error([reason.message, ...reason.details].join('\n  '), { cause: reason.cause ?? reason })
+          : reason
+      }
+    }
+  const test = (title: string, handler: Callback) => inner(title, told(handler))
+  return Object.assign(test, inner, {
+    only: (title: string, handler: Callback) => inner.only(title, told(handler)),
+  }) as ReturnType<typeof uvuSuite>
+}
