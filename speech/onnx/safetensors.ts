@@ -52,7 +52,8 @@ export interface NewTensor {
   readonly name: string
   readonly dtype: StoredType
   readonly shape: readonly number[]
-  readonly data: ArrayBufferView
+  /** Its numbers, asked for when they are written, so that a large file never lies in memory whole. */
+  readonly data: () => ArrayBufferView | Promise<ArrayBufferView>
 }
 
 /** The format allows no larger header. */
@@ -84,13 +85,14 @@ export async function writeTensorFile(
   const file = await open(temporary, 'w')
   try {
     await file.writeFile(encodeHeader(tensors, metadata))
-    for (const { data } of tensors) await file.writeFile(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    for (const tensor of tensors) await file.writeFile(await bytesOf(tensor))
     await file.sync()
     await file.close()
     await rename(temporary, path)
   } catch (thrown) {
     await file.close().catch(() => undefined)
     await rm(temporary, { force: true })
+    if (thrown instanceof AppError) throw thrown
     throw new AppError('io', `${path} could not be written`, { cause: thrown })
   }
 }
@@ -176,7 +178,7 @@ function parseEntry(name: string, value: unknown, start: number): TensorEntry | 
   if (!isCounts(shape)) return `${name}: its shape is not a list of sizes`
   if (!isCounts(offsets) || offsets.length !== 2) return `${name}: it has no pair of offsets`
   const [begin = 0, end = 0] = offsets
-  const length = shape.reduce((product, dimension) => product * dimension, storedTypes[dtype as StoredType].bytes)
+  const length = byteLength({ dtype: dtype as StoredType, shape })
   if (end - begin !== length)
     return `${name}: ${dtype} [${shape}] takes ${length} bytes and its offsets hold ${end - begin}`
   return { name, dtype: dtype as StoredType, shape, offset: start + begin, length }
@@ -241,15 +243,26 @@ export function weightsFolder(file: TensorFile): string {
 function encodeHeader(tensors: readonly NewTensor[], metadata: Readonly<Record<string, string>>): Uint8Array {
   const header: Record<string, unknown> = { __metadata__: metadata }
   let end = 0
-  for (const { name, dtype, shape, data } of tensors) {
-    header[name] = { dtype, shape, data_offsets: [end, end + data.byteLength] }
-    end += data.byteLength
+  for (const tensor of tensors) {
+    const length = byteLength(tensor)
+    header[tensor.name] = { dtype: tensor.dtype, shape: tensor.shape, data_offsets: [end, end + length] }
+    end += length
   }
   const json = Buffer.from(JSON.stringify(header))
   const padded = Buffer.alloc(8 + Math.ceil(json.length / 8) * 8, ' ')
   padded.writeBigUInt64LE(BigInt(padded.length - 8))
   json.copy(padded, 8)
   return padded
+}
+
+function byteLength({ dtype, shape }: Pick<NewTensor, 'dtype' | 'shape'>): number {
+  return shape.reduce((product, dimension) => product * dimension, storedTypes[dtype].bytes)
+}
+
+async function bytesOf(tensor: NewTensor): Promise<Uint8Array> {
+  const data = await tensor.data()
+  if (data.byteLength !== byteLength(tensor)) throw new RangeError(`${tensor.name} has not the length of its shape`)
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
 /** A buffer of just these bytes, so that typed arrays of wider elements can lie over it. */

@@ -54,6 +54,8 @@ export async function openSession(model: Uint8Array | string, options: SessionOp
     extra: {
       session: {
         intra_op: { allow_spinning: '0' },
+        // Without it, 8-bit products of processors that lack the newer instructions can overflow.
+        x64quantprecision: '1',
         ...(options.weightsFolder && { model_external_initializers_file_folder_path: options.weightsFolder }),
       },
     },

@@ -1,0 +1,203 @@
+/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. Nothing here decides what is spoken. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../src/errors.ts'
+import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
+import { openQuantised } from '../onnx/quantisation.ts'
+import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../onnx/safetensors.ts'
+import { type Device, openSession, type Session, type TensorData } from '../onnx/session.ts'
+import { createStream, type Stream } from '../onnx/stream.ts'
+import { type PocketConfiguration, readConfiguration } from './configuration.ts'
+import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
+import { buildLanguageModel, isQuantisable, languageModelShape } from './flow-lm.ts'
+import { type PocketGeometry, readGeometry } from './geometry.ts'
+import { buildMimiDecoder, decoderShape, type StreamingGraph } from './mimi-decoder.ts'
+import { buildMimiEncoder, encoderShape } from './mimi-encoder.ts'
+import { openTokenizer, type Tokenizer } from './tokenizer.ts'
+import { cacheShape, type TransformerShape } from './transformer.ts'
+
+export interface PocketModelOptions {
+  /** Holds `model.safetensors`; `tokenizer.model` lies there or up to two folders above. */
+  readonly folder: string
+  /** Where quantised weights are kept between loads. */
+  readonly cacheFolder: string
+  readonly device?: Device
+  /** What the language model computes with; everything else is always 32-bit. */
+  readonly precision?: 'int8' | 'float32'
+  /** Overrides what the folder says. */
+  readonly configuration?: Partial<PocketConfiguration>
+}
+
+/** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
+export type CloningState = 'ready' | 'zeros' | 'absent'
+
+export interface PocketModel {
+  readonly configuration: PocketConfiguration
+  readonly geometry: PocketGeometry
+  readonly tokenizer: Tokenizer
+  readonly cloning: CloningState
+  readonly languageModel: TransformerShape
+  /** What stands for the frame before the first: [latent]. */
+  readonly firstLatent: Float32Array
+  /** The row [width] that newer models put before a voice. */
+  readonly rowBeforeVoice: Float32Array | undefined
+  /** Rows of the text table, float32 [ids, width]. */
+  embed(ids: readonly number[]): TensorData
+  /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
+  openLanguageStream(): Stream
+  /** A stream of the codec's decoder; input `latents`, output `audio`. */
+  openDecoderStream(): Stream
+  /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
+  openEncoderStream(): Promise<Stream>
+  /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
+  velocity(step: number, condition: TensorData, latent: TensorData): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/** Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others. */
+export async function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
+  const { folder, cacheFolder, precision = 'int8' } = options
+  const opened: { close(): Promise<void> }[] = []
+  try {
+    const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
+    const geometry = readGeometry(file)
+    const configuration = { ...(await readConfiguration(folder, geometry)), ...options.configuration }
+    const tokenizer = await openFittingTokenizer(folder, geometry)
+    const cloning = await cloningState(file, geometry)
+    signal?.throwIfAborted()
+    const isOfLanguageModel = (name: string) => /^flow_lm\.(transformer|input_linear|out_norm|out_eos)\b/.test(name)
+    const plan = { name: 'pocket-tts', cacheFolder, keeps: isOfLanguageModel, quantises: isQuantisable }
+    const quantised = precision === 'int8' ? keep(await openQuantised(file, plan)) : file
+    signal?.throwIfAborted()
+
+    const languageModel = languageModelShape(geometry, configuration)
+    const decoder = decoderShape(geometry, configuration)
+    const decoderGraph = buildMimiDecoder(file, geometry, decoder)
+    const sessions = {
+      languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
+      flowHead: await load(buildFlowHead(file, geometry, configuration), file, 'flow_head'),
+      decoder: await load(decoderGraph.model, file, 'mimi_decoder'),
+    }
+    const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
+    const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
+    const table = await file.bytes(textTable)
+    const rotary = rotaryTables()
+    let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
+
+    return {
+      configuration,
+      geometry,
+      tokenizer,
+      cloning,
+      languageModel,
+      firstLatent: await file.floats('flow_lm.bos_emb'),
+      rowBeforeVoice: geometry.hasRowBeforeVoice ? await file.floats('flow_lm.bos_before_voice') : undefined,
+      embed: (ids) => embedRows(table, file, ids),
+      openLanguageStream: () =>
+        createStream({
+          session: sessions.languageModel,
+          shape: cacheShape(languageModel),
+          rotary: rotary(languageModel),
+        }),
+      openDecoderStream: () => openCodecStream(sessions.decoder, decoderGraph, decoder),
+      async openEncoderStream() {
+        encoder ??= loadEncoder()
+        const { graph, session, shape } = await encoder
+        return openCodecStream(session, graph, shape)
+      },
+      async velocity(step, condition, latent) {
+        const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
+        return velocity!.data as Float32Array
+      },
+      close: () => closeAll(opened),
+    }
+
+    async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
+      if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
+      const shape = encoderShape(geometry.encoder, configuration)
+      const graph = buildMimiEncoder(file, geometry.encoder, shape)
+      return { graph, session: await load(graph.model, file, 'mimi_encoder'), shape }
+    }
+
+    function openCodecStream(session: Session, { states }: StreamingGraph, shape: TransformerShape): Stream {
+      const { context } = configuration.mimi
+      return createStream({ session, states, shape: cacheShape(shape, context), rotary: rotary(shape) })
+    }
+  } catch (thrown) {
+    await closeAll(opened)
+    throw thrown
+  }
+
+  function keep<T extends { close(): Promise<void> }>(resource: T): T {
+    opened.push(resource)
+    return resource
+  }
+
+  async function load(model: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
+    const { device = 'auto' } = options
+    const session = keep(await openSession(model, { name, device, weightsFolder: weightsFolder(weights) }))
+    signal?.throwIfAborted()
+    return session
+  }
+}
+
+const textTable = 'flow_lm.conditioner.embed.weight'
+
+async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
+  for (const resource of opened.splice(0).reverse()) await resource.close()
+}
+
+/** The official tree keeps the tokenizer beside the weights; its oldest model has it at the root. */
+async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
+  const candidates = [folder, dirname(folder), dirname(dirname(folder))].map((place) => join(place, 'tokenizer.model'))
+  const path = candidates.find(existsSync) ?? candidates[0]!
+  const tokenizer = await openTokenizer(path)
+  if (tokenizer.size > textRows)
+    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
+      details: [`it has ${tokenizer.size} pieces, and ${textTable} has only ${textRows} rows`],
+    })
+  return tokenizer
+}
+
+/** The open edition of a model has every tensor name, and zeros for the convolutions that would listen. */
+async function cloningState(file: TensorFile, { encoder }: PocketGeometry): Promise<CloningState> {
+  if (!encoder) return 'absent'
+  for (const name of encoder.seanet.expected.keys())
+    if ((await file.bytes(name)).some((byte) => byte !== 0)) return 'ready'
+  return 'zeros'
+}
+
+/** The mean of both time embeddings for every flow step: they are constants of the sampling scheme. */
+async function timesOf(session: Session, steps: number): Promise<TensorData[]> {
+  const time = (value: number): TensorData => ({ type: 'float32', shape: [1, 1], data: Float32Array.of(value) })
+  const times: TensorData[] = []
+  for (let step = 0; step < steps; step++) {
+    const made = await session.run({ start: time(step / steps), end: time((step + 1) / steps) })
+    const start = made['start_embedding']!
+    const end = made['end_embedding']!.data as Float32Array
+    const data = (start.data as Float32Array).map((value, index) => (value + end[index]!) / 2)
+    times.push({ type: 'float32', shape: start.shape, data })
+  }
+  return times
+}
+
+function embedRows(table: Uint8Array, file: TensorFile, ids: readonly number[]): TensorData {
+  const { shape, dtype } = file.tensors.get(textTable)!
+  const [rows = 1, width = 0] = shape
+  const bytes = table.length / rows
+  const data = new Float32Array(ids.length * width)
+  for (const [index, id] of ids.entries())
+    data.set(toFloats(table.subarray(id * bytes, (id + 1) * bytes), dtype), index * width)
+  return { type: 'float32', shape: [ids.length, width], data }
+}
+
+/** Transformers of one head size and period share a table. */
+function rotaryTables(): (shape: TransformerShape) => RotaryTable {
+  const tables = new Map<string, RotaryTable>()
+  return ({ headSize, period }) => {
+    const key = `${headSize} ${period}`
+    const table = tables.get(key) ?? createRotaryTable(headSize, period)
+    tables.set(key, table)
+    return table
+  }
+}

@@ -1,0 +1,58 @@
+/** Rate conversion of reference clips, by the filter that the model's authors use, so that a clip gives the voice it gives there. */
+import { AppError } from '../../src/errors.ts'
+
+/** Zero crossings of the filter on each side, and the shape of its Kaiser window: the customary ones of a polyphase converter. */
+const crossings = 10
+const kaiserBeta = 5
+
+/** Rates beyond these are no recordings, and would make the filter enormous. */
+const [slowest, fastest] = [1000, 384_000]
+
+/**
+ * Converts mono samples by the ratio toRate / fromRate in lowest terms, with a filter that is symmetric around each sample;
+ * ⌈length × ratio⌉ samples come out. Throws an AppError for a rate that no recording has.
+ */
+export function resampleClip(samples: Float32Array, fromRate: number, toRate: number): Float32Array {
+  if (!Number.isInteger(fromRate) || fromRate < slowest || fromRate > fastest)
+    throw new AppError('invalid', `A sample rate of ${fromRate} Hz is not supported (${slowest} to ${fastest} is)`)
+  if (fromRate === toRate) return samples
+  const divisor = greatestCommonDivisor(fromRate, toRate)
+  const [up, down] = [toRate / divisor, fromRate / divisor]
+  const filter = lowPass(Math.max(up, down), up)
+  const centre = (filter.length - 1) / 2
+  return Float32Array.from({ length: Math.ceil((samples.length * up) / down) }, (_, index) => {
+    // Of the signal with up - 1 zeros after every sample, only the samples themselves are multiplied.
+    const position = index * down
+    const first = Math.max(0, Math.ceil((position - centre) / up))
+    const last = Math.min(samples.length - 1, Math.floor((position + centre) / up))
+    let sum = 0
+    for (let at = first; at <= last; at++) sum += samples[at]! * filter[centre + position - at * up]!
+    return sum
+  })
+}
+
+/** A windowed sinc that passes what is below 1 / factor of the highest frequency, with the sum `gain`. */
+function lowPass(factor: number, gain: number): Float64Array {
+  const half = crossings * factor
+  const filter = Float64Array.from({ length: half * 2 + 1 }, (_, index) => {
+    const x = (index - half) / factor
+    const sinc = x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)
+    return sinc * besselI0(kaiserBeta * Math.sqrt(1 - ((index - half) / half) ** 2))
+  })
+  const scale = gain / filter.reduce((sum, value) => sum + value, 0)
+  return filter.map((value) => value * scale)
+}
+
+/** The modified Bessel function of order 0, by its power series. */
+function besselI0(x: number): number {
+  let sum = 1
+  for (let k = 1, term = 1; term > sum * 1e-17; k++) {
+    term *= (x / 2 / k) ** 2
+    sum += term
+  }
+  return sum
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}
