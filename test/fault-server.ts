@@ -64,22 +64,21 @@ export const faults: Record<string, Fault> = {
     response.write(events.slice(0, 2).join(''))
   },
   'cut in the middle': (response, request) => {
-    if (!streamed(request))
-      return void response
-        .writeHead(200, { 'content-type': 'application/json', 'content-length': '500' })
-        .end('{"id":"chat', () => response.destroy())
-    stream(response)
-    response.write(events.slice(0, 3).join(''), () => response.destroy())
+    if (streamed(request)) stream(response)
+    else response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' })
+    response.write(streamed(request) ? events.slice(0, 3).join('') : '{"id":"chat', () => response.destroy())
   },
   'cut before content': (response, request) => {
     if (!streamed(request)) return void response.destroy()
     stream(response)
     response.write(events[0]!, () => response.destroy())
   },
-  'bad chunk': (response, request) => {
+  'bad chunk': async (response, request) => {
     if (!streamed(request)) return json(response, 200, '{"id": nonsense')
     stream(response)
-    response.end([...events.slice(0, 3), 'data: {"id": nonsense\n\n', ...events.slice(3)].join(''))
+    response.write(events.slice(0, 3).join(''))
+    await wait(100)
+    response.end(['data: {"id": nonsense\n\n', ...events.slice(3)].join(''))
   },
   'no end marker': (response, request) => {
     if (!streamed(request)) return json(response, 200, { ...completion('x'), choices: [] })
@@ -100,16 +99,12 @@ export const faults: Record<string, Fault> = {
     stream(response)
     response.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
   },
-  'error event after content': (response, request) => {
+  'error event after content': async (response, request) => {
     if (!streamed(request)) return json(response, 200, { error: { message: 'Broken', code: 'server_error' } })
     stream(response)
-    response.end(
-      [
-        ...events.slice(0, 3),
-        `data: ${JSON.stringify({ error: { message: 'Broken', code: 502 } })}\n\n`,
-        'data: [DONE]\n\n',
-      ].join(''),
-    )
+    response.write(events.slice(0, 3).join(''))
+    await wait(100)
+    response.end(`data: ${JSON.stringify({ error: { message: 'Broken', code: 502 } })}\n\ndata: [DONE]\n\n`)
   },
   'leading blank lines': (response, request) => {
     if (!streamed(request)) return json(response, 200, `\n\n   \n${JSON.stringify(completion('Hello big wide world'))}`)

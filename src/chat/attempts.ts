@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import type { Circuits } from './circuit.ts'
 import { classifyFailure, type Failure } from './failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
-import { RefusedReply, type Target } from './provider.ts'
+import { deadlineReached, RefusedReply, type Target } from './provider.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {
@@ -43,24 +43,21 @@ export interface Deadline {
   triesLeft: number
 }
 
-/** A stream at its commit point: the first content has been read, nothing of it has been shown. */
-export interface OpenStream {
-  readonly chunks: AsyncIterable<ChatChunk>
+/** What a target answered, and its part in it. */
+export interface Answered<T> {
+  readonly value: T
+  readonly attempt: Attempt
 }
 
 export interface Attempts {
-  ask(
-    target: Target,
-    request: ChatRequest,
-    deadline: Deadline,
-    signal?: AbortSignal,
-  ): Promise<{ readonly reply: ChatReply; readonly attempt: Attempt }>
+  ask(target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal): Promise<Answered<ChatReply>>
+  /** Resolves at the commit point: the first content has been read, nothing of it has been shown. */
   stream(
     target: Target,
     request: ChatRequest,
     deadline: Deadline,
     signal?: AbortSignal,
-  ): Promise<{ readonly stream: OpenStream; readonly attempt: Attempt }>
+  ): Promise<Answered<AsyncIterable<ChatChunk>>>
 }
 
 export interface AttemptsParts {
@@ -81,16 +78,10 @@ const longestWait = 8_000
 /** The retry loop over one target; the deadline and the number of tries are shared by all targets of a request. */
 export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
   return {
-    async ask(target, request, deadline, signal) {
-      const { value, attempt } = await tryTarget(target, deadline, signal, (limit) => target.ask(request, limit))
-      return { reply: value, attempt }
-    },
-    async stream(target, request, deadline, signal) {
-      const { value, attempt } = await tryTarget(target, deadline, signal, (limit) =>
-        openStream(target, request, limit),
-      )
-      return { stream: { chunks: value }, attempt }
-    },
+    ask: (target, request, deadline, signal) =>
+      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt)),
+    stream: (target, request, deadline, signal) =>
+      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline.endsAt)),
   }
 
   /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
@@ -98,8 +89,8 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
     target: Target,
     deadline: Deadline,
     signal: AbortSignal | undefined,
-    run: (limit: AbortSignal | undefined) => Promise<T>,
-  ): Promise<{ value: T; attempt: Attempt }> {
+    run: () => Promise<T>,
+  ): Promise<Answered<T>> {
     const name = circuitName(target)
     const begun = now()
     let waited = 0
@@ -125,7 +116,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       tries++
       deadline.triesLeft--
       try {
-        const value = await run(signal)
+        const value = await run()
         circuits.succeeded(name)
         return { value, attempt: describe('answered') }
       } catch (thrown) {
@@ -156,7 +147,8 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
   }
 
   function verdict(thrown: unknown, signal: AbortSignal | undefined): Failure {
-    if (signal?.aborted) return signal.reason === deadlineReached ? outOfTime : cancelled
+    if (signal?.aborted) return cancelled
+    if (thrown === deadlineReached) return outOfTime
     if (thrown instanceof RefusedReply) {
       return classifyFailure({
         status: thrown.status,
@@ -168,9 +160,6 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
     return classifyFailure({ thrown, now: clock() })
   }
 }
-
-/** The reason with which the router aborts the signal of a request whose time is over. */
-export const deadlineReached = new Error('deadline reached')
 
 const cancelled: Failure = { class: 'cancelled', retryable: false, message: 'the caller went away' }
 const outOfTime: Failure = { class: 'down', retryable: false, message: 'no answer within the time allowed' }
@@ -193,8 +182,9 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
+  endsAt: number,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt))[Symbol.asyncIterator]()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

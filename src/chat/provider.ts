@@ -23,7 +23,12 @@ export interface OutboundRequest {
   readonly body?: string
   readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
   readonly signal?: AbortSignal | undefined
+  /** Milliseconds on the monotonic clock, after which the exchange ends with `deadlineReached`. */
+  readonly endsAt?: number | undefined
 }
+
+/** The reason with which an exchange ends when the time for the whole request is over. */
+export const deadlineReached = new Error('no answer within the time allowed')
 
 export interface OutboundReply {
   readonly status: number
@@ -58,7 +63,10 @@ export class RefusedReply extends Error {
   }
 }
 
-/** One place that answers chats: a plugin with one of its models, or a local runner with one of its own. */
+/**
+ * One place that answers chats: a plugin with one of its models, or a local runner with one of its own.
+ * `endsAt` is the moment, in milliseconds on the monotonic clock, when a request's time is over.
+ */
 export interface Target {
   /** The plugin's id, or null for the local runner. */
   readonly plugin: string | null
@@ -68,9 +76,9 @@ export interface Target {
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes when what this target is made of changes, so that an old verdict on it no longer holds. */
   readonly identity: unknown
-  ask(request: ChatRequest, signal?: AbortSignal): Promise<ChatReply>
+  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
-  stream(request: ChatRequest, signal?: AbortSignal): Promise<AsyncIterable<ChatChunk>>
+  stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<AsyncIterable<ChatChunk>>
   /** The request that would go out, without its key: for `--dry-run`. */
   preview(
     request: ChatRequest,
@@ -103,13 +111,13 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
-    async ask(request, signal) {
-      const reply = await post(wire(request, false), signal)
+    async ask(request, signal, endsAt) {
+      const reply = await post(wire(request, false), signal, endsAt)
       const text = await reply.text(replyLimit)
       return dialect.readReply(parseBody(text), request)
     },
-    async stream(request, signal) {
-      const reply = await post(wire(request, true), signal)
+    async stream(request, signal, endsAt) {
+      const reply = await post(wire(request, true), signal, endsAt)
       return chunksOf(reply, request)
     },
     preview(request, streamed) {
@@ -145,6 +153,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
   async function post(
     request: { url: string; headers: Record<string, string>; body: unknown },
     signal?: AbortSignal,
+    endsAt?: number,
   ): Promise<OutboundReply> {
     const key = keyHeader(request.url)
     Object.assign(request.headers, key instanceof Promise ? await key : key)
@@ -155,6 +164,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       body: JSON.stringify(request.body),
       timeouts,
       signal,
+      endsAt,
     })
     if (reply.status >= 200 && reply.status < 300) return reply
     if (reply.status >= 300 && reply.status < 400) {
@@ -179,7 +189,11 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     const decoder = dialect.decodeStream(request)
     for await (const bytes of reply.body) {
       yield* decoder.push(bytes)
-      if (decoder.complete) break
+      if (decoder.complete) {
+        // The answer is whole; what little the provider still sends is let pass, so that its connection can be used again.
+        reply.discard()
+        break
+      }
     }
     yield* decoder.end()
   }

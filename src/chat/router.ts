@@ -1,6 +1,6 @@
 import { AppError, type FailureCode } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
-import { type Attempt, AttemptFailed, type Attempts, type Deadline, deadlineReached } from './attempts.ts'
+import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import type { Failure } from './failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 import type { Target } from './provider.ts'
@@ -79,19 +79,14 @@ type Plan = () => Promise<Target | undefined>
 
 export function createRouter(parts: RouterParts): Router {
   return {
-    complete: (call, signal) =>
-      route(call, signal, async (target, request, deadline, limit) => {
-        const { reply, attempt } = await parts.attempts.ask(target, request, deadline, limit)
-        return { value: reply, attempt }
-      }).then(({ value, report, release }) => {
-        release()
-        return { reply: value, report }
-      }),
-    stream: (call, signal) =>
-      route(call, signal, async (target, request, deadline, limit) => {
-        const { stream, attempt } = await parts.attempts.stream(target, request, deadline, limit)
-        return { value: stream, attempt }
-      }).then(({ value, report, release }) => ({ chunks: guarded(value.chunks, report, release, signal), report })),
+    async complete(call, signal) {
+      const { value, report } = await route(call, signal, parts.attempts.ask)
+      return { reply: value, report }
+    },
+    async stream(call, signal) {
+      const { value, report } = await route(call, signal, parts.attempts.stream)
+      return { chunks: guarded(value, report, signal), report }
+    },
     async preview(call) {
       const { targets, warnings } = plan(call)
       const target = await targets[0]!()
@@ -111,63 +106,29 @@ export function createRouter(parts: RouterParts): Router {
   async function route<T>(
     call: ChatCall,
     signal: AbortSignal | undefined,
-    run: (
-      target: Target,
-      request: ChatRequest,
-      deadline: Deadline,
-      limit: AbortSignal,
-    ) => Promise<{ value: T; attempt: Attempt }>,
-  ): Promise<{ value: T; report: RouteReport; release: () => void }> {
+    ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) => Promise<Answered<T>>,
+  ): Promise<{ value: T; report: RouteReport }> {
     const { targets, warnings } = plan(call)
     const failures: AttemptFailed[] = []
-    const controller = new AbortController()
-    const abort = () => controller.abort(signal?.reason)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    let timer: NodeJS.Timeout | undefined
-    const release = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    }
-    const deadline: { endsAt: number; triesLeft: number } = { endsAt: Number.POSITIVE_INFINITY, triesLeft: mostTries }
-    try {
-      for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
-        const target = await next()
-        if (!target || deadline.triesLeft <= 0) continue
-        if (!timer) {
-          deadline.endsAt = parts.now() + target.timeouts.total
-          timer = setTimeout(() => controller.abort(deadlineReached), target.timeouts.total)
-        }
-        try {
-          const { value, attempt } = await run(
-            target,
-            { ...call.request, model: target.model },
-            deadline,
-            controller.signal,
-          )
-          parts.observe(attempt)
-          const attempts = [...failures.map((failed) => failed.attempt), attempt]
-          const report = {
-            plugin: target.plugin,
-            runner: target.runner,
-            model: target.model,
-            fallback: failures.length > 0,
-            attempts,
-            warnings,
-          }
-          return { value, report, release }
-        } catch (reason) {
-          if (!(reason instanceof AttemptFailed)) throw reason
-          parts.observe(reason.attempt)
-          failures.push(reason)
-          if (controller.signal.aborted) break
-        }
+    let deadline: Deadline | undefined
+    for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
+      if (signal?.aborted || (deadline && (deadline.triesLeft <= 0 || parts.now() >= deadline.endsAt))) break
+      const target = await next()
+      if (!target) continue
+      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries }
+      try {
+        const { value, attempt } = await ask(target, { ...call.request, model: target.model }, deadline, signal)
+        parts.observe(attempt)
+        const attempts = [...failures.map((failed) => failed.attempt), attempt]
+        const { plugin, runner, model } = target
+        return { value, report: { plugin, runner, model, fallback: failures.length > 0, attempts, warnings } }
+      } catch (reason) {
+        if (!(reason instanceof AttemptFailed)) throw reason
+        parts.observe(reason.attempt)
+        failures.push(reason)
       }
-      throw nobodyAnswered(failures, call.fallback === false, parts.advice())
-    } catch (reason) {
-      release()
-      throw reason
     }
+    throw nobodyAnswered(failures, call.fallback === false, parts.advice())
   }
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for what our own rules refuse. */
@@ -215,7 +176,6 @@ export function createRouter(parts: RouterParts): Router {
   async function* guarded(
     chunks: AsyncIterable<ChatChunk>,
     report: RouteReport,
-    release: () => void,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<ChatChunk> {
     try {
@@ -228,8 +188,6 @@ export function createRouter(parts: RouterParts): Router {
         details: [words.slice(0, 500)],
         cause: reason,
       })
-    } finally {
-      release()
     }
   }
 }

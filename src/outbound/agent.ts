@@ -1,17 +1,18 @@
 import { type LookupOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { Agent, request as exchange } from 'undici'
-import type { OutboundReply, Send } from '../chat/provider.ts'
+import { Agent } from 'undici'
+import type { Send } from '../chat/provider.ts'
 import { AppError } from '../errors.ts'
 import { addressRange, hostRange } from '../plugins/manifest.ts'
+import { openReply } from './reply.ts'
 
 export interface Outbound {
   readonly send: Send
   close(): Promise<void>
 }
 
-/** What is left of a body after its last event is read up to this many bytes, to keep the connection. */
-const leftOver = 16 * 1024
+/** A body that is longer is cut off, whatever its reader wanted: bytes. */
+const longestBody = 64 * 1024 * 1024
 
 /**
  * The one way out: HTTP with kept connections. Follows no redirect, since a redirect would carry a key to another host.
@@ -23,19 +24,23 @@ export function openOutbound({ allowPrivate }: { readonly allowPrivate: boolean 
   const agents = new Map<number, Agent>()
 
   return {
-    async send(request) {
-      const { hostname } = new URL(request.url)
-      refuse(hostRange(hostname), hostname)
-      const reply = await exchange(request.url, {
-        method: request.method,
-        headers: request.headers,
-        body: request.body ?? null,
-        dispatcher: agentFor(request.timeouts.connect),
-        headersTimeout: request.timeouts.firstByte,
-        bodyTimeout: request.timeouts.idle,
-        ...(request.signal && { signal: request.signal }),
+    send(request) {
+      const url = new URL(request.url)
+      refuse(hostRange(url.hostname), url.hostname)
+      return openReply(request.signal, request.endsAt, (handler) => {
+        agentFor(request.timeouts.connect).dispatch(
+          {
+            origin: url.origin,
+            path: url.pathname + url.search,
+            method: request.method,
+            headers: request.headers,
+            body: request.body ?? null,
+            headersTimeout: request.timeouts.firstByte,
+            bodyTimeout: request.timeouts.idle,
+          },
+          handler,
+        )
       })
-      return outboundReply(reply.statusCode, reply.headers, reply.body)
     },
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
@@ -50,6 +55,7 @@ export function openOutbound({ allowPrivate }: { readonly allowPrivate: boolean 
         pipelining: 1,
         keepAliveTimeout: 30_000,
         maxHeaderSize: 16 * 1024,
+        maxResponseSize: longestBody,
         connect: { timeout: connectMs, lookup: judgedLookup },
       })
       agents.set(connectMs, agent)
@@ -79,35 +85,5 @@ export function openOutbound({ allowPrivate }: { readonly allowPrivate: boolean 
         done(reason as NodeJS.ErrnoException, [])
       }
     })
-  }
-}
-
-type Body = Awaited<ReturnType<typeof exchange>>['body']
-
-function outboundReply(status: number, headers: OutboundReply['headers'], body: Body): OutboundReply {
-  return {
-    status,
-    headers,
-    body,
-    async text(limit) {
-      // Most answers fit one piece; joining bytes first keeps a character whole that two pieces share.
-      const pieces: Uint8Array[] = []
-      let size = 0
-      for await (const piece of body) {
-        size += piece.length
-        if (size > limit) {
-          body.destroy()
-          throw new Error(`the answer is longer than ${Math.round(limit / 1024 / 1024)} MiB`)
-        }
-        pieces.push(piece)
-      }
-      return pieces.length === 1 ? Buffer.from(pieces[0]!).toString('utf8') : Buffer.concat(pieces).toString('utf8')
-    },
-    discard() {
-      body
-        .on('error', () => {})
-        .dump({ limit: leftOver })
-        .catch(() => {})
-    },
   }
 }

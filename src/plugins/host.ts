@@ -71,9 +71,13 @@ interface Loaded {
   readonly rules: ManifestRules
 }
 
-/** The plugins of this installation. What another process changes is seen at the next call. */
+/** Within this many milliseconds a change by another process may go unseen. */
+const freshMs = 5
+
+/** The plugins of this installation. What another process changes is seen a few milliseconds later. */
 export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostParts): PluginHost {
   let loaded: Loaded | undefined
+  let checkedAt = 0
   const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
 
   return {
@@ -132,8 +136,12 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
   }
 
   function current(): Loaded {
+    // A busy daemon asks several times for one request: the folder is looked at once in a few milliseconds.
+    const now = performance.now()
+    if (loaded && now - checkedAt < freshMs) return loaded
     const version = store.version()
     if (loaded?.version !== version) loaded = load(version)
+    checkedAt = now
     return loaded
   }
 

@@ -265,7 +265,21 @@ export function isOwnVariable(name: string): boolean {
  * Where a host lies, judged by its address and never by its spelling: `forbidden` are link-local and metadata addresses,
  * the unspecified one, multicast and reserved ranges. A name is `public` here; its addresses are judged when it is dialled.
  */
-export function hostRange(hostname: string): 'public' | 'private' | 'loopback' | 'forbidden' {
+export function hostRange(hostname: string): HostRange {
+  let range = ranges.get(hostname)
+  if (!range) {
+    range = judgeHost(hostname)
+    if (ranges.size < 1000) ranges.set(hostname, range)
+  }
+  return range
+}
+
+type HostRange = 'public' | 'private' | 'loopback' | 'forbidden'
+
+/** Verdicts do not change, and a gateway asks about the same few hosts for every request. */
+const ranges = new Map<string, HostRange>()
+
+function judgeHost(hostname: string): HostRange {
   const host = hostname
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
@@ -276,7 +290,7 @@ export function hostRange(hostname: string): 'public' | 'private' | 'loopback' |
 }
 
 /** The same for an address; IPv4 in an IPv6 spelling is judged as the IPv4 address it is. */
-export function addressRange(address: string): 'public' | 'private' | 'loopback' | 'forbidden' {
+export function addressRange(address: string): HostRange {
   const parsed = ipaddr.process(address)
   switch (parsed.range() as string) {
     case 'unicast':

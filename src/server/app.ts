@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { fromNodeHandler, H3, toNodeHandler } from 'h3'
+import { H3, type H3Event, toNodeHandler } from 'h3'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -96,14 +96,11 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
   h3.all('/**', (event) => node(event, '', new Map()))
   return toNodeHandler(h3)
 
-  function node(
-    event: Parameters<ReturnType<typeof fromNodeHandler>>[0],
-    path: string,
-    methods: ReadonlyMap<string, Route>,
-  ) {
-    return fromNodeHandler((request, response) =>
-      answer(request as IncomingMessage, response as ServerResponse, event.context.params ?? {}, path, methods),
-    )(event)
+  function node(event: H3Event, path: string, methods: ReadonlyMap<string, Route>): Promise<never> {
+    const { req, res } = event.runtime!.node!
+    void answer(req as IncomingMessage, res as ServerResponse, event.context.params ?? {}, path, methods)
+    // The answer is written here; h3 would write, and end, a second one as soon as this promise settled.
+    return new Promise<never>(() => {})
   }
 
   async function answer(

@@ -62,19 +62,29 @@ export function openExchange(
  * The body's bytes, never more than `limit`. Throws `too_large` as soon as that is certain, before the rest is read, and
  * `unsupported_media` for a compressed body.
  */
-export async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding']
   if (encoding && encoding !== 'identity')
     throw new AppError('unsupported_media', `A body compressed with ${encoding.slice(0, 20)} is not read`)
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    size += piece.length
-    if (size > limit) throw tooLarge(limit)
-    pieces.push(piece)
-  }
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let size = 0
+    request.on('data', (piece: Buffer) => {
+      size += piece.length
+      if (size <= limit) pieces.push(piece)
+      else {
+        request.removeAllListeners('data')
+        request.pause()
+        reject(tooLarge(limit))
+      }
+    })
+    request.once('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
+    request.once('error', reject)
+    request.once('close', () => {
+      if (!request.complete) reject(new AppError('invalid', 'The body ended too early'))
+    })
+  })
 }
 
 /** The body as a JSON value; undefined when there is none. Throws `unsupported_media` when it is not said to be JSON. */
