@@ -13,11 +13,11 @@ import type {
 export function chunksOf(reply: ChatReply): ChatChunk[] {
   const { choices, usage, object: _object, ...outline } = reply
   const base = { ...outline, object: 'chat.completion.chunk' as const }
-  const chunks: ChatChunk[] = choices.map(({ message, finish_reason: _reason, ...choice }) => ({
+  const chunks: ChatChunk[] = choices.map(({ message, finish_reason: _reason, extra_content: _extra, ...choice }) => ({
     ...base,
     choices: [{ ...choice, delta: deltaOf(message), finish_reason: null }],
   }))
-  chunks.push({ ...base, choices: choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) })
+  chunks.push({ ...base, choices: choices.map(({ message: _message, ...choice }) => ({ ...choice, delta: {} })) })
   if (usage) chunks.push({ ...base, choices: [], usage })
   return chunks
 }
@@ -44,6 +44,7 @@ export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
       drafts.set(choice.index, draft)
       addDelta(draft, choice.delta)
       if (choice.finish_reason) draft.finishReason = choice.finish_reason
+      if (choice.extra_content) draft.choiceExtra = mergeExtra(draft.choiceExtra, choice.extra_content)
     }
   }
   const choices = [...drafts].sort(([a], [b]) => a - b).map(([index, draft]) => choiceOf(index, draft))
@@ -67,6 +68,7 @@ interface Draft {
   readonly details: ReasoningDetail[]
   readonly calls: ToolCall[]
   extra: ExtraContent | undefined
+  choiceExtra: ExtraContent | undefined
   finishReason: Choice['finish_reason']
 }
 
@@ -79,6 +81,7 @@ function newDraft(): Draft {
     details: [],
     calls: [],
     extra: undefined,
+    choiceExtra: undefined,
     finishReason: 'error',
   }
 }
@@ -135,12 +138,17 @@ function mergeExtra(begun: ExtraContent | undefined, more: ExtraContent): ExtraC
 function choiceOf(index: number, draft: Draft): Choice {
   const message: Message = {
     role: 'assistant',
-    content: draft.content === '' && draft.calls.length > 0 ? null : draft.content,
+    content: draft.content || draft.calls.length === 0 ? draft.content : null,
     ...(draft.reasoning && { reasoning_content: draft.reasoning }),
     ...(draft.details.length > 0 && { reasoning_details: draft.details }),
     ...(draft.refusal !== null && { refusal: draft.refusal }),
     ...(draft.calls.length > 0 && { tool_calls: draft.calls.filter((call) => call !== undefined) }),
     ...(draft.extra && { extra_content: draft.extra }),
   }
-  return { index, message, finish_reason: draft.finishReason }
+  return {
+    index,
+    message,
+    finish_reason: draft.finishReason,
+    ...(draft.choiceExtra && { extra_content: draft.choiceExtra }),
+  }
 }

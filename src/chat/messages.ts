@@ -158,6 +158,7 @@ export interface Choice {
   readonly index: number
   readonly message: Message
   readonly finish_reason: FinishReason
+  readonly extra_content?: ExtraContent
   readonly [field: string]: unknown
 }
 
@@ -207,6 +208,7 @@ export interface ChatChunk {
     readonly index: number
     readonly delta: Delta
     readonly finish_reason: FinishReason | null
+    readonly extra_content?: ExtraContent
     readonly [field: string]: unknown
   }[]
   readonly usage?: Usage | null

@@ -48,22 +48,24 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     if (type === 'error' || isObject(event['error']))
       throw new DialectError('reported', readWireError(event) ?? { message: 'The provider reported an error' })
     if (type === 'message_start') return start(objectOf(event['message']))
-    const handler = handlers[type]
+    const handler = handlers.get(type)
     if (!handler) return []
     if (!started) throw broken(`${type} came before message_start`)
     return handler(event)
   }
 
-  const handlers: Readonly<Record<string, (event: JsonObject) => readonly ChatChunk[]>> = {
-    content_block_start: startBlock,
-    content_block_delta: readBlockDelta,
-    content_block_stop: stopBlock,
-    message_delta(event) {
-      ending = { ...ending, ...objectOf(event['delta']), ...restOf(event, messageDeltaFields) }
-      addUsage(event['usage'])
-      return []
-    },
-    message_stop: stop,
+  const handlers = new Map<string, (event: JsonObject) => readonly ChatChunk[]>([
+    ['content_block_start', startBlock],
+    ['content_block_delta', readBlockDelta],
+    ['content_block_stop', stopBlock],
+    ['message_delta', readEnding],
+    ['message_stop', stop],
+  ])
+
+  function readEnding(event: JsonObject): readonly ChatChunk[] {
+    ending = { ...ending, ...objectOf(event['delta']), ...restOf(event, messageDeltaFields) }
+    addUsage(event['usage'])
+    return []
   }
 
   function start(message: JsonObject): readonly ChatChunk[] {

@@ -17,7 +17,7 @@ export function thinkingFields(request: ChatRequest, body: JsonObject): JsonObje
     : {}
   if (!mayThink(request)) return config
   if (thinksAdaptively(model)) return { ...config, ...noSampling, thinking: { type: 'adaptive' } }
-  const budget = Math.min(budgets[effort] ?? budgets['medium']!, Number(body['max_tokens']) - 1)
+  const budget = Math.min(budgets.get(effort) ?? 8192, Number(body['max_tokens']) - 1)
   if (!takesBudget(model) || budget < leastBudget) return config
   return { ...config, ...noSampling, thinking: { type: 'enabled', budget_tokens: budget } }
 }
@@ -29,13 +29,13 @@ const noSampling = { temperature: undefined, top_k: undefined, top_p: undefined 
 const leastBudget = 1024
 
 /** Google's page on its OpenAI-compatible service states these for the same words. */
-const budgets: Readonly<Record<string, number>> = {
-  minimal: 1024,
-  low: 1024,
-  medium: 8192,
-  high: 24_576,
-  xhigh: 24_576,
-}
+const budgets: ReadonlyMap<string, number> = new Map([
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+  ['xhigh', 24_576],
+])
 
 function effortOf(effort: string): string {
   return effort === 'minimal' ? 'low' : effort

@@ -4,7 +4,7 @@ import { anthropicErrorBody, readAnthropicReply, writeAnthropicReply } from './a
 import { writeAnthropicRequest } from './anthropic-request.ts'
 import { decodeAnthropicStream } from './anthropic-stream.ts'
 import type { Dialect } from './dialect.ts'
-import { withWholeBody } from './whole-body.ts'
+import { decodeWhole, withJsonBody } from './whole-body.ts'
 import { readWireError } from './wire-error.ts'
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages */
@@ -18,6 +18,9 @@ export const anthropic: Dialect = {
   readError: readWireError,
   writeError: anthropicErrorBody,
   decodeStream: (_request, now = Date.now()) =>
-    withWholeBody(decodeAnthropicStream(now), (body) => readAnthropicReply(body, now)),
+    withJsonBody(
+      decodeAnthropicStream(now),
+      decodeWhole((body) => readAnthropicReply(body, now)),
+    ),
   encodeStream: encodeAnthropicStream,
 }

@@ -29,24 +29,24 @@ export function writeOpenaiReply(reply: ChatReply): Record<string, unknown> {
   const choices = reply.choices.map((choice) => {
     const message = withoutExtra(choice.message)
     const calls = message.tool_calls?.map((call) => withoutExtra(call))
-    return { ...choice, message: { ...message, ...(calls && { tool_calls: calls }) } }
+    return { ...withoutExtra(choice), message: { ...message, ...(calls && { tool_calls: calls }) } }
   })
   return { ...plain, choices }
 }
 
-const finishReasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-  error: 'error',
-}
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['model_length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['error', 'error'],
+])
 
 /** Their finish reason as ours; a name that is not known ended the answer somehow, so it counts as `stop`. */
 export function openaiFinish(reason: unknown): FinishReason {
-  return (typeof reason === 'string' && finishReasons[reason]) || 'stop'
+  return finishReasons.get(reason) ?? 'stop'
 }
 
 /** The token counts of an answer or chunk, from `usage` or Groq's `x_groq.usage`, whichever is there. */

@@ -211,7 +211,7 @@ export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
 
 /** The chunk without what only other dialects understand; undefined where nothing else was in it. */
 function writeChunk(chunk: ChatChunk): object | undefined {
-  const choices = chunk.choices.map((choice) => ({ ...choice, delta: writeDelta(choice.delta) }))
+  const choices = chunk.choices.map((choice) => ({ ...withoutExtra(choice), delta: writeDelta(choice.delta) }))
   const empty = choices.every(
     (choice, at) => choice.finish_reason === null && isBare(choice.delta, chunk.choices[at]!.delta),
   )

@@ -2,7 +2,7 @@ import type { Dialect } from './dialect.ts'
 import { readOpenaiReply, writeOpenaiReply } from './openai-reply.ts'
 import { readOpenaiRequest, writeOpenaiRequest } from './openai-request.ts'
 import { decodeOpenaiStream, encodeOpenaiStream, openaiErrorBody } from './openai-stream.ts'
-import { withWholeBody } from './whole-body.ts'
+import { decodeWhole, withJsonBody } from './whole-body.ts'
 import { readWireError } from './wire-error.ts'
 
 /** OpenAI's chat completions, which Groq, Mistral, GitHub, OpenRouter and most local servers speak too. */
@@ -15,6 +15,6 @@ export const openai: Dialect = {
   writeReply: writeOpenaiReply,
   readError: readWireError,
   writeError: openaiErrorBody,
-  decodeStream: () => withWholeBody(decodeOpenaiStream(), readOpenaiReply),
+  decodeStream: () => withJsonBody(decodeOpenaiStream(), decodeWhole(readOpenaiReply)),
   encodeStream: encodeOpenaiStream,
 }

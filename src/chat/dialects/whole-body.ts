@@ -6,10 +6,10 @@ import { parseEvent } from './json.ts'
 import { cutOff, throwIfError } from './wire-error.ts'
 
 /**
- * Reads a streamed answer also where the provider sent no stream: a whole answer in JSON becomes chunks, an error in JSON
- * is reported, a page of a proxy's is broken. The first byte that is no white space tells which it is.
+ * Reads a streamed answer also where the provider sent no events but JSON, with the decoder for that; a page of a proxy's
+ * is broken. The first byte that is no white space tells which it is.
  */
-export function withWholeBody(stream: StreamDecoder, readReply: (body: unknown) => ChatReply): StreamDecoder {
+export function withJsonBody(stream: StreamDecoder, json: StreamDecoder): StreamDecoder {
   let chosen: StreamDecoder | undefined
 
   return {
@@ -19,7 +19,7 @@ export function withWholeBody(stream: StreamDecoder, readReply: (body: unknown) 
       if (first === undefined) return []
       if (first === angle)
         throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
-      chosen = first === brace || first === bracket ? decodeWhole(readReply) : stream
+      chosen = first === brace || first === bracket ? json : stream
       return chosen.push(bytes)
     },
     end: () => (chosen ?? stream).end(),
@@ -29,7 +29,8 @@ export function withWholeBody(stream: StreamDecoder, readReply: (body: unknown) 
   }
 }
 
-function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDecoder {
+/** Reads a whole answer in JSON as chunks. Throws a DialectError `reported` where it is an error. */
+export function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDecoder {
   const reader = createJsonReader()
   let complete = false
   return {

@@ -1,0 +1,160 @@
+import type { ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
+import type { ClientError } from './dialect.ts'
+import { field, isPlainAnswer, readAnswer, writeModel } from './gemini-parts.ts'
+import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
+import { madeId } from './tool-ids.ts'
+import { extraOf, withExtra } from './turns.ts'
+import { notAnAnswer, statusOf, throwIfError } from './wire-error.ts'
+
+/** Reads an answer of Gemini's; `now` in milliseconds dates it, because Gemini does not. */
+export function readGeminiReply(body: unknown, now: number): ChatReply {
+  throwIfError(body)
+  const fields = objectOf(body)
+  const id = stringOf(fields['responseId']) ?? ''
+  const usage = fields['usageMetadata']
+  let calls = 0
+  const choices = objectsOf(fields['candidates']).map((candidate, position) =>
+    readCandidate(candidate, position, () => madeId(id, calls++)),
+  )
+  const blocked = blockReason(fields)
+  if (choices.length === 0 && blocked === undefined) throw notAnAnswer('it holds no candidates')
+  return {
+    id,
+    object: 'chat.completion',
+    created: Math.floor(now / 1000),
+    model: stringOf(fields['modelVersion']) ?? '',
+    choices: choices.length > 0 ? choices : [blockedChoice(blocked!)],
+    ...(isObject(usage) && { usage: readUsage(usage) }),
+    ...withExtra('gemini', restOf(fields, replyFields)),
+  }
+}
+
+export const replyFields: ReadonlySet<string> = new Set(['candidates', 'modelVersion', 'responseId'])
+
+/** Our answer as Gemini's. */
+export function writeGeminiReply(reply: ChatReply): Record<string, unknown> {
+  const extra = extraOf(reply, 'gemini')
+  const blocked = isObject(extra['promptFeedback']) && blockReason(extra) !== undefined
+  return {
+    ...extra,
+    ...(!blocked && { candidates: reply.choices.map(writeCandidate) }),
+    ...(reply.usage && { usageMetadata: writeUsage(reply.usage, extra['usageMetadata']) }),
+    modelVersion: reply.model,
+    responseId: reply.id,
+  }
+}
+
+/** Why Gemini did not answer the prompt at all, or undefined where it did. */
+export function blockReason(fields: JsonObject): string | undefined {
+  return stringOf(objectOf(fields['promptFeedback'])['blockReason'])
+}
+
+/** What a blocked prompt says to a client. */
+export function blockedMessage(reason: string): string {
+  return `The prompt was blocked by the provider: ${reason}`
+}
+
+function blockedChoice(reason: string): Choice {
+  const message: Message = { role: 'assistant', content: null, refusal: blockedMessage(reason) }
+  return { index: 0, message, finish_reason: 'content_filter' }
+}
+
+const filtered = new Set<unknown>([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'MODEL_ARMOR',
+  'LANGUAGE',
+])
+
+/** Gemini's finish reasons (https://ai.google.dev/api/generate-content#FinishReason) as ours; it says STOP for calls too. */
+export function geminiFinish(reason: unknown, calls: boolean): FinishReason {
+  if (reason === 'STOP' || reason === undefined) return calls ? 'tool_calls' : 'stop'
+  if (reason === 'MAX_TOKENS') return 'length'
+  return filtered.has(reason) ? 'content_filter' : 'error'
+}
+
+/** Our finish reason as Gemini's. */
+export function finishName(reason: FinishReason): string {
+  if (reason === 'length') return 'MAX_TOKENS'
+  if (reason === 'content_filter') return 'SAFETY'
+  return reason === 'error' ? 'OTHER' : 'STOP'
+}
+
+/** Gemini counts thoughts beside the answer; OpenAI counts them in. */
+export function readUsage(usage: JsonObject): Usage {
+  const thoughts = countOf(usage['thoughtsTokenCount'])
+  const prompt = countOf(usage['promptTokenCount']) + countOf(usage['toolUsePromptTokenCount'])
+  const completion = countOf(usage['candidatesTokenCount']) + thoughts
+  const cached = countOf(usage['cachedContentTokenCount'])
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: countOf(usage['totalTokenCount']) || prompt + completion,
+    ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(thoughts > 0 && { completion_tokens_details: { reasoning_tokens: thoughts } }),
+  }
+}
+
+/** The same backwards; `own` is Gemini's usage where the answer came from there. */
+export function writeUsage(usage: Usage, own?: unknown): JsonObject {
+  if (isObject(own)) return own
+  const thoughts = usage.completion_tokens_details?.reasoning_tokens ?? 0
+  const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
+  return {
+    promptTokenCount: usage.prompt_tokens,
+    candidatesTokenCount: Math.max(0, usage.completion_tokens - thoughts),
+    totalTokenCount: usage.total_tokens,
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+  }
+}
+
+/** `{error:{code,message,status}}`; the names are those of https://cloud.google.com/apis/design/errors. */
+export function geminiErrorBody(error: ClientError): { error: { code: number; message: string; status: string } } {
+  const code = statusOf(error)
+  const status = errorNames[code] ?? (code >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+  return { error: { code, message: error.message, status } }
+}
+
+const errorNames: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+export const candidateFields: ReadonlySet<string> = new Set(['content', 'index'])
+
+function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
+  const parts = objectsOf(objectOf(candidate['content'])['parts'])
+  const answer = readAnswer(parts, ids)
+  // Server tools and other parts that our shape has no place for go back to Gemini's clients as they came.
+  const kept = isPlainAnswer(parts) ? undefined : { parts }
+  const message = kept ? { ...answer, extra_content: { ...answer.extra_content, gemini: kept } } : answer
+  return {
+    index: typeof candidate['index'] === 'number' ? candidate['index'] : position,
+    message,
+    finish_reason: geminiFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
+    ...withExtra('gemini', restOf(candidate, candidateFields)),
+  }
+}
+
+function writeCandidate(choice: Choice): JsonObject {
+  const { message } = choice
+  const whole = extraOf(message, 'gemini')['parts'] !== undefined
+  const thought = message.reasoning_content && !whole ? [{ text: message.reasoning_content, thought: true }] : []
+  return {
+    content: { parts: [...thought, ...writeModel(message)], role: 'model' },
+    finishReason: finishName(choice.finish_reason),
+    index: choice.index,
+    ...extraOf(choice, 'gemini'),
+  }
+}
