@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3, type H3Event, toNodeHandler } from 'h3'
 import type { App } from '../app.ts'
@@ -5,7 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import { dialectRoutes } from './dialect-routes.ts'
-import { type Exchange, openExchange, sendError, sendJson } from './exchange.ts'
+import { type Exchange, errorBody, openExchange, safeHeaders, sendError, sendJson } from './exchange.ts'
 import { checkHost, checkOrigin } from './guards.ts'
 import { openApi } from './openapi.ts'
 import { type Identify, serveOperation } from './routes.ts'
@@ -86,7 +87,11 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 
 /** Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. */
 export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, routes: readonly Route[]): NodeHandler {
-  const h3 = new H3({ silent: true })
+  // h3 itself refuses only what never reaches a route, such as an address that cannot be decoded.
+  const h3 = new H3({
+    silent: true,
+    onError: ({ status }) => Response.json(refusalBody(status), { status, headers: safeHeaders }),
+  })
   const paths = new Map<string, Map<string, Route>>()
   for (const route of routes) {
     const methods = paths.get(route.path) ?? new Map<string, Route>()
@@ -125,6 +130,15 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
       sendError(exchange, thrown, route?.errorBody)
     }
   }
+}
+
+function refusalBody(status: number): Record<string, unknown> {
+  return errorBody(
+    status < 500
+      ? new AppError('invalid', 'The request cannot be read')
+      : new AppError('internal', 'Internal server error'),
+    randomUUID(),
+  )
 }
 
 function noRoute({ response }: Exchange, methods: ReadonlyMap<string, Route>): AppError {

@@ -17,7 +17,7 @@ export interface Exchange {
 }
 
 /** Said with every answer (OWASP REST Security Cheat Sheet): nothing is cached, sniffed, framed or run. */
-const safeHeaders = {
+export const safeHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -1,0 +1,224 @@
+import { connect } from 'node:net'
+import * as assert from 'uvu/assert'
+import { operations } from '../../src/operations/table.ts'
+import { openInstallation } from '../installation.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('the transport')
+
+const json = { 'content-type': 'application/json' }
+const chat = (body: string, headers: Record<string, string> = json) => ({
+  method: 'POST',
+  path: '/api/chat',
+  body,
+  headers,
+})
+
+const refusals: readonly {
+  name: string
+  request: { method: string; path: string; body?: string; headers?: Record<string, string> }
+  status: number
+  error?: RegExp
+}[] = [
+  { name: 'an unknown path', request: { method: 'GET', path: '/api/nope' }, status: 404, error: /^Not found$/ },
+  { name: 'a wrong method', request: { method: 'PUT', path: '/api/chat' }, status: 405, error: /Method not allowed/ },
+  { name: 'a body that is no JSON', request: chat('{"messages": '), status: 400, error: /not JSON/ },
+  { name: 'a body that is a list', request: chat('[]'), status: 400, error: /must be a JSON object/ },
+  { name: 'no body', request: { method: 'POST', path: '/api/chat' }, status: 400 },
+  { name: 'a body of another type', request: chat('{}', { 'content-type': 'text/plain' }), status: 415 },
+  {
+    name: 'a form in the place of JSON',
+    request: chat('a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
+    status: 415,
+  },
+  { name: 'a compressed body', request: chat('{}', { ...json, 'content-encoding': 'gzip' }), status: 415 },
+  { name: 'an empty conversation', request: chat('{"messages":[]}'), status: 400 },
+  {
+    name: 'a message of an unknown role',
+    request: chat('{"messages":[{"role":"wizard","content":"x"}]}'),
+    status: 400,
+  },
+  {
+    name: 'a temperature that is a text',
+    request: chat('{"messages":[{"role":"user","content":"x"}],"temperature":"hot"}'),
+    status: 400,
+  },
+  {
+    name: 'a model name that climbs',
+    request: chat('{"model":"../../etc","messages":[{"role":"user","content":"x"}]}'),
+    status: 400,
+  },
+  {
+    name: 'a model name with control characters',
+    request: chat('{"model":"a\\u0000b","messages":[{"role":"user","content":"x"}]}'),
+    status: 400,
+  },
+  {
+    name: 'an unknown plugin',
+    request: chat('{"plugin":"nope","messages":[{"role":"user","content":"x"}]}'),
+    status: 404,
+  },
+  {
+    name: 'a hundred thousand nested lists',
+    request: chat(`{"messages":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+    status: 400,
+    error: /nested/,
+  },
+  {
+    name: 'a prototype in the body',
+    request: chat('{"messages":[{"role":"user","content":"x"}],"__proto__":{"admin":true}}'),
+    status: 400,
+    error: /forbidden key/,
+  },
+  {
+    name: 'a prototype hidden by escapes',
+    request: chat('{"messages":[{"role":"user","content":"x"}],"\\u005f_proto__":{}}'),
+    status: 400,
+    error: /forbidden key/,
+  },
+  {
+    name: 'a plugin document of 2 MiB',
+    request: {
+      method: 'POST',
+      path: '/api/plugins/install',
+      body: JSON.stringify({ id: 'x', pad: 'x'.repeat(2 * 1024 * 1024) }),
+      headers: json,
+    },
+    status: 413,
+  },
+  { name: 'a broken escape in the address', request: { method: 'GET', path: '/api/plugins/%zz' }, status: 400 },
+  { name: 'an id with an encoded slash', request: { method: 'GET', path: '/api/plugins/..%2f..%2fetc' }, status: 404 },
+  {
+    name: 'a foreign host name',
+    request: { method: 'GET', path: '/health', headers: { host: 'evil.example' } },
+    status: 403,
+    error: /host name/,
+  },
+  {
+    name: 'a page of another site that would change something',
+    request: {
+      method: 'POST',
+      path: '/api/plugins/deactivate',
+      headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    },
+    status: 403,
+  },
+]
+
+for (const { name, request, status, error } of refusals) {
+  test(`${name} is answered ${status} in the one error shape, and the service lives on`, () =>
+    withServer(async (url) => {
+      const reply = await raw(url, request)
+      assert.is(reply.status, status, reply.text)
+      const body = JSON.parse(reply.text) as { error: string; details: string[]; request_id: string }
+      assert.type(body.error, 'string')
+      assert.ok(Array.isArray(body.details))
+      if (error) assert.match(body.error, error)
+      assert.not.match(reply.text, /node_modules|\.ts:|at Object/)
+      assert.is((await fetch(`${url}/health`)).status, 200)
+    }))
+}
+
+test('a wrong method says which are allowed', () =>
+  withServer(async (url) => {
+    assert.is((await fetch(`${url}/api/chat`, { method: 'DELETE' })).headers.get('allow'), 'POST')
+  }))
+
+test('every answer carries the safe headers and a request id', () =>
+  withServer(async (url) => {
+    for (const path of ['/', '/health', '/api/plugins', '/nope']) {
+      const { headers } = await fetch(`${url}${path}`)
+      assert.is(headers.get('cache-control'), 'no-store')
+      assert.is(headers.get('x-content-type-options'), 'nosniff')
+      assert.is(headers.get('x-frame-options'), 'DENY')
+      assert.match(headers.get('content-security-policy')!, /default-src 'none'/)
+      assert.match(headers.get('x-request-id')!, /^[\w-]{36}$/)
+    }
+    assert.is(
+      (await fetch(`${url}/health`, { headers: { 'x-request-id': 'mine-1' } })).headers.get('x-request-id'),
+      'mine-1',
+    )
+  }))
+
+test('only listed origins may read, and a preflight says so', async () => {
+  const installation = openInstallation({ CORS_ORIGIN: 'https://app.example' })
+  try {
+    const url = await installation.serve()
+    const preflight = (origin: string) =>
+      fetch(`${url}/api/chat`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
+    const listed = await preflight('https://app.example')
+    assert.is(listed.status, 204)
+    assert.is(listed.headers.get('access-control-allow-origin'), 'https://app.example')
+    for (const origin of ['https://evil.example', 'null', 'https://app.example.evil.example']) {
+      assert.is((await preflight(origin)).headers.get('access-control-allow-origin'), null)
+    }
+  } finally {
+    await installation.close()
+  }
+})
+
+test('a chunked body over the limit cannot end the process', () =>
+  withServer(async (url) => {
+    const { port } = new URL(url)
+    for (let round = 0; round < 16; round++) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(Number(port), '127.0.0.1', () => {
+          socket.write(
+            'POST /api/plugins/install HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+          )
+          const piece = 'x'.repeat(65_536)
+          for (let index = 0; index < 8; index++) socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`)
+        })
+        socket.on('error', () => {})
+        socket.on('close', () => resolve())
+        socket.resume()
+        setTimeout(() => socket.destroy(), 100)
+      })
+    }
+    assert.is((await fetch(`${url}/health`)).status, 200)
+  }))
+
+test('the OpenAPI document has every operation with its parameters, body and statuses', () =>
+  withServer(async (url) => {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      openapi: string
+      paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+    }
+    assert.is(document.openapi, '3.1.0')
+    for (const operation of operations) {
+      const described = document.paths[operation.path.replace(/:(\w+)/g, '{$1}')]?.[operation.method.toLowerCase()]
+      assert.is(described?.operationId, operation.name)
+      assert.ok(described?.responses[String(operation.status ?? 200)])
+      assert.ok(described?.responses['400'] && described?.responses['500'])
+    }
+  }))
+
+test.run()
+
+async function withServer(run: (url: string) => Promise<void>): Promise<void> {
+  const installation = openInstallation()
+  try {
+    await run(await installation.serve())
+  } finally {
+    await installation.close()
+  }
+}
+
+/** An exchange with exactly these headers: fetch would not send a foreign Host or a fetch-metadata header. */
+async function raw(
+  url: string,
+  { method, path, body, headers }: { method: string; path: string; body?: string; headers?: Record<string, string> },
+) {
+  const { request } = await import('node:http')
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const outgoing = request(`${url}${path}`, { method, headers: headers ?? {} }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, text }))
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
