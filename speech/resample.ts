@@ -15,22 +15,46 @@ const kernel = sincTable()
 export function resample(samples: Float32Array, step: number): Float32Array {
   if (step === 1) return samples.slice()
   const scale = Math.min(1, 1 / step)
-  const reach = zeroCrossings / scale
+  const reach = Math.ceil(zeroCrossings / scale)
+  const padded = new Float32Array(samples.length + 2 * reach + 2)
+  padded.set(samples, reach)
   const output = new Float32Array(Math.round(samples.length / step))
+  const phases = denominatorOf(step)
+  const filters: (Float64Array | undefined)[] = []
   for (let index = 0; index < output.length; index++) {
     const centre = index * step
-    const first = Math.max(0, Math.ceil(centre - reach))
-    const last = Math.min(samples.length - 1, Math.floor(centre + reach))
+    const below = Math.floor(centre + 1e-9)
+    const phase = phases === undefined ? 0 : index % phases
+    const filter = (phases === undefined ? undefined : filters[phase]) ?? filterAt(centre - below, scale, reach)
+    if (phases !== undefined) filters[phase] = filter
     let sum = 0
-    for (let at = first; at <= last; at++) {
-      const position = Math.abs(centre - at) * scale * tableSteps
-      const below = Math.floor(position)
-      const low = kernel[below]!
-      sum += samples[at]! * (low + (position - below) * (kernel[below + 1]! - low))
-    }
-    output[index] = sum * scale
+    for (let tap = 0; tap < filter.length; tap++) sum += padded[below + tap]! * filter[tap]!
+    output[index] = sum
   }
   return output
+}
+
+/** Most rates are fractions: after as many output samples the same filters come again. */
+const mostPhases = 1024
+
+function denominatorOf(step: number): number | undefined {
+  for (let denominator = 1; denominator <= mostPhases; denominator++) {
+    const numerator = step * denominator
+    if (Math.abs(numerator - Math.round(numerator)) < 1e-9 * numerator) return denominator
+  }
+  return undefined
+}
+
+/** The weights of the input samples around a point that lies `fraction` after the one in the middle. */
+function filterAt(fraction: number, scale: number, reach: number): Float64Array {
+  const filter = new Float64Array(2 * reach + 1)
+  for (let tap = 0; tap < filter.length; tap++) {
+    const position = Math.abs(tap - reach - fraction) * scale * tableSteps
+    const below = Math.floor(position)
+    const low = kernel[below] ?? 0
+    filter[tap] = scale * (low + (position - below) * ((kernel[below + 1] ?? 0) - low))
+  }
+  return filter
 }
 
 function sincTable(): Float64Array {

@@ -25,70 +25,119 @@ export interface Timbre {
 /**
  * Moves the formants of 16 kHz speech and colours its spectrum, pitch and timing unchanged: every frame is filtered with
  * the ratio of its warped cepstral envelope to its own (Oppenheim 1969, "Speech analysis-synthesis based on homomorphic
- * filtering").
+ * filtering"). Frames are real, so two of them share each complex transform.
  */
 export function applyTimbre(samples: Float32Array, { formants, equaliser }: Timbre): Float32Array {
   if (formants === 1 && equaliser.every((gain) => gain === 0)) return samples
-  const colour = equaliserCurve(equaliser)
-  const padded = new Float64Array(samples.length + 2 * frameSize)
+  const filter = createFilter(formants, equaliserCurve(equaliser))
+  const padded = new Float64Array(samples.length + 2 * frameSize + hop)
   padded.set(samples, frameSize)
   const output = new Float64Array(padded.length)
-  const real = new Float64Array(frameSize)
-  const imaginary = new Float64Array(frameSize)
-  const envelope = new Float64Array(frameSize / 2 + 1)
+  const even = new Float64Array(frameSize)
+  const odd = new Float64Array(frameSize)
 
-  for (let start = 0; start + frameSize <= padded.length; start += hop) {
-    for (let index = 0; index < frameSize; index++) real[index] = padded[start + index]! * window[index]!
-    imaginary.fill(0)
-    fourier.transform(real, imaginary)
-    if (formants !== 1) spectralEnvelope(real, imaginary, envelope)
-    for (let bin = 0; bin <= frameSize / 2; bin++) {
-      const warped = formants === 1 ? 0 : interpolate(envelope, bin / formants) - envelope[bin]!
-      const gain = Math.exp(Math.max(-gainLimit, Math.min(gainLimit, warped)) + colour[bin]!)
-      real[bin]! *= gain
-      imaginary[bin]! *= gain
-      if (bin === 0 || bin === frameSize / 2) continue
-      real[frameSize - bin] = real[bin]!
-      imaginary[frameSize - bin] = -imaginary[bin]!
+  for (let start = 0; start + frameSize + hop <= padded.length; start += 2 * hop) {
+    for (let index = 0; index < frameSize; index++) {
+      even[index] = padded[start + index]! * window[index]!
+      odd[index] = padded[start + hop + index]! * window[index]!
     }
-    fourier.transform(imaginary, real)
-    for (let index = 0; index < frameSize; index++)
-      output[start + index]! += (real[index]! * window[index]!) / (frameSize * overlapSum)
+    filter(even, odd)
+    for (let index = 0; index < frameSize; index++) {
+      const weight = window[index]! / overlapSum
+      output[start + index]! += even[index]! * weight
+      output[start + hop + index]! += odd[index]! * weight
+    }
   }
   return Float32Array.from(output.subarray(frameSize, frameSize + samples.length))
 }
 
-const cepstrum = new Float64Array(frameSize)
-const rest = new Float64Array(frameSize)
+const half = frameSize / 2
 
-/** The natural logarithm of a frame's envelope, by low-pass liftering its cepstrum. */
-export function spectralEnvelope(real: Float64Array, imaginary: Float64Array, envelope: Float64Array): void {
-  for (let bin = 0; bin < frameSize; bin++)
-    cepstrum[bin] = 0.5 * Math.log(real[bin]! * real[bin]! + imaginary[bin]! * imaginary[bin]! + 1e-9)
-  rest.fill(0)
-  fourier.transform(cepstrum, rest)
-  for (let quefrency = 0; quefrency < frameSize; quefrency++) {
-    const distance = Math.min(quefrency, frameSize - quefrency)
-    cepstrum[quefrency]! *= distance > envelopeQuefrency ? 0 : 1 / frameSize
+/** Filters two frames in place, the second one riding as the imaginary part of the first. */
+function createFilter(formants: number, colour: Float64Array): (even: Float64Array, odd: Float64Array) => void {
+  const envelopes = [new Float64Array(frameSize), new Float64Array(frameSize)] as const
+  const gains = [new Float64Array(half + 1), new Float64Array(half + 1)] as const
+
+  return (even, odd) => {
+    fourier.transform(even, odd)
+    if (formants !== 1) spectralEnvelopes(even, odd, envelopes)
+    for (let bin = 0; bin <= half; bin++)
+      for (let frame = 0; frame < 2; frame++) {
+        const envelope = envelopes[frame]!
+        const warped = formants === 1 ? 0 : interpolate(envelope, bin / formants, half) - envelope[bin]!
+        gains[frame]![bin] = Math.exp(Math.max(-gainLimit, Math.min(gainLimit, warped)) + colour[bin]!)
+      }
+    applyGains(even, odd, gains)
+    // With its parts swapped the transform is its own inverse but for the size.
+    fourier.transform(odd, even)
+    for (let index = 0; index < frameSize; index++) {
+      even[index]! /= frameSize
+      odd[index]! /= frameSize
+    }
   }
-  rest.fill(0)
-  fourier.transform(cepstrum, rest)
-  for (let bin = 0; bin <= frameSize / 2; bin++) envelope[bin] = cepstrum[bin]!
+}
+
+/**
+ * Two real frames transformed as one complex one: the even part belongs to the first, the odd part to the second.
+ * Each part gets its own gain.
+ */
+function applyGains(real: Float64Array, imaginary: Float64Array, gains: readonly [Float64Array, Float64Array]): void {
+  for (let bin = 0; bin <= half; bin++) {
+    const mirror = (frameSize - bin) % frameSize
+    const [first, second] = [0.5 * gains[0][bin]!, 0.5 * gains[1][bin]!]
+    const [re, im, mirrorRe, mirrorIm] = [real[bin]!, imaginary[bin]!, real[mirror]!, imaginary[mirror]!]
+    const evenRe = (re + mirrorRe) * first
+    const evenIm = (im - mirrorIm) * first
+    const oddRe = (re - mirrorRe) * second
+    const oddIm = (im + mirrorIm) * second
+    real[bin] = evenRe + oddRe
+    imaginary[bin] = evenIm + oddIm
+    real[mirror] = evenRe - oddRe
+    imaginary[mirror] = oddIm - evenIm
+  }
+}
+
+/** The natural logarithms of the envelopes of two packed frames, by low-pass liftering their cepstra. */
+function spectralEnvelopes(
+  real: Float64Array,
+  imaginary: Float64Array,
+  envelopes: readonly [Float64Array, Float64Array],
+): void {
+  const [first, second] = envelopes
+  for (let bin = 0; bin < frameSize; bin++) {
+    const mirror = (frameSize - bin) % frameSize
+    const [re, im, mirrorRe, mirrorIm] = [real[bin]!, imaginary[bin]!, real[mirror]!, imaginary[mirror]!]
+    first[bin] = logPower(re + mirrorRe, im - mirrorIm)
+    second[bin] = logPower(im + mirrorIm, re - mirrorRe)
+  }
+  // Logarithms of spectra are even and real, and so are their cepstra: again two at a time.
+  fourier.transform(first, second)
+  for (let quefrency = 0; quefrency < frameSize; quefrency++) {
+    const kept = Math.min(quefrency, frameSize - quefrency) > envelopeQuefrency ? 0 : 1 / frameSize
+    first[quefrency]! *= kept
+    second[quefrency]! *= kept
+  }
+  fourier.transform(first, second)
+}
+
+/** Twice the logarithm of a magnitude, halved; the floor keeps silence finite. */
+function logPower(re: number, im: number): number {
+  return 0.5 * Math.log(0.25 * (re * re + im * im) + 1e-9)
 }
 
 /** The equaliser as natural logarithms of gains, one per frequency bin. */
 function equaliserCurve(decibels: readonly number[]): Float64Array {
   const points = Float64Array.from(decibels.length > 0 ? decibels : [0])
   return Float64Array.from(
-    { length: frameSize / 2 + 1 },
-    (_, bin) => (interpolate(points, (bin / (frameSize / 2)) * (points.length - 1)) * Math.LN10) / 20,
+    { length: half + 1 },
+    (_, bin) => (interpolate(points, (bin / half) * (points.length - 1), points.length - 1) * Math.LN10) / 20,
   )
 }
 
-/** Linear interpolation; the ends hold beyond the ends. */
-function interpolate(values: Float64Array, position: number): number {
-  const clamped = Math.max(0, Math.min(values.length - 1, position))
+/** Linear interpolation between the values up to `last`; the ends hold beyond the ends. */
+function interpolate(values: Float64Array, position: number, last: number): number {
+  const clamped = Math.max(0, Math.min(last, position))
   const below = Math.floor(clamped)
   const low = values[below]!
-  return low + (clamped - below) * ((values[below + 1] ?? low) - low)
+  return below === last ? low : low + (clamped - below) * (values[below + 1]! - low)
 }

@@ -1,0 +1,51 @@
+/** Samples on their way from who makes them to who wants them: what has come, and whether more will. */
+export interface SampleQueue {
+  readonly finished: boolean
+  /** Resolves when the call is over, well or not; never rejects. */
+  readonly settled: Promise<void>
+  push(samples: Float32Array): void
+  finish(failure?: Error): void
+  /** Yields what comes, then ends or throws as the call did. What nobody has taken yet is kept. */
+  pieces(): AsyncGenerator<Float32Array>
+}
+
+export function createSampleQueue(): SampleQueue {
+  const waiting: Float32Array[] = []
+  let finished = false
+  let failure: Error | undefined
+  let wake = () => {}
+  let settle = () => {}
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+
+  return {
+    get finished() {
+      return finished
+    },
+    settled,
+    push(samples) {
+      waiting.push(samples)
+      wake()
+    },
+    finish(reason) {
+      if (finished) return
+      finished = true
+      failure = reason
+      settle()
+      wake()
+    },
+    async *pieces() {
+      for (;;) {
+        const piece = waiting.shift()
+        if (piece) yield piece
+        else if (finished) break
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      }
+      if (failure) throw failure
+    },
+  }
+}

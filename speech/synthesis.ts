@@ -1,0 +1,257 @@
+import { AppError, toAppError } from '../src/errors.ts'
+import type { SpeechEngine, VoiceHandle, VoiceSource } from './engine.ts'
+import { type FetchVoice, parseHubPath } from './hub-voice.ts'
+import { detectLanguage, findLanguage, languageNames } from './languages.ts'
+import { findVoice, type ServerManifest } from './manifest.ts'
+import { createSampleQueue, type SampleQueue } from './sample-queue.ts'
+import { countCharacters, pauseAfter, splitChunks } from './sentences.ts'
+import { sanitize } from './text.ts'
+import { createTurns } from './turns.ts'
+import { toPcm16, wavHeader } from './wav.ts'
+
+/** The longest text of one request, in characters. */
+export const textLimit = 10_000
+
+export interface SynthesisOptions {
+  readonly manifest: ServerManifest
+  readonly engine: SpeechEngine
+  /** Where voices that are hub paths come from. */
+  readonly fetchVoice: FetchVoice
+  /** How long one chunk may take once its turn has come, in milliseconds. */
+  readonly chunkMs?: number
+  /** Requests answered or waiting at the same time; more get `busy`. */
+  readonly queueLimit?: number
+  /** Told of every chunk that was skipped: for the log. */
+  onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
+}
+
+export interface SpeechInput {
+  readonly text: string
+  /** A preset, an alias, a hub path, a clip or a description; the default voice where nothing is said. */
+  readonly voice?: string | Exclude<VoiceSource, { kind: 'preset' | 'file' }>
+  /** Name or code; absent, empty or `auto` leaves it to the text. */
+  readonly language?: string
+  readonly instruct?: string
+  readonly cfgCoefficient?: number
+}
+
+/** One text being spoken. */
+export interface Speech {
+  /** The engine's id, as in `X-Speech-Engine`. */
+  readonly engine: string
+  readonly sampleRate: number
+  /** How many chunks the text has, and how many have been spoken so far. */
+  readonly total: number
+  readonly spoken: number
+  /**
+   * Mono 16-bit PCM, made while it is read. `live` passes audio on as it comes; otherwise a chunk comes whole or, when it
+   * fails, not at all. Chunks that fail are skipped; throws when none could be spoken: `timeout` if all took too long.
+   */
+  pcm(live: boolean): AsyncGenerator<Buffer>
+}
+
+export interface Synthesis {
+  /**
+   * Checks the request and prepares its voice. Throws `invalid` for the text or language, `not_found` for the voice,
+   * `unavailable` for a language the engine does not speak, `busy` when the queue is full.
+   */
+  open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
+}
+
+/** Turns requests into speech with one engine: the only way a face asks for audio. */
+export function createSynthesis(options: SynthesisOptions): Synthesis {
+  const { manifest, engine, chunkMs = 30_000, queueLimit = 32 } = options
+  const turns = createTurns(queueLimit)
+
+  return {
+    async open(input, signal) {
+      const text = readText(input.text)
+      const leave = turns.enter()
+      try {
+        await engine.load(signal)
+        const language = languageOf(input.language, text)
+        checkLanguage(engine, language, input.language !== undefined)
+        const voice = await prepare(input.voice ?? manifest.default_voice, signal)
+        leave()
+        return speechOf({ ...input, text, language, voice }, signal)
+      } catch (thrown) {
+        leave()
+        throw thrown
+      }
+    },
+  }
+
+  async function prepare(voice: NonNullable<SpeechInput['voice']>, signal?: AbortSignal): Promise<VoiceHandle> {
+    const source = typeof voice === 'string' ? await namedVoice(voice, signal) : voice
+    const release = await turns.take(signal)
+    try {
+      return await engine.prepareVoice(source, limited(signal))
+    } catch (thrown) {
+      signal?.throwIfAborted()
+      throw isTimeout(thrown) ? new AppError('timeout', 'The voice was not ready in time', { cause: thrown }) : thrown
+    } finally {
+      release()
+    }
+  }
+
+  async function namedVoice(name: string, signal?: AbortSignal): Promise<VoiceSource> {
+    if (!manifest.options.hub_voices || !name.includes('/')) return { kind: 'preset', voice: findVoice(manifest, name) }
+    const path = parseHubPath(name, manifest.options.voice_repository)
+    return { kind: 'file', path: await options.fetchVoice(path, signal) }
+  }
+
+  function limited(signal: AbortSignal | undefined): AbortSignal {
+    const limit = AbortSignal.timeout(chunkMs)
+    return signal ? AbortSignal.any([signal, limit]) : limit
+  }
+
+  function speechOf(request: Checked, signal?: AbortSignal): Speech {
+    const chunks = splitChunks(request.text)
+    let spoken = 0
+    return {
+      engine: engine.id,
+      sampleRate: engine.sampleRate,
+      total: chunks.length,
+      get spoken() {
+        return spoken
+      },
+      async *pcm(live) {
+        const leave = turns.enter()
+        const failures: unknown[] = []
+        let pause = 0
+        try {
+          for (const [index, chunk] of chunks.entries()) {
+            const queue = createSampleQueue()
+            // Made at the engine's pace, read at the client's: a slow reader keeps nobody else waiting.
+            void make(chunk, request, queue, signal)
+            try {
+              let begun = false
+              for await (const samples of live ? queue.pieces() : whole(queue)) {
+                if (!begun && pause > 0) yield silence(pause)
+                begun = true
+                yield toPcm16(samples)
+              }
+              if (!begun) throw nothingSpoken()
+              spoken += 1
+              pause = pauseAfter(chunk)
+            } catch (thrown) {
+              signal?.throwIfAborted()
+              failures.push(thrown)
+              options.onSkip?.({ chunk: index + 1, total: chunks.length, reason: reasonOf(thrown) })
+            }
+          }
+        } finally {
+          leave()
+        }
+        if (spoken === 0) throw allFailed(failures)
+      },
+    }
+  }
+
+  function silence(seconds: number): Buffer {
+    return Buffer.alloc(2 * Math.round(seconds * engine.sampleRate))
+  }
+
+  /** Speaks one chunk into the queue; its time begins when its turn comes. */
+  async function make(text: string, request: Checked, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
+    let release = () => {}
+    try {
+      release = await turns.take(signal)
+      const { voice, language, instruct, cfgCoefficient } = request
+      const wanted = {
+        text,
+        voice,
+        language,
+        ...(instruct ? { instruct } : {}),
+        ...(cfgCoefficient === undefined ? {} : { cfgCoefficient }),
+      }
+      for await (const samples of engine.synthesize(wanted, limited(signal))) queue.push(samples)
+      queue.finish()
+    } catch (thrown) {
+      queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    } finally {
+      release()
+    }
+  }
+}
+
+interface Checked {
+  readonly text: string
+  readonly language: string
+  readonly voice: VoiceHandle
+  readonly instruct?: string
+  readonly cfgCoefficient?: number
+}
+
+/** The text as it will be spoken. */
+function readText(text: string): string {
+  const characters = countCharacters(text)
+  if (characters > textLimit)
+    throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {
+      details: [`it has ${characters.toLocaleString('en')}`],
+    })
+  const clean = sanitize(text)
+  if (clean === '')
+    throw new AppError('invalid', 'The text is empty', {
+      details: text.trim() === '' ? [] : ['nothing is left to speak without emoji, marks and stage directions'],
+    })
+  return clean
+}
+
+function languageOf(named: string | undefined, text: string): string {
+  if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim()))
+    return detectLanguage(text)
+  const language = findLanguage(named)
+  if (language) return language
+  throw new AppError('invalid', `"${named.slice(0, 40)}" is no language of the speech servers`, {
+    details: [`languages: ${languageNames.join(', ')}`],
+  })
+}
+
+function checkLanguage({ id, capabilities }: SpeechEngine, language: string, named: boolean): void {
+  if (capabilities.languages.includes(language)) return
+  throw new AppError('unavailable', `The ${id} engine does not speak ${language}`, {
+    details: [
+      `it speaks ${capabilities.languages.join(', ')}`,
+      ...(named ? [] : ['name the language with `language` if the text was taken for another']),
+    ],
+  })
+}
+
+async function* whole(queue: SampleQueue): AsyncGenerator<Float32Array> {
+  const pieces: Float32Array[] = []
+  for await (const samples of queue.pieces()) pieces.push(samples)
+  yield* pieces
+}
+
+function nothingSpoken(): AppError {
+  return new AppError('unavailable', 'The engine found nothing that it can speak')
+}
+
+function isTimeout(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'TimeoutError'
+}
+
+function reasonOf(thrown: unknown): string {
+  if (isTimeout(thrown)) return 'took too long'
+  const { message, cause } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  return cause instanceof Error ? `${message}: ${cause.message}` : message
+}
+
+function allFailed(failures: readonly unknown[]): AppError {
+  if (failures.every(isTimeout))
+    return new AppError('timeout', 'The speech engine did not answer in time', { details: ['send a shorter text'] })
+  const first = toAppError(failures.find((failure) => !isTimeout(failure)))
+  return new AppError(first.code, first.code === 'internal' ? 'The speech engine failed' : first.message, {
+    details: first.details,
+    cause: first,
+  })
+}
+
+/** Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to what the header says. */
+export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = []
+  for await (const piece of speech.pcm(false)) pieces.push(piece)
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return [wavHeader(speech.sampleRate, size), ...pieces]
+}

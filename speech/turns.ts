@@ -1,0 +1,73 @@
+import { AppError } from '../src/errors.ts'
+
+/** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
+export interface Turns {
+  /** Lets a request in; call the result when it is over. Throws `busy` with the seconds to wait when the queue is full. */
+  enter(): () => void
+  /** Resolves when the engine is free for this caller; call the result when done. First come, first served. */
+  take(signal?: AbortSignal): Promise<() => void>
+}
+
+export function createTurns(limit: number): Turns {
+  const waiting: (() => void)[] = []
+  let inside = 0
+  let taken = false
+  /** How long a turn lasts, in seconds: a running mean, for an honest Retry-After. */
+  let meanTurn = 1
+
+  return {
+    enter() {
+      if (inside >= limit) {
+        const retryAfter = Math.max(1, Math.min(30, Math.ceil(meanTurn * limit)))
+        throw new AppError('busy', 'Too many speech requests are waiting', {
+          details: [`${inside} are being answered; try again in ${retryAfter} s`],
+          retryAfter,
+        })
+      }
+      inside += 1
+      return once(() => {
+        inside -= 1
+      })
+    },
+    async take(signal) {
+      signal?.throwIfAborted()
+      if (taken) await inLine(signal)
+      taken = true
+      const started = performance.now()
+      return once(() => {
+        meanTurn += 0.2 * ((performance.now() - started) / 1000 - meanTurn)
+        taken = false
+        const next = waiting.shift()
+        // The turn is handed over, not put down: nobody who comes in between can take it.
+        if (next) {
+          taken = true
+          next()
+        }
+      })
+    },
+  }
+
+  function inLine(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.splice(waiting.indexOf(proceed), 1)
+        reject(signal?.reason)
+      }
+      const proceed = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      waiting.push(proceed)
+    })
+  }
+}
+
+function once(work: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    work()
+  }
+}
