@@ -18,7 +18,7 @@ export function parseJson(text: string, what = 'the body', limits: JsonLimits = 
   try {
     value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (reason) {
-    throw new AppError('invalid', `${capital(what)} is not JSON`, { details: [explain(reason)], cause: reason })
+    throw new AppError('invalid', `${capital(what)} is not JSON`, { details: [explain(reason, text)], cause: reason })
   }
   if (mayReachPrototype(text) && reachesPrototype(value)) {
     throw new AppError('invalid', `${capital(what)} holds a forbidden key`, {
@@ -63,12 +63,13 @@ function reachesPrototype(value: unknown): boolean {
 }
 
 /** V8 quotes the text around the fault; only the place is told, since the text may hold a secret. */
-function explain(reason: unknown): string {
+function explain(reason: unknown, text: string): string {
   const message = reason instanceof Error ? reason.message : ''
-  const place = /at position (\d+)(?: \(line (\d+) column (\d+)\))?/.exec(message)
-  if (place?.[2]) return `the fault is at line ${place[2]}, column ${place[3]}`
-  if (place) return `the fault is at character ${place[1]}`
-  return /end of JSON/.test(message) ? 'it ends too early' : 'the fault is near its beginning'
+  const position = /at position (\d+)/.exec(message)?.[1]
+  if (position === undefined)
+    return /end of JSON/.test(message) ? 'it ends too early' : 'the fault is near its beginning'
+  const before = text.slice(0, Number(position)).split('\n')
+  return `the fault is at line ${before.length}, column ${before.at(-1)!.length + 1}`
 }
 
 function capital(text: string): string {

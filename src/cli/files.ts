@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { Io } from './io.ts'
@@ -28,6 +29,7 @@ export async function writeOutput(path: string, content: string | Uint8Array, fo
     throw new AppError('cannot_create', `${path} exists already`, { details: ['Say --force to replace it'] })
   }
   try {
+    await stat(dirname(path))
     const { replaceFile } = await import('../storage/files.ts')
     replaceFile(path, content, 0o644)
   } catch (reason) {

@@ -95,11 +95,19 @@ function openSession(io: Io): { readonly cli: Cli; close(): Promise<void> } {
     },
     signal() {
       const { timeout } = globals()
-      signal ??= timeout ? AbortSignal.any([io.signal, AbortSignal.timeout(parseDuration(timeout))]) : io.signal
+      signal ??= timeout ? limited(io.signal, parseDuration(timeout)) : io.signal
       return signal
     },
   }
   return { cli, close: async () => (await backend?.catch(() => undefined))?.close() }
+}
+
+/** Aborted with the signal or after the time. AbortSignal.any forgets its parts when memory is collected (Node 20). */
+function limited(signal: AbortSignal, ms: number): AbortSignal {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(), ms).unref()
+  signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
+  return controller.signal
 }
 
 type Backend = Awaited<ReturnType<Cli['backend']>>

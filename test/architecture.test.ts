@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { suite } from './suite.ts'
+
+const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
+const sources = ['src', 'speech', 'test'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file)),
+)
+const text = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'speech']
+const edge = ['src/storage', 'src/runners', 'src/outbound', 'src/hub', 'src/keychain']
+const faces = ['src/cli', 'src/server']
+
+/** Libraries of the edge: each is imported in the one room that keeps it. */
+const libraries: Record<string, readonly string[]> = {
+  'better-sqlite3': ['src/storage/sqlite/database.ts'],
+  'sqlite-vec': ['src/storage/sqlite/database.ts'],
+  'onnxruntime-node': ['speech/onnx/session.ts'],
+  listhen: ['src/server/listen.ts'],
+  h3: ['src/server/app.ts'],
+  undici: ['src/outbound/agent.ts', 'src/outbound/reply.ts'],
+  conf: ['src/cli/config-file.ts'],
+  keytar: ['src/keychain/keychain.ts'],
+}
+
+const test = suite('the house')
+
+test('an area imports no face, no operation and no edge', () => {
+  const wrong = importsOf(areas).filter(({ to }) => within(to, [...faces, ...edge, 'src/operations', 'src/app.ts']))
+  assert.equal(shown(wrong), [])
+})
+
+test('operations import no face and no edge', () => {
+  const wrong = importsOf(['src/operations']).filter(({ to }) => within(to, [...faces, ...edge]))
+  assert.equal(shown(wrong), [])
+})
+
+test('the edge imports no face and no operation', () => {
+  const wrong = importsOf(edge).filter(({ to }) => within(to, [...faces, 'src/operations', 'src/app.ts']))
+  assert.equal(shown(wrong), [])
+})
+
+test('the server does not import the command line', () => {
+  assert.equal(shown(importsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
+})
+
+test('each library of the edge is imported in one place', () => {
+  for (const [library, allowed] of Object.entries(libraries)) {
+    const importers = sources.filter(
+      (file) =>
+        !file.startsWith('test') && new RegExp(`(?:from|import\\()\\s*'${library}(?:/[^']*)?'`).test(text(file)),
+    )
+    assert.equal(
+      importers.filter((file) => !allowed.includes(file)),
+      [],
+      `${library} is imported elsewhere`,
+    )
+  }
+})
+
+test('only the settings read the environment', () => {
+  const readers = sources.filter((file) => !file.startsWith('test') && /process\.env\b/.test(stripComments(text(file))))
+  const allowed = ['src/settings.ts', 'src/cli/io.ts']
+  assert.equal(
+    readers.filter((file) => !allowed.includes(file)),
+    [],
+  )
+})
+
+test('nothing ends the process by itself', () => {
+  assert.equal(
+    sources.filter((file) => !file.startsWith('test') && /process\.exit\(/.test(stripComments(text(file)))),
+    [],
+  )
+})
+
+test('every test file runs its suite', () => {
+  assert.equal(
+    sources.filter((file) => file.endsWith('.test.ts') && !/^\w+\.run\(\)$/m.test(text(file))),
+    [],
+  )
+})
+
+test('a test that throws one of our errors is told: every test file uses the suite of this project', () => {
+  assert.equal(
+    sources.filter((file) => file.endsWith('.test.ts') && /^import \{[^}]*\} from 'uvu'/m.test(text(file))),
+    [],
+  )
+})
+
+test.run()
+
+interface Import {
+  readonly from: string
+  readonly to: string
+}
+
+/** The import lines of the files in these folders that lead to code; types alone bind nothing at run time. */
+function importsOf(folders: readonly string[]): readonly Import[] {
+  return sources
+    .filter((file) => within(file, folders))
+    .flatMap((file) =>
+      [
+        ...stripComments(text(file)).matchAll(
+          /(?:^|\n)\s*(?:import|export)\s+(?!type\b)[^'\n;]*?(?:from\s+)?'(\.[^']+)'|import\('(\.[^']+)'\)|\}\s+from\s+'(\.[^']+)'/g,
+        ),
+      ].map((match) => ({
+        from: file,
+        to: relative(root, join(root, dirname(file), (match[1] ?? match[2] ?? match[3])!)),
+      })),
+    )
+    .filter(({ from, to }) => !onlyTypes(from, to))
+}
+
+function onlyTypes(from: string, to: string): boolean {
+  const path = relative(dirname(from), to)
+  const spelled = path.startsWith('.') ? path : `./${path}`
+  const lines =
+    text(from).match(new RegExp(`import[^;]*?from '${spelled.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`, 'g')) ?? []
+  return lines.length > 0 && lines.every((line) => /^import type\b/.test(line.slice(line.lastIndexOf('import'))))
+}
+
+function within(file: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => file === folder || file.startsWith(`${folder}/`))
+}
+
+function shown(imports: readonly Import[]): readonly string[] {
+  return imports.map(({ from, to }) => `${from} → ${to}`)
+}
+
+function stripComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+}

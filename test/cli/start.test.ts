@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import * as assert from 'uvu/assert'
+import { aichatCommand, openHome } from '../command.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('starting aichat')
+const home = openHome()
+test.after(() => home.remove())
+
+test('--version says which aichat this is', async () => {
+  const { code, stdout } = await home.aichat(['--version'])
+  assert.is(code, 0)
+  assert.match(stdout, /^aichat \d+\.\d+\.\d+ \(aichat-toolkit\)\n$/)
+})
+
+test('--help goes to stdout and loads the command tree and nothing of the core', () => {
+  const [program, ...args] = aichatCommand
+  // NODE_DEBUG=esm names every module that is loaded.
+  const { status, stdout, stderr } = spawnSync(program!, [...args, '--help'], {
+    env: { PATH: process.env['PATH'], NODE_DEBUG: 'esm' },
+    encoding: 'utf8',
+  })
+  assert.is(status, 0)
+  assert.match(stdout, /^Usage: aichat/)
+  for (const library of [
+    'better-sqlite3',
+    'h3',
+    'listhen',
+    'undici',
+    'inquirer',
+    'conf',
+    'ky',
+    'zod',
+    'onnxruntime',
+    'keytar',
+    'jose',
+    'bcrypt',
+  ]) {
+    assert.not.match(stderr, new RegExp(`node_modules/(?:@github/)?${library}/`), `${library} is loaded`)
+  }
+  assert.not.match(stderr, /src\/(?:app|settings|operations|plugins|chat\/router|storage)[/.]/)
+})
+
+test('nothing to do prints the help and exits 0', async () => {
+  const { code, stdout, stderr } = await home.aichat([])
+  assert.is(code, 0)
+  assert.match(stdout, /^Usage: aichat/)
+  assert.is(stderr, '')
+})
+
+test('an unknown command is a usage error with a suggestion', async () => {
+  const { code, stdout, stderr } = await home.aichat(['plugn'])
+  assert.is(code, 64)
+  assert.is(stdout, '')
+  assert.match(stderr, /Did you mean plugin\?/)
+})
+
+test('an unknown flag is a usage error', async () => {
+  assert.is((await home.aichat(['plugin', 'list', '--nope'])).code, 64)
+})
+
+test('global flags are read before and after the command', async () => {
+  const before = await home.aichat(['--json', 'plugin', 'current'])
+  const after = await home.aichat(['plugin', 'current', '--json'])
+  assert.is(before.stdout, 'null\n')
+  assert.is(after.stdout, 'null\n')
+})
+
+test('text with white space is a prompt, a single unknown word is not', async () => {
+  const prompt = await home.aichat(['what is a monad?'])
+  assert.is(prompt.code, 69)
+  assert.match(prompt.stderr, /no local model runner/)
+  assert.is((await home.aichat(['monad'])).code, 64)
+  assert.is((await home.aichat(['--', 'monad'])).code, 69)
+  assert.is((await home.aichat(['-m', 'x', 'monad'])).code, 69)
+})
+
+test('an error with --json is one line of JSON on stderr, stdout stays empty', async () => {
+  const { code, stdout, stderr } = await home.aichat(['plugin', 'show', 'nope', '--json'])
+  assert.is(code, 67)
+  assert.is(stdout, '')
+  const error = JSON.parse(stderr) as { error: string; details: string[]; code: string; exit: number }
+  assert.match(error.error, /no plugin "nope"/)
+  assert.is(error.code, 'not_found')
+  assert.is(error.exit, 67)
+  assert.ok(Array.isArray(error.details))
+})
+
+test('a reader that goes away is no error', () => {
+  const [program, ...args] = aichatCommand
+  const command = [program, ...args].map((word) => `'${word}'`).join(' ')
+  const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${command} models list | head -n 1`], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
+    encoding: 'utf8',
+  })
+  assert.is(status, 0, stderr)
+  assert.is(stderr, '')
+})
+
+test('a full disk on stdout is an I/O error', () => {
+  const [program, ...args] = aichatCommand
+  const command = [program, ...args].map((word) => `'${word}'`).join(' ')
+  const { status } = spawnSync('bash', ['-c', `${command} models list > /dev/full`], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
+  })
+  assert.is(status, 74)
+})
+
+test('a settings file that is broken is said so, by name', async () => {
+  const other = openHome()
+  const { writeFileSync } = await import('node:fs')
+  writeFileSync(`${other.folder}/config.json`, '{ not json')
+  const { code, stderr } = await other.aichat(['plugin', 'list'])
+  assert.is(code, 78)
+  assert.match(stderr, /config\.json cannot be read/)
+  other.remove()
+})
+
+test.run()

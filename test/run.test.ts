@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { suite } from './suite.ts'
+
+const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
+const test = suite('npm test')
+
+test('counts what passed, failed and was skipped, and exits 0 when nothing failed', () => {
+  const { status, last } = run({
+    'a.test.js': file("test('one', () => {}); test('two', () => {}); test.skip('three', () => {})"),
+  })
+  assert.is(last, '2 passed, 0 failed, 1 skipped')
+  assert.is(status, 0)
+})
+
+test('fails when a test fails, and shows it', () => {
+  const { status, last, output } = run({
+    'a.test.js': file("test('the moon is cheese', () => { throw new Error('it is not') })"),
+    'b.test.js': file("test('one', () => {})"),
+  })
+  assert.is(last, '1 passed, 1 failed, 0 skipped')
+  assert.is(status, 1)
+  assert.match(output, /the moon is cheese/)
+})
+
+test('fails for a file that runs nothing', () => {
+  const { status, last } = run({
+    'a.test.js': "import { suite } from 'uvu'\nconst test = suite('x')\ntest('never run', () => {})\n",
+  })
+  assert.is(last, '0 passed, 1 failed, 0 skipped')
+  assert.is(status, 1)
+})
+
+test('fails for a before hook that throws, although uvu exits 0 then', () => {
+  const { status, last } = run({
+    'a.test.js': file(
+      "test.before(() => { throw new Error('no ground') }); test('one', () => {}); test('two', () => {})",
+    ),
+  })
+  assert.is(last, '0 passed, 2 failed, 0 skipped')
+  assert.is(status, 1)
+})
+
+test('fails for a test that hangs, and ends it with its children', () => {
+  const hang = "test('waits for ever', () => new Promise(() => { setInterval(() => {}, 1000) }))"
+  const { status, output } = run({ 'a.test.js': file(hang) }, { AICHAT_TEST_LIMIT_MS: '1500' })
+  assert.is(status, 1)
+  assert.match(output, /Still running after 1\.5 s/)
+})
+
+test('fails for a file that does not load', () => {
+  const { status } = run({ 'a.test.js': "import './absent.js'\n" })
+  assert.is(status, 1)
+})
+
+test('fails when no file matches', () => {
+  assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['nothing-like-this']).status, 1)
+})
+
+test('runs the files whose path holds the word', () => {
+  const files = {
+    'a.test.js': file("test('one', () => {})"),
+    'b.test.js': file("test('two', () => { throw new Error() })"),
+  }
+  assert.is(run(files, {}, ['a.test']).last, '1 passed, 0 failed, 0 skipped')
+})
+
+test.run()
+
+function file(body: string): string {
+  return `import { suite } from 'uvu'\nconst test = suite('x')\n${body}\ntest.run()\n`
+}
+
+function run(files: Record<string, string>, environment: Record<string, string> = {}, words: readonly string[] = []) {
+  // Below the project, so that the files find uvu.
+  const folder = mkdtempSync(
+    join(fileURLToPath(new URL('./node_modules/', import.meta.resolve('#package'))), '.test-run-'),
+  )
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+    const loader = runner.endsWith('.ts') ? ['--import', 'tsx'] : []
+    const { status, stdout } = spawnSync(process.execPath, [...loader, runner, ...words], {
+      env: { PATH: process.env['PATH'], HOME: tmpdir(), AICHAT_TEST_FOLDER: folder, ...environment },
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    return { status, output: stdout, last: stdout.trimEnd().split('\n').at(-1) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
