@@ -17,7 +17,10 @@ export interface AdaptationRecord extends Event {
   readonly idempotency_key?: string
   /** The hash of the record before; `''` for the first. */
   readonly prev_hash: string
-  /** SHA-256, in hex, over the canonical record without this field. */
+  /**
+   * SHA-256, in hex, over the canonical record without this field and without the two that say whose it is: a persona
+   * may be handed to another user with its log as it is.
+   */
   readonly hash: string
 }
 
@@ -107,6 +110,7 @@ function renamedInputs(inputs: Inputs, ids: ReadonlyMap<string, string>): Inputs
   return inputs
 }
 
-function hashOf(record: object): string {
-  return createHash('sha256').update(canonicalize(record)).digest('hex')
+function hashOf(record: Readonly<Record<string, unknown>>): string {
+  const { persona_id: _persona, user_id: _user, ...content } = record
+  return createHash('sha256').update(canonicalize(content)).digest('hex')
 }
