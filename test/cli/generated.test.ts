@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import type { Cli } from '../../src/cli/cli.ts'
+import { generated } from '../../src/cli/generate.ts'
+import { buildProgram } from '../../src/cli/main.ts'
+import { flatten, treeOf } from '../../src/cli/tree.ts'
+import { aichatCommand } from '../command.ts'
+import { haveProgram } from '../debian.ts'
+import { suite } from '../suite.ts'
+
+const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
+const program = buildProgram({
+  io: { columns: 80, out: async () => {}, err: () => {} },
+  bind: () => {},
+} as unknown as Cli)
+const files = generated(program)
+
+/** A folder with `aichat` on its path, as after an installation. */
+const folder = mkdtempSync(join(tmpdir(), 'aichat-completion-'))
+mkdirSync(join(folder, 'bin'))
+writeFileSync(
+  join(folder, 'bin', 'aichat'),
+  `#!/bin/sh\nexec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`,
+)
+chmodSync(join(folder, 'bin', 'aichat'), 0o755)
+const environment = {
+  PATH: `${folder}/bin:${process.env['PATH']}`,
+  AICHAT_HOME: folder,
+  HOME: folder,
+  TERM: 'xterm',
+  LC_ALL: 'C.UTF-8',
+}
+
+const test = suite('what is generated from the command tree')
+test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('the checked-in completions and manual are fresh (npm run docs)', () => {
+  for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
+})
+
+test('every command and every flag stands in the manual', () => {
+  const manual = files.get('man/aichat.1')!
+  for (const node of flatten(treeOf(program))) {
+    if (node.path.length > 0 && node.commands.length === 0)
+      assert.ok(manual.includes(`.Ss ${node.path.join(' ')}`), node.path.join(' '))
+    for (const { long } of node.flags)
+      if (long) assert.ok(manual.includes(`Fl \\&-${long.slice(2).replaceAll('--', '\\-\\-')}`), long)
+  }
+})
+
+const when = (have: boolean) => (have ? test : test.skip)
+const [bash, zsh, fish, mandoc, shellcheck] = [
+  haveProgram('bash'),
+  haveProgram('zsh'),
+  haveProgram('fish'),
+  haveProgram('mandoc'),
+  haveProgram('shellcheck'),
+]
+
+when(mandoc)('mandoc finds nothing wrong with the manual', () => {
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(root, 'man', 'aichat.1')], {
+    encoding: 'utf8',
+  })
+  assert.is(status, 0, stdout)
+})
+
+when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () => {
+  const { status, stdout } = spawnSync(
+    'shellcheck',
+    ['-s', 'bash', '-S', 'style', join(root, 'completions', 'aichat.bash')],
+    { encoding: 'utf8' },
+  )
+  assert.is(status, 0, stdout)
+})
+
+const completions: readonly (readonly [words: readonly string[], found: string])[] = [
+  [['plug'], 'plugin'],
+  [['plugin', 'inst'], 'install'],
+  [['chat', '--no-fall'], '--no-fallback'],
+  [['plugin', 'show', 'opena'], 'openai'],
+]
+
+for (const [words, found] of completions) {
+  when(bash)(`bash completes "${words.join(' ')}" to ${found}`, () => {
+    const script = `source ${join(root, 'completions', 'aichat.bash')}; COMP_WORDS=(aichat ${words.join(' ')}); COMP_CWORD=${words.length}; _aichat; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { env: environment, encoding: 'utf8' })
+    assert.ok(stdout.split('\n').includes(found), `${stdout}${stderr}`)
+  })
+
+  when(fish)(`fish completes "${words.join(' ')}" to ${found}`, () => {
+    const script = `source ${join(root, 'completions', 'aichat.fish')}; complete -C 'aichat ${words.join(' ')}'`
+    const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], { env: environment, encoding: 'utf8' })
+    assert.ok(
+      stdout.split('\n').some((line) => line.split('\t')[0] === found),
+      `${stdout}${stderr}`,
+    )
+  })
+
+  when(zsh)(`zsh completes "${words.join(' ')}" to ${found}`, () => {
+    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', zshScript(words.join(' '))], {
+      env: environment,
+      encoding: 'utf8',
+      timeout: 30_000,
+    })
+    assert.ok(stdout.includes(found), `${stdout}${stderr}`)
+  })
+}
+
+when(zsh)('zsh reads its script without complaint', () => {
+  assert.is(spawnSync('zsh', ['-n', join(root, 'completions', '_aichat')]).status, 0)
+})
+
+test('a completion asks nobody and says nothing when something is wrong', () => {
+  writeFileSync(join(folder, 'config.json'), '{ broken')
+  const { status, stdout, stderr } = spawnSync(join(folder, 'bin', 'aichat'), ['__complete', 'plugins'], {
+    env: environment,
+    encoding: 'utf8',
+  })
+  rmSync(join(folder, 'config.json'))
+  assert.equal([status, stdout, stderr], [0, '', ''])
+})
+
+test.run()
+
+/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints what the terminal shows. */
+function zshScript(line: string): string {
+  return `
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -d ${folder}/zcompdump; source ${join(root, 'completions', '_aichat')}; print READY"
+shown=''
+for try in {1..100}; do zpty -r -t shell piece && shown+=$piece; [[ $shown == *READY*READY* ]] && break; sleep 0.05; done
+zpty -n -w shell "aichat ${line}"$'\\t'
+shown=''
+for try in {1..60}; do zpty -r -t shell piece && shown+=$piece; sleep 0.05; done
+print -r -- "$shown"
+zpty -d shell
+`
+}
