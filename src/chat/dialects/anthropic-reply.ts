@@ -48,14 +48,19 @@ export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
 export function anthropicFinish(reason: unknown, message: Message | undefined): FinishReason {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
   if (reason === 'refusal') return 'content_filter'
+  if (reason === 'error') return 'error'
   if (reason === 'tool_use') return 'tool_calls'
   return typeof reason !== 'string' && message?.tool_calls ? 'tool_calls' : 'stop'
 }
 
-/** OpenAI says `stop` after a forced call and for a refusal; Anthropic's clients go by the stop reason. */
+/**
+ * Our finish reason as Anthropic's. OpenAI says `stop` after a forced call and for a refusal; Anthropic's clients go by the
+ * stop reason. Anthropic has no name for an answer that ended badly, and another one's would be a lie.
+ */
 export function stopReason(reason: FinishReason, message: Pick<Message, 'tool_calls' | 'refusal'> | undefined): string {
   if (reason === 'length') return 'max_tokens'
   if (reason === 'content_filter' || message?.refusal) return 'refusal'
+  if (reason === 'error') return 'error'
   return reason === 'tool_calls' || message?.tool_calls?.length ? 'tool_use' : 'end_turn'
 }
 

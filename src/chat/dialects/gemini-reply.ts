@@ -1,4 +1,4 @@
-import type { ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
+import type { ChatReply, Choice, FinishReason, Usage } from '../messages.ts'
 import type { ClientError } from './dialect.ts'
 import { field, isPlainAnswer, readAnswer, writeModel } from './gemini-parts.ts'
 import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
@@ -16,14 +16,14 @@ export function readGeminiReply(body: unknown, now: number): ChatReply {
   const choices = objectsOf(fields['candidates']).map((candidate, position) =>
     readCandidate(candidate, position, () => madeId(id, calls++)),
   )
-  const blocked = blockReason(fields)
-  if (choices.length === 0 && blocked === undefined) throw notAnAnswer('it holds no candidates')
+  const isBlocked = blockReason(fields) !== undefined
+  if (choices.length === 0 && !isBlocked) throw notAnAnswer('it holds no candidates')
   return {
     id,
     object: 'chat.completion',
     created: Math.floor(now / 1000),
     model: stringOf(fields['modelVersion']) ?? '',
-    choices: choices.length > 0 ? choices : [blockedChoice(blocked!)],
+    choices: choices.length > 0 ? choices : [blockedChoice],
     ...(isObject(usage) && { usage: readUsage(usage) }),
     ...withExtra('gemini', restOf(fields, replyFields)),
   }
@@ -44,19 +44,16 @@ export function writeGeminiReply(reply: ChatReply): Record<string, unknown> {
   }
 }
 
+/** A blocked prompt has no candidate; that the provider's filter did it is all there is to say. */
+const blockedChoice: Choice = {
+  index: 0,
+  message: { role: 'assistant', content: null },
+  finish_reason: 'content_filter',
+}
+
 /** Why Gemini did not answer the prompt at all, or undefined where it did. */
 export function blockReason(fields: JsonObject): string | undefined {
   return stringOf(objectOf(fields['promptFeedback'])['blockReason'])
-}
-
-/** What a blocked prompt says to a client. */
-export function blockedMessage(reason: string): string {
-  return `The prompt was blocked by the provider: ${reason}`
-}
-
-function blockedChoice(reason: string): Choice {
-  const message: Message = { role: 'assistant', content: null, refusal: blockedMessage(reason) }
-  return { index: 0, message, finish_reason: 'content_filter' }
 }
 
 const filtered = new Set<unknown>([

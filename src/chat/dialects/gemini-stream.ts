@@ -3,7 +3,7 @@ import type { ChatChunk, Delta, FinishReason } from '../messages.ts'
 import { createEventReader } from '../sse.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
 import { field, isPlainAnswer, readAnswer } from './gemini-parts.ts'
-import { blockedMessage, blockReason, candidateFields, geminiFinish, readUsage, replyFields } from './gemini-reply.ts'
+import { blockReason, candidateFields, geminiFinish, readUsage, replyFields } from './gemini-reply.ts'
 import { isObject, type JsonObject, objectOf, objectsOf, parseEvent, restOf, stringOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
@@ -69,12 +69,11 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     // Counts grow from piece to piece: only the last ones are true.
     if (isObject(fields['usageMetadata'])) usage = fields['usageMetadata']
     const choices = objectsOf(fields['candidates']).map(readCandidate)
-    const reason = blockReason(fields)
-    if (reason !== undefined && choices.length === 0 && !blocked) {
+    if (blockReason(fields) !== undefined && choices.length === 0 && !blocked) {
       blocked = true
       choices.push({
         index: 0,
-        delta: { role: 'assistant', refusal: blockedMessage(reason) },
+        delta: { role: 'assistant' },
         finish_reason: 'content_filter',
       })
     }

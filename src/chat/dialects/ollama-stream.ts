@@ -160,8 +160,10 @@ function writeMessage(message: Message | undefined): JsonObject {
   }
 }
 
+/** Ollama's reasons are `stop`, `length`, and `load`; ours are written in the same place where it has none. */
 function finishOf(fields: JsonObject, calls: boolean): FinishReason {
-  if (fields['done_reason'] === 'length') return 'length'
+  const reason = fields['done_reason']
+  if (reason === 'length' || reason === 'content_filter' || reason === 'error') return reason
   return calls ? 'tool_calls' : 'stop'
 }
 
@@ -174,11 +176,11 @@ function readUsage(fields: JsonObject): Usage | undefined {
 }
 
 function endOf(reply: ChatReply): JsonObject {
-  const reason = reply.choices[0]?.finish_reason === 'length' ? 'length' : 'stop'
+  const reason = reply.choices[0]?.finish_reason
   const { usage } = reply
   return {
     ...extraOf(reply, 'ollama'),
-    done_reason: reason,
+    done_reason: reason === 'tool_calls' ? 'stop' : (reason ?? 'stop'),
     ...(usage && { prompt_eval_count: usage.prompt_tokens, eval_count: usage.completion_tokens }),
   }
 }

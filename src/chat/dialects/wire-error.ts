@@ -91,7 +91,8 @@ function retryDelay(details: readonly JsonObject[]): number | undefined {
 
 function detailError(detail: unknown): WireError | undefined {
   const message = typeof detail === 'string' ? detail : textOfDetail(detail)
-  return message ? { message } : undefined
+  const code = stringOf(objectsOf(detail)[0]?.['type'])
+  return message ? compact({ message, code }) : undefined
 }
 
 /** `[{loc:["body","model"], msg:"Field required"}]` as "body.model: Field required". */

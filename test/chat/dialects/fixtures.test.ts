@@ -1,0 +1,7 @@
+import { fileURLToPath } from 'node:url'
+import { exchangeSuite } from '../exchange-suite.ts'
+import { loadExchanges } from '../exchanges.ts'
+
+const folder = fileURLToPath(new URL('../../fixtures/dialects', import.meta.url))
+
+exchangeSuite('exchanges written by hand from the wire facts', loadExchanges(folder)).run()

@@ -1,0 +1,179 @@
+import * as assert from 'uvu/assert'
+import { collectReply } from '../../src/chat/chunks.ts'
+import { type Dialect, DialectError } from '../../src/chat/dialects/dialect.ts'
+import { dialectFor } from '../../src/chat/dialects/dialects.ts'
+import type { ChatChunk, ChatRequest } from '../../src/chat/messages.ts'
+import { type Exchange, isStreamed } from './exchanges.ts'
+import { type ChoiceFacts, type Facts, factsOf, factsOfReply, hasEnded, holdsError } from './facts.ts'
+import { meaningOf } from './meaning.ts'
+
+/** Milliseconds since 1970 that every reading here is dated with. */
+const now = 1_790_000_000_000
+
+export function dialectOf(exchange: Exchange): Dialect {
+  return dialectFor(undefined, exchange.url)
+}
+
+export function requestOf(exchange: Exchange): ChatRequest {
+  return dialectOf(exchange).readRequest(exchange.body, exchange.url)
+}
+
+/** The request is read and written again as one that means the same, to the same address. */
+export function checkRequest(exchange: Exchange): void {
+  const dialect = dialectOf(exchange)
+  const written = dialect.writeRequest(requestOf(exchange), exchange.url)
+  assert.equal(meaningOf(dialect.id, written.body), meaningOf(dialect.id, exchange.body))
+  // We always ask for a stream as events, whichever way it was recorded.
+  assert.is(written.url.replace(/[?&]alt=sse/, ''), exchange.url.replace(/[?&]alt=sse/, ''))
+}
+
+/** Whether an exchange under a good status is a failure all the same. */
+export function failsInside(exchange: Exchange): boolean {
+  return exchange.expect.failure !== undefined || holdsError(exchange.answer, isStreamed(exchange))
+}
+
+/** The answer says for us what it says in the provider's bytes. */
+export function checkAnswer(exchange: Exchange): void {
+  const dialect = dialectOf(exchange)
+  const streamed = isStreamed(exchange)
+  const request = requestOf(exchange)
+  const { failure, text, reasoning } = exchange.expect
+  if (failure) {
+    assert.equal(
+      failureOf(() => readWhole(dialect, request, exchange, streamed)),
+      failure,
+    )
+    return
+  }
+  const reply = readWhole(dialect, request, exchange, streamed)
+  assert.equal(factsOfReply(reply), factsOf(dialect.id, exchange.answer, streamed))
+  if (text !== undefined) assert.is(reply.choices[0]?.message.content, text)
+  if (reasoning !== undefined) assert.is(reply.choices[0]?.message.reasoning_content, reasoning)
+}
+
+/** A stream cut in two anywhere, or arriving byte by byte, says the same. */
+export function checkCuts(exchange: Exchange): void {
+  const dialect = dialectOf(exchange)
+  const request = requestOf(exchange)
+  const { answer } = exchange
+  const outcome = (pieces: readonly Buffer[]) => JSON.stringify(outcomeOf(dialect, request, pieces))
+  const whole = outcome([answer])
+  for (let at = 0; at <= answer.length; at++)
+    if (outcome([answer.subarray(0, at), answer.subarray(at)]) !== whole)
+      assert.unreachable(`cut at byte ${at}: another answer`)
+  const bytes = Array.from({ length: answer.length }, (_, at) => answer.subarray(at, at + 1))
+  assert.is(outcome(bytes), whole, 'byte by byte')
+}
+
+/** A stream broken off after any event fails, unless what came holds the dialect's end. */
+export function checkBreaks(exchange: Exchange): void {
+  const dialect = dialectOf(exchange)
+  const request = requestOf(exchange)
+  const breaks = breaksOf(exchange.answer)
+  assert.ok(breaks.length > 1, 'the stream has events')
+  for (const at of breaks) {
+    const begun = exchange.answer.subarray(0, at)
+    const failure = failureOf(() => decode(dialect, request, [begun]))
+    const own = failsItself(exchange, at)
+    if (own === undefined && hasEnded(dialect.id, begun.toString('utf8')))
+      assert.is(failure, undefined, `broken off at byte ${at}, after the end`)
+    else assert.ok(failure && ['cut', own].includes(failure.kind), `broken off at byte ${at}`)
+  }
+}
+
+/** A stream that holds an error fails with that, once it has come whole. */
+function failsItself(exchange: Exchange, at: number): DialectError['kind'] | undefined {
+  const kind = exchange.expect.failure?.kind ?? (failsInside(exchange) ? 'reported' : undefined)
+  if (!kind || kind === 'cut') return undefined
+  const mark = kind === 'reported' ? '"error"' : 'broken'
+  return exchange.answer.subarray(0, at).includes(mark) ? kind : undefined
+}
+
+/** The answer, written in another dialect and read again there, says the same; the written bytes do too. */
+export function checkConversion(exchange: Exchange, target: Dialect): void {
+  const source = dialectOf(exchange)
+  const request = requestOf(exchange)
+  const streamed = isStreamed(exchange)
+  const reply = readWhole(source, request, exchange, streamed)
+  const expected = factsIn(target.id, factsOfReply(reply))
+
+  const whole = target.writeReply(reply)
+  assert.equal(factsOf(target.id, Buffer.from(JSON.stringify(whole)), false), expected, 'written whole')
+  const again = target.readReply(JSON.parse(JSON.stringify(whole)), request, now)
+  assert.equal(factsIn(target.id, factsOfReply(again)), expected, 'written whole and read again')
+
+  if (!streamed) return
+  const bytes = encode(target, request, decode(source, request, [exchange.answer]))
+  if (target.id === 'anthropic-messages' && expected.choices[0]?.finish === 'error') {
+    // Its streams have an event for that, and no end after it.
+    assert.is(failureOf(() => decode(target, request, [bytes]))?.kind, 'reported')
+    return
+  }
+  assert.equal(factsOf(target.id, bytes, true), expected, 'written as a stream')
+  const collected = collectReply(decode(target, request, [bytes]))
+  assert.equal(factsIn(target.id, factsOfReply(collected)), expected, 'written as a stream and read again')
+}
+
+/** The chunks of a stream that came in these pieces. */
+export function decode(dialect: Dialect, request: ChatRequest, pieces: readonly Uint8Array[]): readonly ChatChunk[] {
+  const decoder = dialect.decodeStream(request, now)
+  const chunks = pieces.flatMap((piece) => decoder.push(piece))
+  chunks.push(...decoder.end())
+  assert.ok(decoder.complete)
+  return chunks
+}
+
+/** Chunks as the bytes that a client of the dialect gets. */
+export function encode(dialect: Dialect, request: ChatRequest, chunks: readonly ChatChunk[]): Buffer {
+  const encoder = dialect.encodeStream({ ...request, stream_options: { include_usage: true } })
+  return Buffer.from(chunks.map((chunk) => encoder.push(chunk)).join('') + encoder.end())
+}
+
+/** How a reading fails, or undefined where it does not; anything but a DialectError is a bug and goes on. */
+export function failureOf(read: () => unknown): { kind: DialectError['kind']; code?: string } | undefined {
+  try {
+    read()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof DialectError)) throw error
+    const { code } = error.error
+    return { kind: error.kind, ...(code !== undefined && { code }) }
+  }
+}
+
+function readWhole(dialect: Dialect, request: ChatRequest, { answer }: Exchange, streamed: boolean) {
+  if (streamed) return collectReply(decode(dialect, request, [answer]))
+  return dialect.readReply(JSON.parse(answer.toString('utf8')), request, now)
+}
+
+function outcomeOf(dialect: Dialect, request: ChatRequest, pieces: readonly Buffer[]): unknown {
+  try {
+    return collectReply(decode(dialect, request, pieces))
+  } catch (error) {
+    if (!(error instanceof DialectError)) throw error
+    return { kind: error.kind, ...error.error }
+  }
+}
+
+/** The offsets after each line of a stream, or after each value of an array; the end of the body is the last. */
+function breaksOf(answer: Buffer): readonly number[] {
+  const text = answer.toString('latin1')
+  const ends = [...text.matchAll(/\r\n|\n|\r|\}(?=,)/g)].map((match) => match.index + match[0].length)
+  return [...new Set([0, ...ends])].filter((at) => at < answer.length)
+}
+
+/**
+ * The facts that survive in a dialect: Anthropic and Ollama have one choice, and clients of all dialects but OpenAI's
+ * learn of a forced call by the reason that OpenAI calls `stop`.
+ */
+function factsIn(id: Dialect['id'], facts: Facts): Facts {
+  if (id === 'openai-chat') return facts
+  // Anthropic's messages always count.
+  const usage = id === 'anthropic-messages' ? (facts.usage ?? { prompt: 0, completion: 0 }) : facts.usage
+  const choices = id === 'gemini' ? facts.choices : facts.choices.slice(0, 1)
+  return { choices: choices.map((choice) => ({ ...choice, finish: finishIn(choice) })), usage }
+}
+
+function finishIn({ finish, calls }: ChoiceFacts): string {
+  return finish === 'stop' && calls.length > 0 ? 'tool_calls' : finish
+}

@@ -1,0 +1,68 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { dialects } from '../../src/chat/dialects/dialects.ts'
+import {
+  checkAnswer,
+  checkBreaks,
+  checkConversion,
+  checkCuts,
+  checkRequest,
+  dialectOf,
+  failsInside,
+} from './exchange-checks.ts'
+import { type Exchange, isChat, isStreamed } from './exchanges.ts'
+
+/**
+ * The tests that every exchange with a provider must pass, whoever recorded or wrote it; skipped where there are none.
+ * Each test says at which exchange it failed.
+ */
+export function exchangeSuite(name: string, exchanges: readonly Exchange[] | undefined): ReturnType<typeof suite> {
+  const test = suite(name)
+  const chats = (exchanges ?? []).filter(isChat)
+  const asked = chats.filter(({ status }) => status === 200)
+  const answered = asked.filter((exchange) => !failsInside(exchange))
+  const streams = asked.filter((exchange) => isStreamed(exchange) && exchange.byteExact)
+  const refused = (exchanges ?? []).filter(({ status }) => status >= 400)
+
+  const each = (title: string, chosen: readonly Exchange[], check: (exchange: Exchange) => void) => {
+    const run = () => {
+      assert.ok(chosen.length > 0, 'there are such exchanges')
+      for (const exchange of chosen) checkNamed(exchange, check)
+    }
+    exchanges ? test(title, run) : test.skip(title, run)
+  }
+
+  each('a request is read and written again as one that means the same', asked, checkRequest)
+  each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
+  each('a stream cut at any byte, or coming byte by byte, says the same', streams, checkCuts)
+  each('a stream broken off after any event fails, unless its end had been read', streams, checkBreaks)
+  for (const target of dialects)
+    each(`an answer written in the dialect ${target.id} and read again says the same`, answered, (exchange) =>
+      checkConversion(exchange, target),
+    )
+  each('a refusal has the words of the provider and its code', refused, checkRefusal)
+  return test
+}
+
+function checkNamed(exchange: Exchange, check: (exchange: Exchange) => void): void {
+  try {
+    check(exchange)
+  } catch (error) {
+    if (error instanceof Error) error.message = `${exchange.name}: ${error.message}`
+    throw error
+  }
+}
+
+/** A refusal may be no JSON at all, such as a page of a proxy's: then its status has to do. */
+function checkRefusal(exchange: Exchange): void {
+  const text = exchange.answer.toString('utf8')
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return
+  }
+  const error = dialectOf(exchange).readError(body)
+  assert.ok(error?.message, 'it has a message')
+  if (/"(?:code|type|status)":\s*["\d]/.test(text)) assert.ok(error.code && text.includes(error.code), 'it has a code')
+}

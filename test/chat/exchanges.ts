@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One HTTP exchange with a provider, recorded or written by hand in the same layout. */
+export interface Exchange {
+  /** The file and the exchange's place in it. */
+  readonly name: string
+  readonly method: string
+  readonly url: string
+  /** The request's body as parsed JSON; undefined where there is none. */
+  readonly body: unknown
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly answer: Buffer
+  /** Whether the answer's bytes are the provider's own. */
+  readonly byteExact: boolean
+  /** What a fixture of ours expects beside what follows from its bytes; recordings have none. */
+  readonly expect: Expectation
+}
+
+export interface Expectation {
+  /** The stream or answer fails in this way. */
+  readonly failure?: { readonly kind: 'reported' | 'broken' | 'cut'; readonly code?: string }
+  readonly text?: string
+  readonly reasoning?: string
+}
+
+interface Cassette {
+  readonly exchanges: readonly {
+    readonly what?: string
+    readonly request: { readonly method: string; readonly url: string; readonly body?: unknown }
+    readonly response: {
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly byte_exact?: boolean
+      readonly body?: unknown
+    }
+    readonly expect?: Expectation
+  }[]
+}
+
+/** Every exchange in the JSON files of a folder and the folders in it, in the order of their names. */
+export function loadExchanges(folder: string): readonly Exchange[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return files
+    .filter((file) => file.endsWith('.json') && statSync(join(folder, file)).isFile())
+    .flatMap((file) => readCassette(file, JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+}
+
+function readCassette(file: string, cassette: Partial<Cassette>): readonly Exchange[] {
+  return (cassette.exchanges ?? []).map(({ what, request, response, expect }, index) => ({
+    name: `${file} ${index + 1}${what ? ` (${what})` : ''}`,
+    method: request.method,
+    url: request.url,
+    body: parseBody(request.body),
+    status: response.status,
+    headers: response.headers ?? {},
+    answer: unpack(response.body),
+    byteExact: response.byte_exact === true,
+    expect: expect ?? {},
+  }))
+}
+
+/** Fixtures may hold a body as JSON, where its bytes do not matter, or as a list of its lines, to be read. */
+function parseBody(body: unknown): unknown {
+  if (typeof body !== 'string') return body
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** Recorders keep a body that is not ASCII in base64 and say so nowhere: nothing else of a provider's looks like that. */
+function unpack(body: unknown): Buffer {
+  const isLines = Array.isArray(body) && body.every((line) => typeof line === 'string')
+  if (isLines) return Buffer.from(body.join('\n'))
+  if (typeof body !== 'string') return Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const packed = body.length > 20 && body.length % 4 === 0 && /^[A-Za-z0-9+/]+=*$/.test(body)
+  return packed ? Buffer.from(body, 'base64') : Buffer.from(body)
+}
+
+/** A chat as one of the dialects puts it to a provider, not a list of models, an embedding or another interface. */
+export function isChat(exchange: Exchange): boolean {
+  const path = exchange.url.replace(/[?#].*/, '')
+  return (
+    exchange.method === 'POST' && /\/chat\/completions$|\/messages$|:(stream)?generateContent$|\/api\/chat$/i.test(path)
+  )
+}
+
+export function isStreamed(exchange: Exchange): boolean {
+  const body = exchange.body as { stream?: unknown } | undefined
+  if (/\/api\/chat$/.test(exchange.url)) return body?.stream !== false
+  return body?.stream === true || /:streamGenerateContent/i.test(exchange.url)
+}

@@ -1,0 +1,225 @@
+import type { Dialect } from '../../src/chat/dialects/dialect.ts'
+import type { ChatReply } from '../../src/chat/messages.ts'
+
+/**
+ * What a provider's answer says, told from its bytes without any code under test: the measure for everything read,
+ * written and converted. Usage is OpenAI's count: cached tokens within the prompt, thoughts within the completion.
+ */
+export interface Facts {
+  readonly choices: readonly ChoiceFacts[]
+  readonly usage: { readonly prompt: number; readonly completion: number } | undefined
+}
+
+export interface ChoiceFacts {
+  /** Every word for the user; a refusal is said in words too. */
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly input: unknown }[]
+  readonly finish: string
+}
+
+/** Other people's JSON: a wrong path into it fails the test. */
+type Json = ReturnType<typeof JSON.parse>
+
+/** The facts of an answer in a dialect, whole or streamed. */
+export function factsOf(id: Dialect['id'], answer: Buffer, streamed: boolean): Facts {
+  const text = answer.toString('utf8')
+  const pieces = streamed ? piecesOf(text) : [JSON.parse(text)]
+  if (id === 'openai-chat') return streamed ? openaiStream(pieces) : openaiReply(pieces[0])
+  if (id === 'anthropic-messages') return streamed ? anthropicStream(pieces) : anthropicReply(pieces[0])
+  return id === 'gemini' ? geminiPieces(pieces) : ollamaPieces(pieces)
+}
+
+/** Whether a provider says under a good status that it failed: an error object in the body or in a piece of the stream. */
+export function holdsError(answer: Buffer, streamed: boolean): boolean {
+  try {
+    const text = answer.toString('utf8')
+    const pieces = streamed ? piecesOf(text) : [JSON.parse(text)]
+    return pieces.some((piece) => Boolean(piece.error) || piece.choices?.some((choice: Json) => choice.error))
+  } catch {
+    return false
+  }
+}
+
+/** The facts of an answer in our own shape. */
+export function factsOfReply(reply: ChatReply): Facts {
+  return openaiReply(JSON.parse(JSON.stringify(reply)))
+}
+
+/**
+ * Whether the dialect's own end stands in what came of a stream: a finish reason for every choice begun, `message_stop`,
+ * or `done`. The text may break off in the middle of a piece, which then does not count.
+ */
+export function hasEnded(id: Dialect['id'], text: string): boolean {
+  let pieces: Json[]
+  try {
+    pieces = piecesOf(text)
+  } catch {
+    return false
+  }
+  if (id === 'anthropic-messages') return pieces.some((piece) => piece.type === 'message_stop')
+  if (id === 'ollama') return pieces.some((piece) => piece.done === true)
+  const begun = new Map<number, boolean>()
+  for (const piece of pieces) {
+    if (piece.promptFeedback?.blockReason) begun.set(0, true)
+    for (const { index = 0, finish_reason: ours, finishReason = ours } of piece.choices ?? piece.candidates ?? [])
+      begun.set(index, begun.get(index) || Boolean(finishReason))
+  }
+  return begun.size > 0 && [...begun.values()].every(Boolean)
+}
+
+/** The JSON values of a stream of events, of lines, or of one array. Throws where one is broken off. */
+function piecesOf(text: string): Json[] {
+  if (text.trimStart().startsWith('[')) return JSON.parse(text.replace(/\]?,?\s*$/, ']'))
+  const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== '')
+  const isEvents = lines.some((line) => line.startsWith('data:'))
+  const values = isEvents ? lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim()) : lines
+  return values.filter((value) => value !== '[DONE]').map((value) => JSON.parse(value))
+}
+
+function inputOf(text: string | undefined): unknown {
+  if (!text?.trim()) return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const openaiNames: Record<string, string> = { function_call: 'tool_calls', model_length: 'length' }
+
+function openaiUsage(usage: Json): Facts['usage'] {
+  return usage ? { prompt: usage.prompt_tokens ?? 0, completion: usage.completion_tokens ?? 0 } : undefined
+}
+
+function openaiText(content: Json): string {
+  if (!Array.isArray(content)) return content ?? ''
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+function openaiReply(body: Json): Facts {
+  const choices = body.choices.map((choice: Json) => ({
+    text: openaiText(choice.message.content) + (choice.message.refusal ?? ''),
+    calls: (choice.message.tool_calls ?? []).map((call: Json) => ({
+      name: call.function.name,
+      input: inputOf(call.function.arguments),
+    })),
+    finish: openaiNames[choice.finish_reason] ?? choice.finish_reason,
+  }))
+  return { choices, usage: openaiUsage(body.usage ?? body.x_groq?.usage) }
+}
+
+function openaiStream(pieces: Json[]): Facts {
+  const choices: Json[] = []
+  let usage: Json
+  for (const piece of pieces) {
+    usage = piece.usage ?? piece.x_groq?.usage ?? usage
+    for (const { index, delta, finish_reason: finish } of piece.choices ?? []) {
+      choices[index] ??= { text: '', calls: [], finish: null }
+      const choice = choices[index]
+      choice.text += openaiText(delta?.content) + (delta?.refusal ?? '')
+      for (const call of delta?.tool_calls ?? []) {
+        choice.calls[call.index] ??= { name: '', input: '' }
+        choice.calls[call.index].name += call.function?.name ?? ''
+        choice.calls[call.index].input += call.function?.arguments ?? ''
+      }
+      if (finish) choice.finish = openaiNames[finish] ?? finish
+    }
+  }
+  for (const choice of choices) for (const call of choice.calls) call.input = inputOf(call.input)
+  return { choices, usage: openaiUsage(usage) }
+}
+
+const anthropicNames: Record<string, string> = {
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+  error: 'error',
+}
+
+function anthropicUsage(usage: Json): Facts['usage'] {
+  const cached = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
+  return { prompt: (usage.input_tokens ?? 0) + cached, completion: usage.output_tokens ?? 0 }
+}
+
+function anthropicReply(body: Json): Facts {
+  const text = body.content.map((block: Json) => (block.type === 'text' ? block.text : '')).join('')
+  const calls = body.content
+    .filter((block: Json) => block.type === 'tool_use')
+    .map(({ name, input }: Json) => ({ name, input }))
+  return {
+    choices: [{ text, calls, finish: anthropicNames[body.stop_reason] ?? 'stop' }],
+    usage: anthropicUsage(body.usage),
+  }
+}
+
+function anthropicStream(pieces: Json[]): Facts {
+  const blocks: Json[] = []
+  let usage: Json = {}
+  let stop = ''
+  for (const piece of pieces) {
+    const { type, index, delta } = piece
+    if (type === 'message_start') usage = piece.message.usage
+    if (type === 'content_block_start') blocks[index] = { json: '', ...piece.content_block }
+    if (delta?.type === 'text_delta') blocks[index].text += delta.text
+    if (delta?.type === 'input_json_delta') blocks[index].json += delta.partial_json
+    if (type === 'message_delta') {
+      stop = delta.stop_reason
+      usage = { ...usage, ...piece.usage }
+    }
+  }
+  const content = blocks.map(({ json, ...block }) =>
+    block.type === 'tool_use' ? { ...block, input: inputOf(json) } : block,
+  )
+  return anthropicReply({ content, stop_reason: stop, usage })
+}
+
+const geminiFiltered = 'SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR LANGUAGE'.split(
+  ' ',
+)
+
+function geminiFinish(reason: string | undefined, calls: number): string {
+  if (reason === undefined || reason === 'STOP') return calls > 0 ? 'tool_calls' : 'stop'
+  if (reason === 'MAX_TOKENS') return 'length'
+  return geminiFiltered.includes(reason) ? 'content_filter' : 'error'
+}
+
+function geminiPieces(pieces: Json[]): Facts {
+  const choices: Json[] = []
+  let usage: Json
+  for (const piece of pieces) {
+    usage = piece.usageMetadata ?? usage
+    if (piece.promptFeedback?.blockReason && !piece.candidates) choices[0] ??= { text: '', calls: [], reason: 'SAFETY' }
+    for (const [position, candidate] of (piece.candidates ?? []).entries()) {
+      const index = candidate.index ?? position
+      choices[index] ??= { text: '', calls: [] }
+      for (const part of candidate.content?.parts ?? []) {
+        if (part.text !== undefined && !part.thought) choices[index].text += part.text
+        if (part.functionCall)
+          choices[index].calls.push({ name: part.functionCall.name, input: part.functionCall.args ?? {} })
+      }
+      choices[index].reason = candidate.finishReason ?? choices[index].reason
+    }
+  }
+  const counts = usage && {
+    prompt: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    completion: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+  }
+  return {
+    choices: choices.map(({ text, calls, reason }) => ({ text, calls, finish: geminiFinish(reason, calls.length) })),
+    usage: counts,
+  }
+}
+
+function ollamaPieces(pieces: Json[]): Facts {
+  const text = pieces.map((piece) => piece.message?.content ?? '').join('')
+  const calls = pieces
+    .flatMap((piece) => piece.message?.tool_calls ?? [])
+    .map((call) => ({ name: call.function.name, input: call.function.arguments ?? {} }))
+  const last = pieces.at(-1)
+  const named = ['length', 'content_filter', 'error'].includes(last.done_reason) && last.done_reason
+  const finish = named || (calls.length > 0 ? 'tool_calls' : 'stop')
+  const told = last.prompt_eval_count !== undefined || last.eval_count !== undefined
+  const usage = told ? { prompt: last.prompt_eval_count ?? 0, completion: last.eval_count ?? 0 } : undefined
+  return { choices: [{ text, calls, finish }], usage }
+}
