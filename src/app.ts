@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
+import type { Accounts } from './accounts/accounts.ts'
+import type { Secrets } from './accounts/tokens.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
@@ -11,6 +14,7 @@ import type { OllamaRunner } from './runners/ollama.ts'
 import { readSecret, type Settings } from './settings.ts'
 import { openPluginFiles } from './storage/plugin-files.ts'
 import { openSecretFile, type SecretFile } from './storage/secret-file.ts'
+import type { Database } from './storage/sqlite/database.ts'
 
 /** What chats need; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {
@@ -26,6 +30,8 @@ export interface App {
   readonly secrets: SecretFile
   readonly health: Health
   chat(): Promise<Chat>
+  /** Users and logins; the database is opened at the first call, and refused with `configuration` when it is damaged. */
+  accounts(): Promise<Accounts>
   close(): Promise<void>
 }
 
@@ -34,8 +40,13 @@ export function packageFolder(name: string): string {
   return fileURLToPath(new URL(`./${name}/`, import.meta.resolve('#package')))
 }
 
+export interface AppOptions {
+  /** A daemon: it reads the whole database once at its start. */
+  readonly service?: boolean
+}
+
 /** The composition root: the one place that knows the areas and what they stand on. */
-export function openApp(settings: Settings): App {
+export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
   const closers: (() => Promise<void> | void)[] = []
   const keys = createKeys([environmentSecrets(settings), secrets], () => plugins.keyRules())
@@ -48,6 +59,8 @@ export function openApp(settings: Settings): App {
   const now = () => performance.now()
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
+  const databasePath = join(settings.paths.data, 'aichat.db')
+  const database = once(openDatabaseFile)
 
   return {
     settings,
@@ -56,9 +69,56 @@ export function openApp(settings: Settings): App {
     secrets,
     health,
     chat: once(openChat),
+    accounts: once(openAccounts),
     async close() {
       for (const close of closers.reverse()) await close()
     },
+  }
+
+  /** The one connection of this process, for every store. */
+  async function openDatabaseFile(): Promise<Database> {
+    const { openDatabase } = await import('./storage/sqlite/database.ts')
+    const db = await openDatabase(databasePath, { check: options.service === true })
+    closers.push(() => void db.close())
+    return db
+  }
+
+  async function openAccounts(): Promise<Accounts> {
+    const [db, { openAccountStore }, { ownTokenSecret }, { createAccounts }, { createPasswords }, tokens] =
+      await Promise.all([
+        database(),
+        import('./storage/sqlite/accounts.ts'),
+        import('./storage/token-secret.ts'),
+        import('./accounts/accounts.ts'),
+        import('./accounts/passwords.ts'),
+        import('./accounts/tokens.ts'),
+      ])
+    return createAccounts({
+      store: openAccountStore(db, databasePath),
+      passwords: createPasswords(),
+      tokens: tokens.createTokens(tokenSecrets, Date.now),
+      rules: {
+        singleUserMode: settings.singleUserMode,
+        allowRegistration: settings.allowRegistration,
+        lifetime: settings.tokenLifetime,
+        administrator: settings.defaultAdmin,
+        production: settings.production,
+      },
+      initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
+      now,
+      clock: Date.now,
+      newId: randomUUID,
+    })
+
+    /** JWT_SECRET, which production demands and judges, else one of our own; and the one before it. */
+    function tokenSecrets(): Secrets {
+      const given = readSecret('JWT_SECRET', settings.environment)?.value
+      const previous = readSecret('JWT_SECRET_PREVIOUS', settings.environment)?.value
+      if (settings.production)
+        tokens.refuseWeakSecret(given === undefined ? ['JWT_SECRET is not set'] : tokens.secretProblems(given))
+      const current = given ?? ownTokenSecret(join(settings.paths.data, 'token-secret'))
+      return previous === undefined ? [current] : [current, previous]
+    }
   }
 
   async function openChat(): Promise<Chat> {

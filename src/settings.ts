@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { parseLifetime } from './accounts/lifetime.ts'
 import { AppError } from './errors.ts'
 
 /**
@@ -19,7 +20,8 @@ export interface Settings {
   readonly production: boolean
   readonly singleUserMode: boolean
   readonly allowRegistration: boolean
-  readonly jwtExpiresIn: string
+  /** How long a login lasts: seconds. */
+  readonly tokenLifetime: number
   readonly defaultAdmin: { readonly username: string; readonly email: string }
   readonly pluginKeyNames: readonly string[]
   readonly pluginAllowPrivate: boolean
@@ -137,7 +139,7 @@ export function readSettings(
     production: environment['NODE_ENV'] === 'production',
     singleUserMode: truth(value('accounts.single_user_mode'), 'accounts.single_user_mode', problems),
     allowRegistration: truth(value('accounts.allow_registration'), 'accounts.allow_registration', problems),
-    jwtExpiresIn: value('accounts.token_lifetime'),
+    tokenLifetime: lifetime(value('accounts.token_lifetime'), problems),
     defaultAdmin: { username: value('accounts.admin_username'), email: value('accounts.admin_email') },
     pluginKeyNames: list(value('plugins.key_names')),
     pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
@@ -261,6 +263,13 @@ function port(text: string, name: SettingName, problems: string[]): number {
   if (Number.isInteger(value) && value >= 0 && value <= 65535) return value
   problems.push(`${label(name)} must be a port from 0 to 65535, not "${text}"`)
   return 0
+}
+
+function lifetime(text: string, problems: string[]): number {
+  const seconds = parseLifetime(text)
+  if (seconds === undefined)
+    problems.push(`${label('accounts.token_lifetime')} must be a duration such as 7d, 12h or 30m, not "${text}"`)
+  return seconds ?? 0
 }
 
 function level(text: string, problems: string[]): LogLevel {

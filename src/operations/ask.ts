@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { authorise } from './access.ts'
 import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
 
 /** An input of the operation, or `invalid` with one line for each thing that is wrong. */
@@ -23,21 +24,41 @@ function problemsOf(error: z.ZodError): readonly string[] {
 /** The owner of the data folder while there are no users: what is local belongs to whoever can read it. */
 export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin' }
 
+/** In whose name an operation is asked in this process. */
+export type Who = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
+
 /** Asks the core in this process, in somebody's name: the same checks as over HTTP but for the token. */
-export function askInProcess(app: App, caller: Caller): { readonly ask: Ask; readonly askStream: AskStream } {
+export function askInProcess(app: App, who: Caller | Who): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
     async ask(operation, raw, signal) {
-      const call: Call = { app, caller, signal }
-      await operation.locate?.(call, located(raw))
+      const call = await open(operation, raw, signal)
       return (await operation.run(call, parseInput(operation, raw))) as never
     },
     async askStream(operation, raw, signal) {
-      const call: Call = { app, caller, signal }
-      await operation.locate?.(call, located(raw))
+      const call = await open(operation, raw, signal)
       const input = parseInput(operation, raw)
       if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
       return (await operation.stream.run(call, input)).chunks
     },
+  }
+
+  async function open(
+    operation: Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'impersonal' | 'locate'>,
+    raw: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<Call> {
+    const caller = typeof who === 'function' ? await who(operation) : who
+    const texts = located(raw)
+    const { singleUserMode } = app.settings
+    const accounts = singleUserMode && caller.id !== localOwner.id ? await app.accounts() : undefined
+    authorise(operation, caller, texts['id'], {
+      singleUser: singleUserMode,
+      // Without a user there is nobody but the owner of the data folder.
+      isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,
+    })
+    const call: Call = { app, caller, signal }
+    await operation.locate?.(call, texts)
+    return call
   }
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Role } from '../accounts/users.ts'
 import type { App } from '../app.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { App } from '../app.ts'
 /** Who may ask: anybody, any user, an administrator, or an administrator and the user whose id is in the path. */
 export type Access = 'public' | 'user' | 'admin' | 'self'
 
-export type Role = 'admin' | 'user'
+export type { Role }
 
 /** The one who asks. In process that is the oldest administrator, or the owner `local` while there are no users. */
 export interface Caller {
@@ -28,6 +29,8 @@ export interface Call {
   readonly address?: string | undefined
   /** The id of the caller's login, where there is one: logging out ends it. */
   readonly session?: string | undefined
+  /** Says something beside the answer: a header over HTTP, nothing in process. */
+  readonly header?: ((name: string, value: string) => void) | undefined
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -41,10 +44,16 @@ interface Described {
   readonly access: Access
   /** One sentence for the OpenAPI document. */
   readonly summary: string
+  /** The media type of an answer that is a Download. */
+  readonly produces?: string
   /** The longest request body in bytes; 1 MiB where nothing is said. */
   readonly limit?: number
   /** Answered with 403 in single-user mode. */
   readonly blockedInSingleUserMode?: true
+  /** Done over HTTP, it is kept in the audit table: who, what, to which id, from where. */
+  readonly audited?: true
+  /** The same for everybody who may ask: in process nobody needs to be looked up, and no database is opened. */
+  readonly impersonal?: true
   /**
    * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
    * at, so that a stranger learns nothing from a validation message.

@@ -1,4 +1,6 @@
+import { accountMigrations } from './accounts-schema.ts'
 import type { Database } from './database.ts'
+import { personaMigrations } from './personas-schema.ts'
 
 /** One change of the schema. Its name is its version: never renamed, never edited once released. */
 export interface Migration {
@@ -7,4 +9,4 @@ export interface Migration {
 }
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
-export const migrations: readonly Migration[] = []
+export const migrations: readonly Migration[] = [...accountMigrations, ...personaMigrations]

@@ -1,0 +1,99 @@
+import { AppError } from '../errors.ts'
+import { type Newcomer, refuse, taken, takenProblems } from './logins.ts'
+import { type Passwords, passwordProblems } from './passwords.ts'
+import {
+  type Account,
+  type AccountChange,
+  type AccountStore,
+  emailProblems,
+  type Role,
+  type User,
+  type UserCounts,
+  type UserQuery,
+  usernameProblems,
+} from './users.ts'
+
+/** The users, as administrators manage them and as each one sees themselves. */
+export interface Directory {
+  list(query: UserQuery): { readonly users: readonly User[]; readonly total: number }
+  /** Throws `not_found`. */
+  get(id: string): Account
+  /** By name or address; throws `not_found`. */
+  named(name: string): Account
+  create(newcomer: Newcomer & { readonly role: Role }): Promise<User>
+  /** Throws `invalid` with every problem, and for the last administrator's role. */
+  update(id: string, change: AccountChange): User
+  /** Throws `invalid` for the last administrator. Everything the user owns goes with them. */
+  remove(id: string): void
+  counts(): UserCounts
+}
+
+export interface DirectoryParts {
+  readonly store: AccountStore
+  readonly passwords: Passwords
+  readonly clock: () => number
+  readonly newId: () => string
+  /** Told when logins may have ended. */
+  readonly ended: () => void
+}
+
+export function createDirectory({ store, passwords, clock, newId, ended }: DirectoryParts): Directory {
+  return {
+    list: (query) => store.list(query),
+    get(id) {
+      const account = store.byId(id)
+      if (!account) throw nobody()
+      return account
+    },
+    named(name) {
+      const account = store.byName(name)
+      if (!account) throw nobody()
+      return account
+    },
+    async create({ username, password, email, role }) {
+      const address = email || null
+      refuse('The user cannot be created', [
+        ...usernameProblems(username),
+        ...emailProblems(address),
+        ...passwordProblems(password),
+        ...takenProblems(store, username, address),
+      ])
+      const passwordHash = await passwords.hash(password)
+      const account = store.insert(
+        { id: newId(), username, email: address, passwordHash, role, mustChangePassword: false, createdAt: clock() },
+        false,
+      )
+      if (typeof account === 'string') throw taken(account as Exclude<typeof account, 'not_first'>)
+      return account.user
+    },
+    update(id, change) {
+      refuse('The user cannot be changed', [
+        ...(change.username === undefined ? [] : usernameProblems(change.username)),
+        ...(change.email === undefined ? [] : emailProblems(change.email)),
+      ])
+      const changed = store.update(id, change, clock())
+      if (changed === 'absent') throw nobody()
+      if (changed === 'last_admin') throw lastAdministrator()
+      if (typeof changed === 'string') throw taken(changed)
+      if (change.role !== undefined) ended()
+      return changed.user
+    },
+    remove(id) {
+      const outcome = store.remove(id)
+      if (outcome === 'absent') throw nobody()
+      if (outcome === 'last_admin') throw lastAdministrator()
+      ended()
+    },
+    counts: () => store.counts(clock()),
+  }
+}
+
+function nobody(): AppError {
+  return new AppError('not_found', 'There is no such user')
+}
+
+function lastAdministrator(): AppError {
+  return new AppError('invalid', 'The last administrator cannot be removed', {
+    details: ['Make somebody else an administrator first'],
+  })
+}

@@ -1,0 +1,132 @@
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { AppError } from '../errors.ts'
+
+/**
+ * JSON Web Tokens (RFC 7519) with one algorithm, HS256, under the rules of RFC 8725.
+ * jose signs, once per login. Verifying is done here: it happens at every request, and jose's runs on the thread pool,
+ * where it would wait behind password hashes.
+ */
+export interface Tokens {
+  /** Throws a `configuration` AppError when there is no secret that may be used. */
+  check(): void
+  sign(claims: Claims): Promise<string>
+  /** The claims of a token of ours that has not expired; synchronous, some ten microseconds. */
+  verify(token: string): Claims | 'invalid' | 'expired'
+}
+
+/** What a token says. The role in it is a hint for clients: the database decides. Times are seconds since 1970. */
+export interface Claims {
+  readonly sub: string
+  readonly sid: string
+  readonly ver: number
+  readonly role: string
+  readonly iat: number
+  readonly exp: number
+}
+
+/** The secrets of this installation: the first signs, all of them verify. */
+export type Secrets = readonly [current: string, ...previous: string[]]
+
+/** The longest token that is looked at: characters. Ours have about 350. */
+const longestToken = 4096
+
+const issuer = 'aichat-toolkit'
+
+/** The header that jose writes for us; any other that says the same is read as well. */
+const ownHeader = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url')
+
+/** RFC 7518 3.2: the key of HS256 has at least 256 bits. */
+const shortestSecret = 32
+
+/** `secrets` is asked at the first token; `clock` is milliseconds since 1970. */
+export function createTokens(secrets: () => Secrets, clock: () => number): Tokens {
+  let known: readonly KeyObject[] | undefined
+  const keys = () => {
+    known ??= secrets().map((secret) => createSecretKey(Buffer.from(secret)))
+    return known
+  }
+  return {
+    check: () => void keys(),
+    async sign({ sub, iat, exp, ...claims }) {
+      const { SignJWT } = await import('jose')
+      return new SignJWT({ ...claims })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setSubject(sub)
+        .setIssuer(issuer)
+        .setAudience(issuer)
+        .setIssuedAt(iat)
+        .setExpirationTime(exp)
+        .sign(keys()[0]!)
+    },
+    verify(token) {
+      if (token.length > longestToken) return 'invalid'
+      const [header, payload, signature, rest] = token.split('.')
+      if (!header || !payload || !signature || rest !== undefined) return 'invalid'
+      const given = decode(signature)
+      if (!given || !keys().some((key) => isSignature(key, header, payload, given))) return 'invalid'
+      if (header !== ownHeader && !isAcceptedHeader(parse(header))) return 'invalid'
+      const claims = readClaims(parse(payload))
+      if (!claims) return 'invalid'
+      return claims.exp * 1000 > clock() ? claims : 'expired'
+    },
+  }
+}
+
+/** What makes a secret too easy to guess; nothing for a good one. */
+export function secretProblems(secret: string): readonly string[] {
+  const problems: string[] = []
+  if (Buffer.byteLength(secret) < shortestSecret)
+    problems.push(`JWT_SECRET must be at least ${shortestSecret} bytes long`)
+  if (new Set(secret).size < 8) problems.push('JWT_SECRET repeats few characters')
+  if (
+    /change[-_ ]?(?:me|this|in)|your[-_ ]|place[-_ ]?holder|example|default|^<.*>$|^(?:secret|password|jwt[-_ ])/i.test(
+      secret,
+    )
+  )
+    problems.push('JWT_SECRET is a placeholder that anybody can guess')
+  return problems
+}
+
+/** Throws a `configuration` AppError that says how to make a good secret. */
+export function refuseWeakSecret(problems: readonly string[]): void {
+  if (problems.length === 0) return
+  throw new AppError('configuration', 'JWT_SECRET is not fit for production', {
+    details: [...problems, "Make one with: node -p 'crypto.randomBytes(32).toString(`base64`)'"],
+  })
+}
+
+function isSignature(key: KeyObject, header: string, payload: string, given: Buffer): boolean {
+  const expected = createHmac('sha256', key).update(`${header}.${payload}`).digest()
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+/** The bytes of canonical base64url: two spellings of one token are one too many. */
+function decode(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : undefined
+}
+
+function parse(part: string): Record<string, unknown> | undefined {
+  const bytes = decode(part)
+  if (!bytes) return undefined
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing else in a header is obeyed: no key of its own (jku, jwk, x5u, kid), and no extension that must be understood. */
+function isAcceptedHeader(header: Record<string, unknown> | undefined): boolean {
+  return header?.['alg'] === 'HS256' && header['typ'] === 'JWT' && !('crit' in header)
+}
+
+function readClaims(payload: Record<string, unknown> | undefined): Claims | undefined {
+  if (!payload) return undefined
+  const { sub, sid, ver, role, iat, exp, iss, aud } = payload
+  if (iss !== issuer || aud !== issuer) return undefined
+  if (typeof sub !== 'string' || typeof sid !== 'string' || typeof role !== 'string') return undefined
+  if (!Number.isInteger(ver) || !Number.isInteger(iat) || !Number.isInteger(exp)) return undefined
+  return { sub, sid, ver: ver as number, role, iat: iat as number, exp: exp as number }
+}

@@ -1,0 +1,135 @@
+export type Role = 'admin' | 'user'
+
+/** A user as everybody may see them who may see users at all: never a hash. Times are milliseconds since 1970 UTC. */
+export interface User {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly role: Role
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** A user as the store keeps them. */
+export interface Account {
+  readonly user: User
+  readonly passwordHash: string
+  /** True until the user has chosen a password of their own. */
+  readonly mustChangePassword: boolean
+  /** Counts what ends every login: a new password, a new role. Tokens carry it. */
+  readonly tokenVersion: number
+}
+
+export interface NewAccount {
+  readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly passwordHash: string
+  /** The first account is an administrator's whatever is said here. */
+  readonly role: Role
+  readonly mustChangePassword: boolean
+  readonly createdAt: number
+}
+
+export interface AccountChange {
+  readonly username?: string
+  readonly email?: string | null
+  readonly role?: Role
+}
+
+export interface UserQuery {
+  readonly limit: number
+  readonly offset: number
+  /** A part of the name or address, in any case. */
+  readonly q?: string | undefined
+}
+
+export interface UserCounts {
+  readonly total_users: number
+  readonly admins: number
+  readonly users: number
+  readonly active_sessions: number
+  readonly created_last_7_days: number
+  readonly created_last_30_days: number
+}
+
+/** A login that lasts until `expiresAt`, unless something ends it before. */
+export interface Session {
+  readonly id: string
+  readonly userId: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/** What a token is checked against: the session and its user, in one row. */
+export interface LiveSession {
+  readonly user_id: string
+  readonly username: string
+  readonly role: Role
+  readonly token_version: number
+  readonly expires_at: number
+}
+
+/** Something that happened to an account: who did what to whom, from where. Ids and addresses only, nothing typed in. */
+export interface AuditEntry {
+  readonly at: number
+  readonly action: string
+  readonly actor?: string | undefined
+  readonly target?: string | undefined
+  readonly address?: string | undefined
+  readonly outcome: 'ok' | 'failed' | 'refused'
+}
+
+export type Taken = 'username_taken' | 'email_taken'
+
+/**
+ * Where accounts are kept. Every method is one transaction that is on the disk when it returns; the checks that a change
+ * needs (a name is free, an administrator is left) are part of it. Names are compared by `nameKey`.
+ */
+export interface AccountStore {
+  /** True while there is no user. */
+  isEmpty(): boolean
+  /** Adds an account; the first becomes an administrator and owns what was local. With `onlyFirst`, only into an empty store. */
+  insert(account: NewAccount, onlyFirst: boolean): Account | Taken | 'not_first'
+  byId(id: string): Account | undefined
+  /** By name, or by address where the text holds an @. */
+  byName(text: string): Account | undefined
+  list(query: UserQuery): { readonly users: readonly User[]; readonly total: number }
+  /** A change of role ends the user's logins. */
+  update(id: string, change: AccountChange, now: number): Account | Taken | 'absent' | 'last_admin'
+  /** Ends the user's logins. */
+  setPassword(id: string, passwordHash: string, mustChange: boolean, now: number): Account | undefined
+  /** The same password at a higher cost: ends nothing. False when the password is another by now. */
+  rehash(id: string, before: string, after: string): boolean
+  remove(id: string): 'removed' | 'absent' | 'last_admin'
+  counts(now: number): UserCounts
+  /** The administrator of that name, else the oldest. */
+  administrator(preferred?: string): Account | undefined
+  /** False, and nothing opened, when the user is gone or has another password by now. */
+  openSession(session: Session, passwordHash: string): boolean
+  session(id: string): LiveSession | undefined
+  /** True when there was one. */
+  closeSession(id: string): boolean
+  record(entry: AuditEntry): void
+}
+
+/** The form in which names and addresses are compared: one user cannot pass for another by case or by a look-alike width. */
+export function nameKey(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+/** What is wrong with a username; nothing when it can be used. */
+export function usernameProblems(username: string): readonly string[] {
+  const length = [...username].length
+  if (length < 1 || length > 64) return ['username: must be 1 to 64 characters long']
+  if (username.includes('@')) return ['username: must not hold @, which marks an e-mail address']
+  if (!/^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._+ -]*[\p{L}\p{M}\p{N}_+-])?$/u.test(username))
+    return ['username: may hold letters, digits, and . _ + - or spaces between them']
+  return []
+}
+
+/** What is wrong with an e-mail address; whether it reaches anybody only a message to it would tell. */
+export function emailProblems(email: string | null): readonly string[] {
+  if (email === null || (email.length <= 254 && /^[^\s@\x00-\x1f\x7f]+@[^\s@\x00-\x1f\x7f]+$/.test(email))) return []
+  return ['email: must be an address such as ada@example.org']
+}

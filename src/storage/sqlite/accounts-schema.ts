@@ -1,0 +1,47 @@
+import type { Migration } from './migrations.ts'
+
+/** Users, their logins, and the record of what was done to them. */
+export const accountMigrations: readonly Migration[] = [
+  {
+    name: 'accounts-1',
+    up: (db) =>
+      db.exec(`
+        CREATE TABLE user (
+          id TEXT PRIMARY KEY,
+          username TEXT NOT NULL,
+          -- Case-folded forms: what must be unique is what a reader takes for the same name.
+          username_key TEXT NOT NULL UNIQUE,
+          email TEXT,
+          email_key TEXT UNIQUE,
+          password_hash TEXT NOT NULL,
+          role TEXT NOT NULL CHECK (role IN ('admin', 'user')),
+          must_change_password INTEGER NOT NULL CHECK (must_change_password IN (0, 1)),
+          token_version INTEGER NOT NULL DEFAULT 0,
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX user_order ON user (created_at, id);
+        CREATE TABLE login_session (
+          id TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+          created_at INTEGER NOT NULL,
+          expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX login_session_of_user ON login_session (user_id);
+        CREATE INDEX login_session_expiry ON login_session (expires_at);
+        CREATE TABLE audit (
+          id INTEGER PRIMARY KEY,
+          at INTEGER NOT NULL,
+          action TEXT NOT NULL,
+          actor TEXT,
+          target TEXT,
+          address TEXT,
+          outcome TEXT NOT NULL
+        ) STRICT;
+        -- The newest 100,000 entries are kept: failed logins must not fill a disk.
+        CREATE TRIGGER audit_bound AFTER INSERT ON audit BEGIN
+          DELETE FROM audit WHERE id <= new.id - 100000;
+        END;
+      `),
+  },
+]

@@ -1,0 +1,55 @@
+import type { AuditEntry, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
+import type { Database } from './database.ts'
+
+const dayMs = 86_400_000
+
+/** How long an expired login stays before it is swept: a clock set forward by mistake must not cost anybody theirs. */
+const sweepAfterMs = dayMs
+
+/** The statements about logins, and about the record of what was done. */
+export function sessionStatements(db: Database) {
+  const live = db.prepare<[string], LiveSession>(
+    `SELECT s.user_id, u.username, u.role, u.token_version, s.expires_at
+     FROM login_session s JOIN user u ON u.id = s.user_id WHERE s.id = ?`,
+  )
+  // A login whose password was changed while it was being checked is no login.
+  const openRow = db.prepare<[Session & { passwordHash: string }]>(
+    `INSERT INTO login_session (id, user_id, created_at, expires_at)
+     SELECT :id, id, :createdAt, :expiresAt FROM user WHERE id = :userId AND password_hash = :passwordHash`,
+  )
+  const closeRow = db.prepare<[string]>('DELETE FROM login_session WHERE id = ?')
+  const closeRows = db.prepare<[string]>('DELETE FROM login_session WHERE user_id = ?')
+  const sweep = db.prepare<[number]>('DELETE FROM login_session WHERE expires_at < ?')
+  const auditRow = db.prepare(
+    `INSERT INTO audit (at, action, actor, target, address, outcome) VALUES (:at, :action, :actor, :target, :address, :outcome)`,
+  )
+  const counted = db.prepare<{ now: number; week: number; month: number }, UserCounts>(`
+    SELECT count(*) AS total_users,
+      count(*) FILTER (WHERE role = 'admin') AS admins,
+      count(*) FILTER (WHERE role = 'user') AS users,
+      (SELECT count(*) FROM login_session WHERE expires_at > :now) AS active_sessions,
+      count(*) FILTER (WHERE created_at > :week) AS created_last_7_days,
+      count(*) FILTER (WHERE created_at > :month) AS created_last_30_days
+    FROM user`)
+  const open = db.transaction((session: Session, passwordHash: string) => {
+    sweep.run(session.createdAt - sweepAfterMs)
+    return openRow.run({ ...session, passwordHash }).changes > 0
+  })
+
+  return {
+    open: (session: Session, passwordHash: string) => open.immediate(session, passwordHash),
+    find: (id: string) => live.get(id),
+    close: (id: string) => closeRow.run(id).changes > 0,
+    closeAll: (userId: string) => void closeRows.run(userId),
+    counts: (now: number) => counted.get({ now, week: now - 7 * dayMs, month: now - 30 * dayMs })!,
+    record: ({ at, action, outcome, actor, target, address }: AuditEntry) =>
+      void auditRow.run({
+        at,
+        action,
+        outcome,
+        actor: actor ?? null,
+        target: target ?? null,
+        address: address ?? null,
+      }),
+  }
+}

@@ -1,0 +1,193 @@
+import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import {
+  type Account,
+  type AccountChange,
+  type AccountStore,
+  type NewAccount,
+  nameKey,
+  type Taken,
+  type User,
+  type UserQuery,
+} from '../../accounts/users.ts'
+import { AppError } from '../../errors.ts'
+import { sessionStatements } from './accounts-sessions.ts'
+import type { Database } from './database.ts'
+import { adopt, disown } from './ownership.ts'
+
+interface UserRow extends User {
+  readonly username_key: string
+  readonly email_key: string | null
+  readonly password_hash: string
+  readonly must_change_password: 0 | 1
+  readonly token_version: number
+}
+
+/**
+ * Accounts in SQLite. `path` is the database's: a mark beside it says that there were users once. A database without
+ * users beside that mark has lost them and is refused with a `configuration` AppError, since it would open the
+ * first-time setup to anybody.
+ */
+export function openAccountStore(db: Database, path: string): AccountStore {
+  const rows = userStatements(db)
+  const sessions = sessionStatements(db)
+  const marker = `${path}.accounts`
+  if (rows.isEmpty()) {
+    if (existsSync(marker)) throw lost(path, marker)
+  } else mark(marker)
+
+  const insert = db.transaction((account: NewAccount, onlyFirst: boolean): Account | Taken | 'not_first' => {
+    const first = rows.isEmpty()
+    if (onlyFirst && !first) return 'not_first'
+    const conflict = rows.conflict(account.id, account)
+    if (conflict) return conflict
+    rows.insert({ ...account, role: first ? 'admin' : account.role })
+    if (first) adopt(db, account.id)
+    return rows.byId(account.id)!
+  })
+  const update = db.transaction((id: string, change: AccountChange, now: number) => {
+    const before = rows.byId(id)
+    if (!before) return 'absent'
+    const conflict = rows.conflict(id, change)
+    if (conflict) return conflict
+    if (change.role !== undefined && change.role !== before.user.role) {
+      if (!rows.setRole(id, change.role)) return 'last_admin'
+      sessions.closeAll(id)
+    }
+    rows.describe(id, { ...before.user, ...change }, now)
+    return rows.byId(id)!
+  })
+  const setPassword = db.transaction((id: string, hash: string, mustChange: boolean, now: number) => {
+    rows.setPassword(id, hash, mustChange, now)
+    sessions.closeAll(id)
+    return rows.byId(id)
+  })
+  const remove = db.transaction((id: string) => {
+    if (!rows.byId(id)) return 'absent'
+    if (!rows.remove(id)) return 'last_admin'
+    disown(db, id)
+    return 'removed'
+  })
+
+  return {
+    isEmpty: rows.isEmpty,
+    insert(account, onlyFirst) {
+      // Marked before the account is acknowledged.
+      const inserted = insert.immediate(account, onlyFirst)
+      if (typeof inserted !== 'string') mark(marker)
+      return inserted
+    },
+    byId: rows.byId,
+    byName: rows.byName,
+    list: (query) => listed(db, query),
+    update: (id, change, now) => update.immediate(id, change, now),
+    setPassword: (id, hash, mustChange, now) => setPassword.immediate(id, hash, mustChange, now),
+    rehash: rows.rehash,
+    remove: (id) => remove.immediate(id),
+    counts: sessions.counts,
+    administrator: rows.administrator,
+    openSession: sessions.open,
+    session: sessions.find,
+    closeSession: sessions.close,
+    record: sessions.record,
+  }
+}
+
+function userStatements(db: Database) {
+  const any = db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck()
+  const one = db.prepare<[string], UserRow>('SELECT * FROM user WHERE id = ?')
+  const named = db.prepare<[string], UserRow>('SELECT * FROM user WHERE username_key = ?')
+  const addressed = db.prepare<[string], UserRow>('SELECT * FROM user WHERE email_key = ?')
+  const administrator = db.prepare<[string], UserRow>(
+    `SELECT * FROM user WHERE role = 'admin' ORDER BY username_key = ? DESC, created_at, rowid LIMIT 1`,
+  )
+  const insert = db.prepare(
+    `INSERT INTO user (id, username, username_key, email, email_key, password_hash, role, must_change_password, created_at, updated_at)
+     VALUES (:id, :username, :usernameKey, :email, :emailKey, :passwordHash, :role, :mustChange, :createdAt, :createdAt)`,
+  )
+  // The last administrator can be neither removed nor demoted: judged by the statement that would do it.
+  const notTheLast = `(role <> 'admin' OR (SELECT count(*) FROM user WHERE role = 'admin') > 1)`
+  const remove = db.prepare<[string]>(`DELETE FROM user WHERE id = ? AND ${notTheLast}`)
+  const setRole = db.prepare(
+    `UPDATE user SET role = :role, token_version = token_version + 1 WHERE id = :id AND (:role = 'admin' OR ${notTheLast})`,
+  )
+  const describe = db.prepare(
+    `UPDATE user SET username = :username, username_key = :usernameKey, email = :email, email_key = :emailKey,
+       updated_at = :now WHERE id = :id`,
+  )
+  const setPassword = db.prepare(
+    `UPDATE user SET password_hash = :hash, must_change_password = :mustChange, token_version = token_version + 1,
+       updated_at = :now WHERE id = :id`,
+  )
+  const rehash = db.prepare('UPDATE user SET password_hash = :after WHERE id = :id AND password_hash = :before')
+
+  return {
+    isEmpty: () => any.get() === undefined,
+    byId: (id: string) => accountOf(one.get(id)),
+    byName: (text: string) => accountOf((text.includes('@') ? addressed : named).get(nameKey(text))),
+    administrator: (preferred = '') => accountOf(administrator.get(nameKey(preferred))),
+    /** Whether a name or address is somebody else's. */
+    conflict(id: string, { username, email }: AccountChange): Taken | undefined {
+      const owner = username === undefined ? undefined : named.get(nameKey(username))
+      if (owner && owner.id !== id) return 'username_taken'
+      const reader = email ? addressed.get(nameKey(email)) : undefined
+      return reader && reader.id !== id ? 'email_taken' : undefined
+    },
+    insert: (account: NewAccount) =>
+      void insert.run({ ...account, ...keysOf(account), mustChange: account.mustChangePassword ? 1 : 0 }),
+    remove: (id: string) => remove.run(id).changes > 0,
+    setRole: (id: string, role: string) => setRole.run({ id, role }).changes > 0,
+    describe: (id: string, { username, email }: Pick<User, 'username' | 'email'>, now: number) =>
+      void describe.run({ id, username, email, ...keysOf({ username, email }), now }),
+    setPassword: (id: string, hash: string, mustChange: boolean, now: number) =>
+      void setPassword.run({ id, hash, mustChange: mustChange ? 1 : 0, now }),
+    rehash: (id: string, before: string, after: string) => rehash.run({ id, before, after }).changes > 0,
+  }
+}
+
+function keysOf({ username, email }: Pick<User, 'username' | 'email'>) {
+  return { usernameKey: nameKey(username), emailKey: email === null ? null : nameKey(email) }
+}
+
+function listed(db: Database, { limit, offset, q = '' }: UserQuery) {
+  const where = `instr(username_key, :q) > 0 OR instr(coalesce(email_key, ''), :q) > 0`
+  const values = { q: nameKey(q), limit, offset }
+  const rows = db
+    .prepare<[typeof values], UserRow>(
+      `SELECT * FROM user WHERE ${where} ORDER BY created_at, id LIMIT :limit OFFSET :offset`,
+    )
+    .all(values)
+  const total = db
+    .prepare<[{ q: string }], number>(`SELECT count(*) FROM user WHERE ${where}`)
+    .pluck()
+    .get({ q: values.q })
+  return { users: rows.map(userOf), total: total! }
+}
+
+function accountOf(row: UserRow | undefined): Account | undefined {
+  return (
+    row && {
+      user: userOf(row),
+      passwordHash: row.password_hash,
+      mustChangePassword: row.must_change_password === 1,
+      tokenVersion: row.token_version,
+    }
+  )
+}
+
+function userOf({ id, username, email, role, created_at, updated_at }: UserRow): User {
+  return { id, username, email, role, created_at, updated_at }
+}
+
+function mark(marker: string): void {
+  if (existsSync(marker)) return
+  const file = openSync(marker, 'w', 0o600)
+  writeSync(file, 'This file says that there are accounts in the database beside it.\n')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+function lost(path: string, marker: string): AppError {
+  return new AppError('configuration', `The accounts that were in the database ${path} are gone`, {
+    details: ['Restore it from a backup', `or, to begin anew, remove ${path} and ${marker}`],
+  })
+}
