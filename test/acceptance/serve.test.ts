@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { aichatCommand } from '../command.ts'
+import { pluginAt } from '../installation.ts'
+import { completionEvents, openStandIn } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('aichat serve api')
+const homes: string[] = []
+test.after(() => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true })
+})
+
+test('says where it serves on stderr, nothing on stdout, and ends cleanly with exit 0', async () => {
+  await withDaemon({}, async ({ url, child, output }) => {
+    assert.match(output.stderr, /serves the API on http:\/\/127\.0\.0\.1:\d+/)
+    assert.equal(await (await fetch(`${url}/ready`)).json(), { status: 'ready' })
+    child.kill('SIGTERM')
+    const [code] = await once(child, 'exit')
+    assert.is(code, 0)
+    assert.is(output.stdout, '')
+  })
+})
+
+test('a stop lets the answer in flight finish', async () => {
+  const events = completionEvents(['one ', 'two ', 'three ', 'four '])
+  const provider = await openStandIn(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of events) {
+      response.write(event)
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    response.end()
+  })
+  await withDaemon({ CUSTOM_API_KEY: 'sk-test-123456' }, async ({ url, child, token }) => {
+    const headers = { 'content-type': 'application/json', ...token }
+    const send = (path: string, body: unknown) =>
+      fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    assert.is((await send('/api/plugins/install', pluginAt(provider.url))).status, 201)
+    const response = await send('/api/chat', {
+      plugin: 'custom',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+    })
+    let text = ''
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+      if (text === '') child.kill('SIGTERM')
+      text += Buffer.from(piece).toString('utf8')
+    }
+    assert.match(text, /four/)
+    assert.match(text, /\[DONE\]/)
+    const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+    assert.is(code, 0)
+  })
+  await provider.close()
+})
+
+test('a taken port is exit 69 and names the port; no other port is picked', async () => {
+  const blocker = createServer().listen(0, '127.0.0.1')
+  await once(blocker, 'listening')
+  const { port } = blocker.address() as { port: number }
+  const child = start({}, ['--port', String(port)])
+  const output = collect(child)
+  const [code] = await once(child, 'exit')
+  assert.is(code, 69)
+  assert.match(output.stderr, new RegExp(`port ${port} is taken`))
+  blocker.close()
+})
+
+test('a port where another aichat serves says so', async () => {
+  await withDaemon({}, async ({ url }) => {
+    const child = start({}, ['--port', new URL(url).port])
+    const output = collect(child)
+    const [code] = await once(child, 'exit')
+    assert.is(code, 69)
+    assert.match(output.stderr, /aichat serves there already/)
+  })
+})
+
+for (const [what, words] of [
+  ['an unknown server', ['nope']],
+  ['a port that is none', ['--port', 'http']],
+  ['a port out of range', ['--port', '70000']],
+] as const) {
+  test(`${what} is a usage error`, async () => {
+    const child = start({}, words, [])
+    const [code] = await once(child, 'exit')
+    assert.is(code, 64)
+  })
+}
+
+test.run()
+
+function start(
+  environment: Record<string, string>,
+  words: readonly string[],
+  servers: readonly string[] = ['api'],
+): ChildProcess {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-serve-'))
+  homes.push(home)
+  const [program, ...args] = aichatCommand
+  return spawn(program!, [...args, 'serve', ...servers, ...words], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' }
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  return output
+}
+
+async function withDaemon(
+  environment: Record<string, string>,
+  run: (daemon: {
+    url: string
+    child: ChildProcess
+    output: { stdout: string; stderr: string }
+    token: Record<string, string>
+  }) => Promise<void>,
+): Promise<void> {
+  const child = start(environment, ['--port', '0'])
+  const output = collect(child)
+  try {
+    while (!/http:\/\/\S+:\d+/.test(output.stderr)) {
+      if (child.exitCode !== null) throw new Error(output.stderr)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output.stderr)![0]
+    const registered = await fetch(`${url}/api/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'admin', password: 'Passw0rd' }),
+    })
+    const { token } = (await registered.json()) as { token?: string }
+    await run({ url, child, output, token: token ? { authorization: `Bearer ${token}` } : {} })
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  }
+}
