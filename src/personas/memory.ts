@@ -27,10 +27,8 @@ export interface MemoryEntry {
   /** 0 to 1. */
   readonly importance_score: number
   readonly metadata: Metadata
-  /** Unit length; only where it was asked for, absent while it is still pending. */
-  readonly embedding?: Float32Array
-  /** The key of the space that `embedding` lives in, see `EmbeddingSpace`. */
-  readonly embedding_space?: string
+  /** Only where it was asked for, and absent while it is still pending. */
+  readonly vector?: Vector
 }
 
 /** A memory to be stored; ids are made by the store unless given (an import gives them after remapping). */
@@ -65,6 +63,8 @@ export interface RetentionPolicy {
   readonly maxAge: number
   /** Without clean-up nothing is evicted, and a full memory refuses. */
   readonly cleanup: boolean
+  /** What the time is, to measure ages by. */
+  readonly now: number
 }
 
 /** Why a memory went. */
@@ -92,8 +92,42 @@ export interface WipeFilter {
   readonly before?: number
 }
 
-/** What the analyser makes of a query: see `ranking.ts`. */
-export interface LexicalQuery {
+/** What a store is asked to find. */
+export interface SearchQuery {
+  /** As `queryTermsOf` gives them; none finds by vector alone. */
+  readonly terms: readonly string[]
+  /** The query's vector; none finds by terms alone. */
+  readonly vector?: Vector
+  /** How many candidates each of the two indexes gives. */
+  readonly candidates: number
+}
+
+/** What a store found for `rank` to judge. */
+export interface Found {
+  /** Memories in the scope, and how many terms one has on average. */
+  readonly memories: number
+  readonly meanTerms: number
+  /** For each asked term, in the order asked: in how many memories' own text it stands. */
+  readonly frequencies: readonly number[]
+  readonly candidates: readonly Candidate[]
+}
+
+/** A memory that may answer. */
+export interface Candidate {
+  readonly entry: MemoryEntry
+  readonly terms: readonly string[]
+  /** Terms of who said it and when. */
+  readonly about: readonly string[]
+  /** What was said around it in the same conversation, nearest first. */
+  readonly around: readonly Neighbour[]
+  /** With the query's vector; absent where the memory has none in that space, or was asked for none. */
+  readonly cosine?: number
+}
+
+/** A memory before (negative distance) or after another in the same conversation. */
+export interface Neighbour {
+  readonly distance: number
+  readonly question: boolean
   readonly terms: readonly string[]
 }
 
@@ -120,7 +154,17 @@ export interface MemoryStore {
   /** Removes for good (text, index, vectors, freed pages) and resolves with the number. */
   wipe(scope: Scope, filter: WipeFilter): Promise<number>
   /** Removes what is too old or too many. */
-  clean(scope: Scope, policy: RetentionPolicy, now: number): Promise<readonly Eviction[]>
+  clean(scope: Scope, policy: RetentionPolicy): Promise<readonly Eviction[]>
+  /** What may answer a query: the best by terms and the nearest by vector, in no order. */
+  search(scope: Scope, query: SearchQuery): Promise<Found>
+  /** Memories that have no vector in the space, oldest first, with the number of all such. */
+  pending(
+    scope: Scope,
+    spaceKey: string | undefined,
+    limit: number,
+  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly total: number }>
+  /** Gives memories their vectors, in place of older ones; ids that are gone are left out. */
+  putVectors(scope: Scope, vectors: ReadonlyMap<string, Vector>): Promise<void>
   /** The record of what went and why, newest first. */
   evictions(scope: Scope, limit: number): Promise<readonly Eviction[]>
 }
@@ -134,3 +178,28 @@ export const memoryInput = z.object({
   metadata: metadata.default({}),
 })
 export type MemoryInput = z.output<typeof memoryInput>
+
+/** The category of a memory, or '' when it has none. */
+export function categoryOf(metadata: Metadata): string {
+  return textIn(metadata, 'category')
+}
+
+/** Who said it, or ''. */
+export function speakerOf(metadata: Metadata): string {
+  return textIn(metadata, 'speaker')
+}
+
+/** The conversation it was said in, or ''. */
+export function conversationOf(metadata: Metadata): string {
+  return textIn(metadata, 'conversation')
+}
+
+/** Whether clean-up must leave it. */
+export function isPinned(metadata: Metadata): boolean {
+  return metadata['pinned'] === true
+}
+
+function textIn(metadata: Metadata, field: string): string {
+  const value = metadata[field]
+  return typeof value === 'string' ? value : ''
+}

@@ -61,7 +61,8 @@ function plain(word: string): string {
     .replaceAll('ß', 'ss')
 }
 
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const run = new RegExp(`${unspaced.source}+|[^${unspaced.source.slice(1, -1)}]+`, 'gu')
 
 function addCharacters(word: string, terms: string[]): void {
@@ -85,5 +86,7 @@ const functionWords: ReadonlySet<string> = new Set(
   quite rather really same shall she shed shes should shouldnt so some such than that thats the their theirs them
   themselves then there theres these they theyd theyll theyre theyve this those through to too toward towards under until
   up upon us very was wasnt we wed well were werent weve what whats when where which while who whom whos whose why will
-  with within without wont would wouldnt yes yet you youd youll your youre yours yourself yourselves youve`.split(/\s+/),
+  with within without wont would wouldnt yes yet you youd youll your youre yours yourself yourselves youve`.split(
+    /\s+/,
+  ),
 )

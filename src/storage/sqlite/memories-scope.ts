@@ -1,0 +1,56 @@
+import { AppError } from '../../errors.ts'
+import type { Scope } from '../../personas/memory.ts'
+import type { Database } from './database.ts'
+
+export interface ScopeRow {
+  readonly scope_id: number
+  readonly last_number: number
+  readonly memories: number
+  readonly terms: number
+}
+
+/** The numbers of one scope's memories, both ends included. */
+export interface NumberRange {
+  readonly low: number
+  readonly high: number
+}
+
+/** Numbers per scope; with 2^24 of them two to the power of 29 scopes stay exact in a JavaScript number. */
+const width = 2 ** 24
+
+/** The range that every statement about a scope's memories is limited to. */
+export function rangeOf(scopeId: number): NumberRange {
+  return { low: scopeId * width, high: scopeId * width + width - 1 }
+}
+
+/** The scope's row, or undefined where nothing was ever stored. */
+export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
+  return db
+    .prepare<[string, string], ScopeRow>(
+      'SELECT scope_id, last_number, memories, terms FROM memory_scope WHERE persona_id = ? AND user_id = ?',
+    )
+    .get(scope.personaId, scope.userId)
+}
+
+/**
+ * The scope's row, made if need be. Throws `not_found` where that user has no such persona: it may have been removed
+ * since the caller looked, and nothing may be stored under somebody else's.
+ */
+export function makeScope(db: Database, scope: Scope): ScopeRow {
+  db.prepare(
+    `INSERT INTO memory_scope (persona_id, user_id) SELECT id, user_id FROM persona WHERE id = ? AND user_id = ?
+       ON CONFLICT DO NOTHING`,
+  ).run(scope.personaId, scope.userId)
+  const row = findScope(db, scope)
+  if (!row) throw new AppError('not_found', `No persona "${scope.personaId}"`)
+  return row
+}
+
+/** The next `count` numbers of a scope. */
+export function takeNumbers(db: Database, scope: ScopeRow, count: number): number[] {
+  const last = scope.last_number + count
+  if (last >= width) throw new AppError('internal', 'A persona cannot store more than sixteen million memories')
+  db.prepare('UPDATE memory_scope SET last_number = ? WHERE scope_id = ?').run(last, scope.scope_id)
+  const { low } = rangeOf(scope.scope_id)
+  return Array.from({ length: count }, (_, at) => low + scope.last_number + 1 + at)
+}

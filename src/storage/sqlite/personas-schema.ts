@@ -1,0 +1,123 @@
+import type { Migration } from './migrations.ts'
+
+/** Personas, their memories, and saved conversations. */
+export const personaMigrations: readonly Migration[] = [
+  {
+    name: 'personas-1',
+    up: (db) =>
+      db.exec(`
+        CREATE TABLE persona (
+          id TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL,
+          name TEXT NOT NULL,
+          model TEXT NOT NULL,
+          description TEXT,
+          system_prompt TEXT,
+          parameters TEXT NOT NULL,
+          embedding_model TEXT,
+          memory_settings TEXT,
+          mutation_settings TEXT,
+          extra TEXT,
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX persona_of_user ON persona (user_id, created_at);
+      `),
+  },
+  {
+    name: 'memories-1',
+    up: (db) => {
+      // A memory's number is scope_id · 2^24 + a count, so that a scope is one range of every index, the full-text index
+      // among them: no statement can reach beyond its scope, and a search costs what its own scope costs.
+      db.exec(`
+        CREATE TABLE memory_scope (
+          scope_id INTEGER PRIMARY KEY,
+          persona_id TEXT NOT NULL REFERENCES persona (id) ON DELETE CASCADE,
+          user_id TEXT NOT NULL,
+          last_number INTEGER NOT NULL DEFAULT 0,
+          memories INTEGER NOT NULL DEFAULT 0,
+          terms INTEGER NOT NULL DEFAULT 0,
+          UNIQUE (persona_id, user_id)
+        ) STRICT;
+        CREATE TABLE memory (
+          memory_id INTEGER PRIMARY KEY,
+          scope_id INTEGER NOT NULL REFERENCES memory_scope (scope_id) ON DELETE CASCADE,
+          id TEXT NOT NULL,
+          content TEXT NOT NULL,
+          digest BLOB NOT NULL,
+          timestamp INTEGER NOT NULL,
+          importance REAL NOT NULL CHECK (importance BETWEEN 0 AND 1),
+          category TEXT NOT NULL,
+          pinned INTEGER NOT NULL,
+          conversation TEXT NOT NULL,
+          metadata TEXT NOT NULL,
+          UNIQUE (scope_id, id)
+        ) STRICT;
+        CREATE INDEX memory_digest ON memory (scope_id, digest);
+        CREATE INDEX memory_time ON memory (scope_id, timestamp);
+        CREATE INDEX memory_order ON memory (scope_id, conversation, timestamp, memory_id);
+        CREATE TABLE embedding_space (
+          space_id INTEGER PRIMARY KEY,
+          key TEXT NOT NULL UNIQUE,
+          model TEXT NOT NULL,
+          dimension INTEGER NOT NULL
+        ) STRICT;
+      `)
+      // Unit vectors as float32 in an ordinary table, and not in sqlite-vec's vec0. For the thousand vectors of a scope an
+      // exact scan is as fast, every dimension fits into one table, and three traps are out of reach: vec0 allocates
+      // chunk_size vectors (1,024 by default) per partition, 6 MB for a scope of one memory at 1,536 dimensions; its
+      // default metric is L2; and an ORDER BY over a distance function, which here is right, there scans everything.
+      db.exec(`
+        CREATE TABLE memory_vector (
+          memory_id INTEGER PRIMARY KEY REFERENCES memory (memory_id) ON DELETE CASCADE,
+          space_id INTEGER NOT NULL REFERENCES embedding_space (space_id),
+          vector BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE memory_eviction (
+          eviction_id INTEGER PRIMARY KEY,
+          scope_id INTEGER NOT NULL REFERENCES memory_scope (scope_id) ON DELETE CASCADE,
+          id TEXT NOT NULL,
+          reason TEXT NOT NULL,
+          timestamp INTEGER NOT NULL,
+          importance REAL NOT NULL,
+          evicted_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX memory_eviction_scope ON memory_eviction (scope_id, eviction_id);
+      `)
+      // What is indexed are the terms that ranking-terms.ts makes, so the tokenizer only has to part them again. For the
+      // one named ascii every character beyond ASCII belongs to a term, in whatever version of Unicode it was added.
+      // secure-delete takes removed terms out of the index at once.
+      db.exec(`
+        CREATE VIRTUAL TABLE memory_text USING fts5 (
+          content, about, context,
+          tokenize = 'ascii',
+          detail = column
+        );
+        INSERT INTO memory_text (memory_text, rank) VALUES ('secure-delete', 1);
+      `)
+    },
+  },
+  {
+    name: 'conversations-1',
+    up: (db) =>
+      db.exec(`
+        CREATE TABLE conversation (
+          id TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL,
+          name TEXT NOT NULL,
+          persona_id TEXT,
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL,
+          UNIQUE (user_id, name)
+        ) STRICT;
+        CREATE INDEX conversation_of_user ON conversation (user_id, updated_at);
+        CREATE TABLE conversation_message (
+          conversation_id TEXT NOT NULL REFERENCES conversation (id) ON DELETE CASCADE,
+          number INTEGER NOT NULL,
+          message TEXT NOT NULL,
+          timestamp INTEGER NOT NULL,
+          PRIMARY KEY (conversation_id, number)
+        ) STRICT, WITHOUT ROWID;
+      `),
+  },
+]

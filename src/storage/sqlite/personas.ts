@@ -1,0 +1,122 @@
+import type { Persona, PersonaStore } from '../../personas/persona.ts'
+import type { Database } from './database.ts'
+import { removeMemoriesOf } from './memories.ts'
+import { giveBackPages } from './pages.ts'
+
+interface Row {
+  id: string
+  user_id: string
+  name: string
+  model: string
+  description: string | null
+  system_prompt: string | null
+  parameters: string
+  embedding_model: string | null
+  memory_settings: string | null
+  mutation_settings: string | null
+  extra: string | null
+  created_at: number
+  updated_at: number
+}
+
+/** Personas in SQLite. */
+export function createPersonaStore(db: Database): PersonaStore {
+  const rows = personaRows(db)
+  return {
+    async save(persona) {
+      rows.save(persona)
+    },
+    async find(id) {
+      return rows.find(id)
+    },
+    async list(owner) {
+      return db
+        .prepare<[string], Row>('SELECT * FROM persona WHERE user_id = ? ORDER BY created_at, id')
+        .all(owner)
+        .map(personaOf)
+    },
+    async remove(id, owner) {
+      const removed = db.transaction(() => rows.remove(id, owner)).immediate()
+      if (removed) giveBackPages(db)
+      return removed
+    },
+    async removeOwner(owner) {
+      const ids = db.transaction(() => {
+        const all = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ?').pluck().all(owner)
+        for (const id of all) rows.remove(id, owner)
+        return all
+      })
+      const count = ids.immediate().length
+      if (count > 0) giveBackPages(db)
+      return count
+    },
+    async reassign(from, to) {
+      db.transaction(() => {
+        db.prepare('UPDATE persona SET user_id = ? WHERE user_id = ?').run(to, from)
+        db.prepare('UPDATE memory_scope SET user_id = ? WHERE user_id = ?').run(to, from)
+      }).immediate()
+    },
+  }
+}
+
+/** The same by plain calls, for transactions that span several stores. */
+export function personaRows(db: Database) {
+  return {
+    save(persona: Persona): void {
+      db.prepare(
+        `INSERT INTO persona (id, user_id, name, model, description, system_prompt, parameters, embedding_model,
+           memory_settings, mutation_settings, extra, created_at, updated_at)
+         VALUES (@id, @user_id, @name, @model, @description, @system_prompt, @parameters, @embedding_model,
+           @memory_settings, @mutation_settings, @extra, @created_at, @updated_at)
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, model = excluded.model,
+           description = excluded.description, system_prompt = excluded.system_prompt, parameters = excluded.parameters,
+           embedding_model = excluded.embedding_model, memory_settings = excluded.memory_settings,
+           mutation_settings = excluded.mutation_settings, extra = excluded.extra, updated_at = excluded.updated_at
+         WHERE user_id = excluded.user_id`,
+      ).run(rowOf(persona))
+    },
+    find(id: string): Persona | undefined {
+      const row = db.prepare<[string], Row>('SELECT * FROM persona WHERE id = ?').get(id)
+      return row && personaOf(row)
+    },
+    /** With everything that hangs on it: memories here, the rest by foreign keys. */
+    remove(id: string, owner: string): boolean {
+      if (!db.prepare('SELECT 1 FROM persona WHERE id = ? AND user_id = ?').get(id, owner)) return false
+      removeMemoriesOf(db, id)
+      db.prepare('DELETE FROM persona WHERE id = ? AND user_id = ?').run(id, owner)
+      return true
+    },
+  }
+}
+
+function rowOf(persona: Persona): Row {
+  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+  return {
+    ...persona,
+    description: persona.description ?? null,
+    system_prompt: persona.system_prompt ?? null,
+    parameters: JSON.stringify(persona.parameters),
+    embedding_model: persona.embedding_model ?? null,
+    memory_settings: json(persona.memory_settings),
+    mutation_settings: json(persona.mutation_settings),
+    extra: json(persona.extra),
+  }
+}
+
+function personaOf(row: Row): Persona {
+  return {
+    id: row.id,
+    user_id: row.user_id,
+    name: row.name,
+    model: row.model,
+    ...(row.description !== null && { description: row.description }),
+    ...(row.system_prompt !== null && { system_prompt: row.system_prompt }),
+    parameters: JSON.parse(row.parameters),
+    ...(row.embedding_model !== null && { embedding_model: row.embedding_model }),
+    ...(row.memory_settings !== null && { memory_settings: JSON.parse(row.memory_settings) }),
+    ...(row.mutation_settings !== null && { mutation_settings: JSON.parse(row.mutation_settings) }),
+    ...(row.extra !== null && { extra: JSON.parse(row.extra) }),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
