@@ -7,7 +7,6 @@ import type { Voice } from './engine.ts'
 const variant = z.object({
   id: z.string(),
   description: z.string(),
-  instruct: z.boolean(),
   design: z.boolean(),
   clone: z.boolean(),
 })

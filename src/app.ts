@@ -4,6 +4,8 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Secrets } from './accounts/tokens.ts'
+import type { SpeechRouter } from '../speech/router.ts'
+import type { ServiceOptions, SpeechService } from '../speech/service.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
@@ -30,6 +32,7 @@ export interface App {
   readonly secrets: SecretFile
   readonly health: Health
   chat(): Promise<Chat>
+  speech(): Promise<SpeechRouter>
   /** Users and logins; the database is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
   close(): Promise<void>
@@ -69,6 +72,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     secrets,
     health,
     chat: once(openChat),
+    speech: once(openSpeech),
     accounts: once(openAccounts),
     async close() {
       for (const close of closers.reverse()) await close()
@@ -119,6 +123,32 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       const current = given ?? ownTokenSecret(join(settings.paths.data, 'token-secret'))
       return previous === undefined ? [current] : [current, previous]
     }
+  }
+
+  async function openSpeech(): Promise<SpeechRouter> {
+    const [{ openOutbound }, { createSpeechRouter }, { openSpeechService }] = await Promise.all([
+      import('./outbound/agent.ts'),
+      import('../speech/router.ts'),
+      import('../speech/service.ts'),
+    ])
+    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
+    const services = new Map<string, SpeechService>()
+    closers.push(async () => {
+      await outbound.close()
+      await Promise.all([...services.values()].map((service) => service.close()))
+    })
+    return createSpeechRouter({
+      plugins: () => plugins.list().filter(({ type }) => type === 'tts'),
+      active: () => plugins.active('tts'),
+      keyHeader: keys.headerFor,
+      send: outbound.send,
+      open(server, variant) {
+        const key = `${server} ${variant ?? ''}`
+        const service = services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant })
+        services.set(key, service)
+        return service
+      },
+    })
   }
 
   async function openChat(): Promise<Chat> {
@@ -178,6 +208,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     })
     return { router, ollama }
   }
+}
+
+/** Where speech finds its models. */
+export function speechPlaces(settings: Settings): Pick<ServiceOptions, 'modelsFolder' | 'hubEndpoint' | 'hubToken'> {
+  const { modelsFolder, hubEndpoint, environment } = settings
+  return { modelsFolder, hubEndpoint, hubToken: readSecret('HF_TOKEN', environment)?.value }
 }
 
 /** What can be done today by someone for whom nothing answers. */

@@ -2,6 +2,12 @@ import { chatOperations } from './chat.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { pluginOperations } from './plugins.ts'
+import { speechOperations } from './speech.ts'
 
 /** Every operation there is: the routes, the OpenAPI document and the tests that walk them all follow from this list. */
-export const operations: readonly Operation[] = [...pluginOperations, ...modelOperations, ...chatOperations]
+export const operations: readonly Operation[] = [
+  ...pluginOperations,
+  ...modelOperations,
+  ...chatOperations,
+  ...speechOperations,
+]

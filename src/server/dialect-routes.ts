@@ -6,7 +6,7 @@ import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../
 import type { Call } from '../operations/operation.ts'
 import type { Route } from './app.ts'
 import { type Exchange, openEvents, readJson, sendJson } from './exchange.ts'
-import type { Identify } from './routes.ts'
+import { type Identify, sendDownload } from './routes.ts'
 
 /** How a dialect calls a failure of this HTTP status, in the words its clients know. */
 const openaiTypes: Record<number, string> = {
@@ -41,6 +41,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       handle: (exchange) => converse(exchange, 'openai-chat'),
       errorBody: openaiError,
     },
+    { method: 'POST', path: '/v1/audio/speech', handle: speakText, errorBody: openaiError },
     { method: 'GET', path: '/v1/models', handle: listModels, errorBody: openaiError },
     { method: 'GET', path: '/v1/models/:id', handle: showModel, errorBody: openaiError },
     {
@@ -86,6 +87,13 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
         }),
       )
     }
+  }
+
+  async function speakText(exchange: Exchange): Promise<void> {
+    const call = await callOf(exchange)
+    const { readSpeechBody } = await import('./speech-body.ts')
+    const { speak } = await import('../operations/speech.ts')
+    await sendDownload(exchange, await speak(call, await readSpeechBody(exchange.request)))
   }
 
   /** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */

@@ -88,7 +88,9 @@ function describe(operation: Operation): Json {
       [status]: {
         description: 'Done',
         content: {
-          'application/json': { schema: schemaOf(operation.output, 'output') },
+          ...(operation.produces
+            ? { [operation.produces]: {} }
+            : { 'application/json': { schema: schemaOf(operation.output, 'output') } }),
           ...(operation.stream && {
             'text/event-stream': { schema: { type: 'string', description: 'One JSON value per event, then [DONE].' } },
           }),
@@ -110,7 +112,7 @@ function failures(operation: Operation, hasBody: boolean): Json {
   if (operation.path.includes(':')) statuses.add(404)
   if (hasBody) for (const status of [413, 415]) statuses.add(status)
   if (operation.name.startsWith('chat.') || operation.name.startsWith('auth.')) statuses.add(429)
-  if (operation.stream) for (const status of [404, 502, 504]) statuses.add(status)
+  if (operation.stream || operation.produces === 'audio/wav') for (const status of [404, 502, 504]) statuses.add(status)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   return Object.fromEntries(
     [...statuses].sort().map((status) => [String(status), { description: reasons[status], content }]),

@@ -102,7 +102,8 @@ async function serveStream(operation: Operation, call: Call, input: unknown, exc
   }
 }
 
-async function sendDownload({ response }: Exchange, { type, filename, body, headers }: Download): Promise<void> {
+/** Bytes as they are made, or whole with their length. */
+export async function sendDownload({ response }: Exchange, { type, filename, body, headers }: Download): Promise<void> {
   response.statusCode = 200
   response.setHeader('content-type', type)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)

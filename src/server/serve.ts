@@ -1,16 +1,24 @@
 import { once } from 'node:events'
-import { openApp } from '../app.ts'
+import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/manifest.ts'
+import type { SpeechService } from '../../speech/service.ts'
+import { type App, openApp, speechPlaces } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { localOwner } from '../operations/ask.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
-import { createServer, type ServerState } from './app.ts'
-import { openServer } from './listen.ts'
-import { createLog, logFormat } from './log.ts'
+import { createServer, type NodeHandler, type ServerParts, type ServerState } from './app.ts'
+import { type Listening, openServer } from './listen.ts'
+import { createLog, type Log, logFormat } from './log.ts'
 
+/** The flags of `serve`; those for one server's port are named after it, such as `voxaTtsPort`. */
 export interface ServeOptions {
   readonly host?: string
   readonly port?: string
+  /** The variant of the speech server that has several. */
+  readonly model?: string
+  /** What the speech server with a choice computes on. */
+  readonly device?: string
+  readonly [flag: string]: string | undefined
 }
 
 /** What a service needs of the process it runs in. */
@@ -24,47 +32,128 @@ export interface Surroundings {
 /** How long answers in flight may take after the service was asked to stop: milliseconds. */
 const graceMs = 30_000
 
-/** Runs the named servers until a signal; ends cleanly with what is in flight finished. */
+/** Runs the named servers, all of them where none is named, until a signal; ends cleanly with what is in flight finished. */
 export async function serve(
   around: Surroundings,
   settings: Settings,
   names: readonly string[],
   options: ServeOptions,
 ): Promise<void> {
-  const unknown = names.filter((name) => name !== 'api')
-  if (unknown.length > 0)
-    throw new AppError('usage', `There is no server "${unknown[0]}"`, { details: ['There is: api'] })
-  const port = options.port === undefined ? settings.listen.port : portOf(options.port)
-  const listening = { host: options.host ?? settings.listen.host, port }
-  const app = openApp({ ...settings, listen: listening })
+  const plan = planServers(settings, names, options)
+  const api = plan.find(({ name }) => name === 'api')
+  const app = openApp({ ...settings, listen: { host: plan[0]!.host, port: api?.port ?? settings.listen.port } })
   const log = createLog(settings.logLevel, logFormat(settings.environment, around.stderrIsTerminal), (line) =>
     around.stderr.write(line),
   )
   const state: ServerState = { phase: 'starting' }
-  const handler = createServer({
-    app,
-    version: version(),
-    state,
-    identify: () => ({ caller: localOwner }),
-    observe: ({ request, id }, route, status) =>
-      log[route === '/health' || status < 400 ? 'debug' : 'info']('request', {
-        request_id: id,
-        method: request.method,
-        route,
-        status,
-      }),
-  })
+  const parts: Omit<ServerParts, 'version' | 'identify'> = { app, state, observe: observer(log) }
+  const listening: Listening[] = []
+  const services: SpeechService[] = []
   try {
-    const server = await openServer(handler, listening.host, listening.port)
+    for (const { name, host, port } of plan) {
+      const service = name === 'api' ? undefined : await openService(app, log, name, options)
+      if (service) services.push(service)
+      const server = await openServer(await handlerOf(parts, service), host, port)
+      listening.push(server)
+      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
+      if (service && host === '0.0.0.0')
+        log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
+      void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
+    }
     state.phase = 'ready'
-    around.stderr.write(`aichat ${version()} serves the API on ${server.url}\n`)
     if (!around.signal.aborted) await once(around.signal, 'abort')
-    state.phase = 'draining'
     log.info('stopping: answers in flight are finished first')
-    await server.close(graceMs)
   } finally {
+    state.phase = 'draining'
+    await Promise.all(listening.map((server) => server.close(graceMs)))
+    await Promise.all(services.map((service) => service.close()))
     await app.close()
   }
+}
+
+interface Planned {
+  readonly name: 'api' | ServerId
+  readonly host: string
+  readonly port: number
+}
+
+/** Which servers, where. Throws `usage` for a name or flag that fits none of them. */
+function planServers(settings: Settings, asked: readonly string[], options: ServeOptions): readonly Planned[] {
+  const unknown = asked.find((name) => name !== 'api' && !isServerId(name))
+  if (unknown !== undefined)
+    throw new AppError('usage', `There is no server "${unknown}"`, {
+      details: [`There are: ${['api', ...serverIds].join(', ')}`],
+    })
+  const names = (['api', ...serverIds] as const).filter((name) => asked.length === 0 || asked.includes(name))
+  refuseIdle(names, options)
+  // A speech server on its own binds every address, as specified; beside the API it goes where the API goes.
+  const host = options.host ?? (names.includes('api') ? settings.listen.host : '0.0.0.0')
+  return names.map((name) => ({ name, host, port: portFor(settings, names, name, options) }))
+}
+
+/** A flag that none of the servers takes would be silently without effect. */
+function refuseIdle(names: readonly Planned['name'][], options: ServeOptions): void {
+  const speech = names.filter((name) => name !== 'api').map(readManifest)
+  if (options.model !== undefined && !speech.some(({ variants }) => variants.length > 1))
+    throw new AppError('usage', '--model is for voxa-tts')
+  if (options.device !== undefined && !speech.some((manifest) => manifest.options.devices.length > 0))
+    throw new AppError('usage', '--device is for voxb-tts-1.6b')
+  if (options.port !== undefined && names.length > 1 && !names.includes('api'))
+    throw new AppError('usage', 'With several servers --port is the API’s', {
+      details: names.map((name) => `say --${name}-port`),
+    })
+  for (const id of serverIds)
+    if (options[portFlag(id)] !== undefined && !names.includes(id))
+      throw new AppError('usage', `--${id}-port is for ${id}, which is not started`)
+}
+
+function portFor(
+  settings: Settings,
+  names: readonly Planned['name'][],
+  name: Planned['name'],
+  options: ServeOptions,
+): number {
+  const own = name === 'api' ? undefined : options[portFlag(name)]
+  const shared = name === 'api' || names.length === 1 ? options.port : undefined
+  const text = own ?? shared
+  if (text !== undefined) return portOf(text)
+  return name === 'api' ? settings.listen.port : readManifest(name).port
+}
+
+/** `--voxa-tts-port` as commander calls it. */
+export function portFlag(id: ServerId): string {
+  return `${id}-port`.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+async function openService(app: App, log: Log, id: ServerId, options: ServeOptions): Promise<SpeechService> {
+  const { openSpeechService } = await import('../../speech/service.ts')
+  const manifest = readManifest(id)
+  return openSpeechService({
+    ...speechPlaces(app.settings),
+    server: id,
+    variant: manifest.variants.length > 1 ? options.model : undefined,
+    device: manifest.options.devices.length > 0 ? options.device : undefined,
+    onEvent: (message, fields) => log.warn(message, fields),
+  })
+}
+
+async function handlerOf(
+  parts: Omit<ServerParts, 'version' | 'identify'>,
+  service: SpeechService | undefined,
+): Promise<NodeHandler> {
+  if (!service) return createServer({ ...parts, version: version(), identify: () => ({ caller: localOwner }) })
+  const { createSpeechServer } = await import('./speech.ts')
+  return createSpeechServer(parts, service)
+}
+
+function observer(log: Log): ServerParts['observe'] {
+  return ({ request, id }, route, status) =>
+    log[route === '/health' || status < 400 ? 'debug' : 'info']('request', {
+      request_id: id,
+      method: request.method,
+      route,
+      status,
+    })
 }
 
 function portOf(text: string): number {

@@ -1,0 +1,41 @@
+import type { EngineProcessOptions } from './engine-process.ts'
+import type { ServerManifest, Variant } from './manifest.ts'
+
+/** Where models lie and what the operator asked for. */
+export interface EngineWishes {
+  readonly manifest: ServerManifest
+  readonly variant: Variant
+  /** `auto`, `cuda`, `mps` or `cpu`. */
+  readonly device: string
+}
+
+export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment'> {
+  /** The engine's id. */
+  readonly id: string
+  /** True when the server's own model speaks, false when another engine stands in for it. */
+  readonly own: boolean
+  /** What the engine computes on. */
+  readonly device: string
+  /** Why it is not the server's own model, or not the device that was asked for. */
+  readonly reason?: string
+}
+
+/** The best engine that is installed for a server. The embedded one always is; it stands in where no neural model lies. */
+export function chooseEngine({ manifest, device }: EngineWishes): EngineChoice {
+  const reasons = [
+    `no neural model of ${manifest.id} is installed; the embedded engine speaks English with matched voices`,
+  ]
+  if (device !== 'auto' && device !== 'cpu') reasons.push(`the embedded engine runs on the processor, not on ${device}`)
+  return {
+    id: 'embedded',
+    module: moduleAddress('embedded/engine'),
+    own: false,
+    device: 'cpu',
+    reason: reasons.join('; '),
+  }
+}
+
+/** The address of an engine's module beside this one, from the sources and from the build alike. */
+function moduleAddress(name: string): string {
+  return new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
+}

@@ -1,0 +1,171 @@
+import { AppError } from '../src/errors.ts'
+import { chooseEngine } from './engine-choice.ts'
+import { createEngineProcess, type EngineProcess } from './engine-process.ts'
+import { createVoiceFetcher } from './hub-voice.ts'
+import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './manifest.ts'
+import { createSynthesis, type Speech } from './synthesis.ts'
+import { parseWav } from './wav.ts'
+
+export interface ServiceOptions {
+  readonly server: ServerId
+  /** The variant that is 'loaded': `--model`. */
+  readonly variant?: string | undefined
+  /** `--device`, on the server that has it. */
+  readonly device?: string | undefined
+  readonly modelsFolder: string
+  readonly hubEndpoint: string
+  readonly hubToken?: string | undefined
+  /** How long one chunk may take, in milliseconds. */
+  readonly chunkMs?: number
+  readonly queueLimit?: number
+  /** Told what the operator should know: skipped chunks, a lost engine. */
+  onEvent?(message: string, fields: Readonly<Record<string, string | number>>): void
+}
+
+/** What can be asked of a speech server, apart from HTTP. */
+export interface SpeechWish {
+  readonly input: string
+  readonly language?: string | undefined
+  readonly instruct?: string | undefined
+  readonly cfgCoefficient?: number | undefined
+}
+
+export interface Health {
+  readonly status: 'healthy' | 'loading' | 'failed'
+  /** True when the server's own model is loaded; false while another engine stands in. */
+  readonly model_loaded: boolean
+  readonly engine: string
+  /** The variant. */
+  readonly model: string
+  readonly device: string
+  readonly reason?: string
+}
+
+/** One speech server without its HTTP: a manifest, a variant, and the engine that speaks for it. */
+export interface SpeechService {
+  readonly manifest: ServerManifest
+  readonly variant: Variant
+  /** The engine's process that is running now, for measurements. */
+  readonly pid: number | undefined
+  health(): Health
+  /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
+  load(): Promise<void>
+  /** Preset voices, aliases and hub paths. */
+  speak(wish: SpeechWish & { readonly voice?: string | undefined }, signal?: AbortSignal): Promise<Speech>
+  /** A voice from its description, where the variant can. */
+  design(wish: SpeechWish & { readonly description: string }, signal?: AbortSignal): Promise<Speech>
+  /** The voice of a WAV recording, where the variant can. */
+  clone(
+    wish: SpeechWish & { readonly clip: Uint8Array; readonly clipText?: string | undefined },
+    signal?: AbortSignal,
+  ): Promise<Speech>
+  close(): Promise<void>
+}
+
+/** Opens a server's service; nothing is loaded before `load` or the first request. Throws `usage` for an unknown variant or device. */
+export function openSpeechService(options: ServiceOptions): SpeechService {
+  const manifest = readManifest(options.server)
+  const variant = findVariant(manifest, options.variant)
+  const choice = chooseEngine({ manifest, variant, device: findDevice(manifest, options.device) })
+  const engine = createEngineProcess({
+    ...choice,
+    onLoss: (reason) => options.onEvent?.('the speech engine ended', { server: manifest.id, reason }),
+  })
+  const synthesis = createSynthesis({
+    manifest,
+    engine,
+    fetchVoice: createVoiceFetcher({
+      modelsFolder: options.modelsFolder,
+      endpoint: options.hubEndpoint,
+      token: options.hubToken,
+    }),
+    onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
+    ...(options.chunkMs === undefined ? {} : { chunkMs: options.chunkMs }),
+    ...(options.queueLimit === undefined ? {} : { queueLimit: options.queueLimit }),
+  })
+  let state: { readonly loaded: boolean; readonly failure?: string } = { loaded: false }
+
+  return {
+    manifest,
+    variant,
+    get pid() {
+      return engine.pid
+    },
+    health() {
+      const reason = state.failure ?? choice.reason
+      return {
+        status: state.failure ? 'failed' : state.loaded ? 'healthy' : 'loading',
+        model_loaded: state.loaded && choice.own,
+        engine: choice.id,
+        model: variant.id,
+        device: choice.device,
+        ...(reason === undefined ? {} : { reason }),
+      }
+    },
+    async load() {
+      await loaded(engine)
+    },
+    async speak({ voice, ...wish }, signal) {
+      await loaded(engine)
+      return synthesis.open({ ...speechInput(wish), ...(voice ? { voice } : {}) }, signal)
+    },
+    async design({ description, ...wish }, signal) {
+      if (description.trim() === '') throw new AppError('invalid', 'The description of the voice is empty')
+      if (description.length > 2000)
+        throw new AppError('invalid', 'The description of the voice is longer than 2,000 characters')
+      if (!variant.design) throw notLoaded('Voice design', ({ design }) => design)
+      await loaded(engine)
+      return synthesis.open({ ...speechInput(wish), voice: { kind: 'design', description } }, signal)
+    },
+    async clone({ clip, clipText, ...wish }, signal) {
+      if (manifest.options.clone === 'never') throw notLoaded('Voice cloning', ({ clone }) => clone)
+      const recording = parseWav(clip)
+      const seconds = recording.samples.length / recording.sampleRate
+      const least = manifest.options.least_clip_seconds
+      if (seconds < least)
+        throw new AppError('invalid', `The clip is shorter than ${least} seconds`, {
+          details: [`it lasts ${seconds.toFixed(1)} s`],
+        })
+      if (!variant.clone) throw notLoaded('Voice cloning', ({ clone }) => clone)
+      await loaded(engine)
+      const source = { kind: 'clone' as const, ...recording, ...(clipText ? { text: clipText } : {}) }
+      return synthesis.open({ ...speechInput(wish), voice: source }, signal)
+    },
+    close: () => engine.close(),
+  }
+
+  async function loaded(engine: EngineProcess): Promise<void> {
+    try {
+      await engine.load()
+      state = { loaded: true }
+    } catch (thrown) {
+      state = { loaded: false, failure: thrown instanceof Error ? thrown.message : String(thrown) }
+      throw thrown
+    }
+  }
+
+  function notLoaded(what: string, can: (variant: Variant) => boolean): AppError {
+    const able = manifest.variants.filter(can).map(({ id }) => `aichat serve ${manifest.id} --model ${id}`)
+    return new AppError('unavailable', `${what} needs another model than ${variant.id}`, {
+      details: able.length > 0 ? [`start the server with: ${able.join(', or ')}`] : [`${manifest.id} cannot do it`],
+    })
+  }
+}
+
+function speechInput({ input, language, instruct, cfgCoefficient }: SpeechWish) {
+  return {
+    text: input,
+    ...(language === undefined ? {} : { language }),
+    ...(instruct ? { instruct } : {}),
+    ...(cfgCoefficient === undefined ? {} : { cfgCoefficient }),
+  }
+}
+
+function findDevice(manifest: ServerManifest, device: string | undefined): string {
+  const { devices } = manifest.options
+  if (device === undefined) return 'auto'
+  if (devices.includes(device)) return device
+  throw new AppError('usage', `${manifest.id} has no device "${device}"`, {
+    details: devices.length > 0 ? [`devices: ${devices.join(', ')}`] : ['it runs where its engine does'],
+  })
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { listVoices, readManifest, serverIds } from '../../speech/manifest.ts'
+import type { SpeechAnswer } from '../../speech/router.ts'
+import { type Call, Download, defineOperation } from './operation.ts'
+
+/** What every way of speaking takes. */
+const common = {
+  input: z.string(),
+  model: z.exactOptional(z.string().max(300)),
+  language: z.exactOptional(z.string().max(100)),
+  instruct: z.exactOptional(z.string().max(2000)),
+  stream: z.boolean().default(false),
+}
+
+const audio = z.instanceof(Download)
+
+export const speechInput = z.object({
+  ...common,
+  voice: z.exactOptional(z.string().max(500)),
+  cfg_coef: z.exactOptional(z.number().min(0).max(10)),
+})
+
+/** Speaks, for an operation and for the route of OpenAI's clients. */
+export async function speak(call: Call, input: z.output<typeof speechInput>): Promise<Download> {
+  const router = await call.app.speech()
+  const { cfg_coef, ...request } = input
+  return download(await router.speak({ ...request, cfgCoefficient: cfg_coef }, call.signal))
+}
+
+function download({ type, headers, body }: SpeechAnswer): Download {
+  return new Download(type, body, { headers })
+}
+
+export const speakText = defineOperation({
+  name: 'speech.speak',
+  method: 'POST',
+  path: '/api/speech',
+  access: 'user',
+  summary: 'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file.',
+  input: speechInput,
+  produces: 'audio/wav',
+  output: audio,
+  run: speak,
+})
+
+export const designVoice = defineOperation({
+  name: 'speech.design',
+  method: 'POST',
+  path: '/api/speech/design',
+  access: 'user',
+  summary: 'Speaks a text with a voice made from its description; the answer is a WAV file.',
+  input: z.object({ ...common, voice_description: z.string().max(2000) }),
+  produces: 'audio/wav',
+  output: audio,
+  run: async ({ app, signal }, { voice_description: description, ...request }) =>
+    download(await (await app.speech()).design({ ...request, description }, signal)),
+})
+
+export const cloneVoice = defineOperation({
+  name: 'speech.clone',
+  method: 'POST',
+  path: '/api/speech/clone',
+  access: 'user',
+  summary: 'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file.',
+  limit: 32 * 1024 * 1024,
+  input: z.object({
+    ...common,
+    reference_audio: z.base64('must be a WAV file in base64'),
+    reference_text: z.exactOptional(z.string().max(10_000)),
+  }),
+  produces: 'audio/wav',
+  output: audio,
+  run: async ({ app, signal }, { reference_audio, reference_text: clipText, ...request }) => {
+    const clip = new Uint8Array(Buffer.from(reference_audio, 'base64'))
+    return download(await (await app.speech()).clone({ ...request, clip, clipText }, signal))
+  },
+})
+
+/** A voice with the server that has it. */
+const voice = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  language: z.string(),
+  licence: z.exactOptional(z.string()),
+  aliases: z.array(z.string()),
+  server: z.string(),
+})
+
+export const listVoicesOfServers = defineOperation({
+  name: 'speech.voices',
+  method: 'GET',
+  path: '/api/speech/voices',
+  access: 'user',
+  summary: 'Lists the voices of the speech servers.',
+  input: z.object({ model: z.exactOptional(z.string()) }),
+  output: z.object({ voices: z.array(voice) }),
+  run: (_, { model }) => ({
+    voices: serverIds
+      .filter((server) => model === undefined || server === model || readManifest(server).models.includes(model))
+      .flatMap((server) =>
+        listVoices(readManifest(server)).map((voice) => ({ ...voice, aliases: [...voice.aliases], server })),
+      ),
+  }),
+})
+
+export const speechOperations = [speakText, designVoice, cloneVoice, listVoicesOfServers]

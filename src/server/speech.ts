@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { listVoices } from '../../speech/manifest.ts'
+import type { SpeechService } from '../../speech/service.ts'
+import { type Speech, speakWhole } from '../../speech/synthesis.ts'
+import { wavHeader } from '../../speech/wav.ts'
+import { AppError } from '../errors.ts'
+import { mount, type NodeHandler, type Route, type ServerParts } from './app.ts'
+import { type Exchange, sendJson } from './exchange.ts'
+import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
+
+/** A speech server: one app for all three, its differences being in the manifest. */
+export function createSpeechServer(parts: Pick<ServerParts, 'app' | 'observe'>, service: SpeechService): NodeHandler {
+  return mount(parts, speechRoutes(service))
+}
+
+/** What a speech server answers. Nobody needs a token here. */
+export function speechRoutes(service: SpeechService): readonly Route[] {
+  const { manifest } = service
+  const { options } = manifest
+  const routes: Route[] = [
+    get('/', () => ({
+      name: 'aichat-toolkit',
+      server: manifest.id,
+      status: 'ok',
+      model: service.variant.id,
+      models_available: manifest.models,
+      health: '/health',
+    })),
+    get('/health', () => service.health()),
+    get('/v1/voices', () => ({ voices: listVoices(manifest) })),
+    get('/v1/models', () => ({
+      object: 'list',
+      data: manifest.models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'aichat' })),
+    })),
+    post('/v1/audio/speech', async (exchange) => {
+      const body = await readSpeechBody(exchange.request)
+      const { input, voice, language } = body
+      // Parameters of the other servers are as good as absent.
+      const instruct = options.instruct ? body.instruct : undefined
+      const cfgCoefficient = options.cfg_coef ? body.cfg_coef : undefined
+      const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, exchange.signal)
+      await (body.stream && options.streaming ? sendStream(exchange, speech) : sendWhole(exchange, speech))
+    }),
+  ]
+  if (options.design !== 'never')
+    routes.push(
+      post('/v1/audio/voice-design', async (exchange) =>
+        sendWhole(exchange, await service.design(await readDesignBody(exchange.request), exchange.signal)),
+      ),
+    )
+  if (options.clone !== 'never')
+    routes.push(
+      post('/v1/audio/voice-clone', async (exchange) =>
+        sendWhole(exchange, await service.clone(await readCloneForm(exchange.request), exchange.signal)),
+      ),
+    )
+  if (options.clone !== 'never' && options.hub_voices)
+    routes.push(
+      post('/v1/audio/voice-clone-url', async (exchange) =>
+        sendWhole(exchange, await service.speak(await readCloneUrlBody(exchange.request), exchange.signal)),
+      ),
+    )
+  return routes
+}
+
+function get(path: string, answer: () => unknown): Route {
+  return { method: 'GET', path, handle: (exchange) => sendJson(exchange, 200, answer()) }
+}
+
+function post(path: string, handle: (exchange: Exchange) => Promise<void>): Route {
+  return {
+    method: 'POST',
+    path,
+    async handle(exchange) {
+      try {
+        await handle(exchange)
+      } catch (thrown) {
+        // Here a voice is a value in the body, not a thing with an address: an unknown one is a wrong request.
+        if (thrown instanceof AppError && thrown.code === 'not_found')
+          throw new AppError('invalid', thrown.message, { details: thrown.details, cause: thrown })
+        throw thrown
+      }
+    },
+  }
+}
+
+/** One WAV file with its length; what was skipped is said in a header. */
+export async function sendWhole({ response }: Exchange, speech: Speech): Promise<void> {
+  const parts = await speakWhole(speech)
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  setSpeechHeaders(response, speech, speech.spoken)
+  response.setHeader('content-length', size)
+  await pipeline(Readable.from(parts, { objectMode: false }), response)
+}
+
+/**
+ * One WAV header, then audio as it is made. The first audio is the commit point: until then a failure is an error
+ * answer. The header counts the chunks begun; the trailer of the same name counts those spoken.
+ */
+export async function sendStream({ response }: Exchange, speech: Speech): Promise<void> {
+  const audio = speech.pcm(true)
+  const first = await audio.next()
+  if (first.done) throw new AppError('internal', 'The speech engine gave no audio')
+  setSpeechHeaders(response, speech, speech.spoken + 1)
+  response.setHeader('trailer', 'X-Speech-Chunks')
+  response.socket?.setNoDelay(true)
+  await pipeline(async function* () {
+    yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
+    yield* audio
+    response.addTrailers({ 'X-Speech-Chunks': `${speech.spoken}/${speech.total}` })
+  }, response)
+}
+
+function setSpeechHeaders(response: Exchange['response'], speech: Speech, chunks: number): void {
+  response.statusCode = 200
+  response.setHeader('content-type', 'audio/wav')
+  response.setHeader('x-speech-engine', speech.engine)
+  response.setHeader('x-speech-chunks', `${chunks}/${speech.total}`)
+}
