@@ -25,6 +25,7 @@ const libraries: Record<string, readonly string[]> = {
   h3: ['src/server/app.ts'],
   undici: ['src/outbound/agent.ts', 'src/outbound/reply.ts'],
   conf: ['src/cli/config-file.ts'],
+  'prom-client': ['src/server/metrics.ts'],
   keytar: ['src/keychain/keychain.ts'],
 }
 

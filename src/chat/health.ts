@@ -10,13 +10,25 @@ export interface PluginHealth {
   readonly circuit: 'closed' | 'open' | 'half-open'
 }
 
+/** How often a target did one thing since this process began. */
+export interface AttemptCount {
+  /** A plugin's id, or `local:` and the runner. */
+  readonly target: string
+  readonly outcome: Attempt['outcome']
+  /** The failure's class; empty for an answer. */
+  readonly failureClass: string
+  readonly count: number
+}
+
 export interface Health {
+  counts(): readonly AttemptCount[]
   of(plugin: string): PluginHealth
   observe(attempt: Attempt): void
 }
 
 /** Remembers per plugin the last use and the last error; a success clears the error. */
 export function createHealth(circuits: Circuits, clock: () => number): Health {
+  const counts = new Map<string, AttemptCount>()
   const seen = new Map<string, { last_error: string | null; last_used_at: number }>()
   return {
     of(plugin) {
@@ -27,7 +39,11 @@ export function createHealth(circuits: Circuits, clock: () => number): Health {
       const { last_error = null, last_used_at = null } = seen.get(plugin) ?? {}
       return { last_error, last_used_at, circuit }
     },
-    observe({ plugin, tries, error }) {
+    counts: () => [...counts.values()],
+    observe({ plugin, runner, tries, error, outcome, class: failureClass = '' }) {
+      const target = plugin ?? `local:${runner}`
+      const name = `${target} ${outcome} ${failureClass}`
+      counts.set(name, { target, outcome, failureClass, count: (counts.get(name)?.count ?? 0) + 1 })
       if (plugin === null) return
       seen.set(plugin, {
         last_error: error ?? null,

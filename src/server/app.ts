@@ -5,9 +5,11 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
+import { hostRange } from '../plugins/manifest.ts'
 import { dialectRoutes } from './dialect-routes.ts'
 import { type Exchange, errorBody, openExchange, safeHeaders, sendError, sendJson } from './exchange.ts'
 import { checkHost, checkOrigin } from './guards.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { type Identify, serveOperation } from './routes.ts'
 
@@ -31,15 +33,21 @@ export interface ServerParts {
   readonly version: string
   readonly identify: Identify
   readonly state: ServerState
-  /** Told about every answer: for logs and metrics. */
+  /** Told about every answer: for the log. */
   readonly observe: (exchange: Exchange, route: string, status: number) => void
 }
 
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app, identify } = parts
-  return mount(parts, [
+  const metrics = createMetrics(app)
+  const observe: ServerParts['observe'] = (exchange, route, status) => {
+    metrics.observe(exchange, route, status)
+    parts.observe(exchange, route, status)
+  }
+  return mount({ app, observe }, [
     ...serviceRoutes(parts),
+    metricsRoute(metrics, identify),
     ...operations.map((operation) => operationRoute(app, operation, identify)),
     ...dialectRoutes(app, identify),
   ])
@@ -50,6 +58,23 @@ function operationRoute(app: App, operation: Operation, identify: Identify): Rou
     method: operation.method,
     path: operation.path,
     handle: (exchange) => serveOperation(app, operation, exchange, identify),
+  }
+}
+
+/** For an administrator, and for a collector on this machine that speaks to us without a proxy in between. */
+function metricsRoute(metrics: Metrics, identify: Identify): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    handle: async (exchange) => {
+      const { request, response } = exchange
+      const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined
+      if (!direct || hostRange(request.socket.remoteAddress ?? '') !== 'loopback')
+        await identify(exchange, { access: 'admin' })
+      const { type, body } = await metrics.text()
+      response.setHeader('content-type', type)
+      response.end(body)
+    },
   }
 }
 

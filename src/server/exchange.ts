@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
@@ -9,6 +10,8 @@ export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
+  /** Milliseconds on the monotonic clock. */
+  readonly startedAt: number
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
@@ -51,6 +54,7 @@ export function openExchange(
     request,
     response,
     id,
+    startedAt: performance.now(),
     path: mark < 0 ? target : target.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
     params,

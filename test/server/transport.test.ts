@@ -178,6 +178,15 @@ test('a chunked body over the limit cannot end the process', () =>
     assert.is((await fetch(`${url}/health`)).status, 200)
   }))
 
+test('the metrics count answers by route pattern, for this machine and without names in addresses', () =>
+  withServer(async (url) => {
+    await fetch(`${url}/api/plugins/secret-name`)
+    const text = await (await fetch(`${url}/metrics`)).text()
+    assert.match(text, /aichat_http_requests_total\{method="GET",route="\/api\/plugins\/:id",status="404"\} 1/)
+    assert.match(text, /aichat_nodejs_eventloop_lag_seconds/)
+    assert.not.match(text, /secret-name/)
+  }))
+
 test('the OpenAPI document has every operation with its parameters, body and statuses', () =>
   withServer(async (url) => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
