@@ -4,12 +4,12 @@ _aichat() {
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
     case "$path|$word" in
-    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | 'plugin|help' | '|models' | 'models|list' | 'models|help' | '|serve' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | 'config|help' | '|completion' | '|help') path="${path:+$path }$word" ;;
+    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | 'plugin|help' | '|models' | 'models|list' | 'models|help' | '|serve' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | 'config|help' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
     '')
-      commands='chat plugin models serve config completion help'
+      commands='chat plugin models serve config status doctor completion help'
       flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -105,7 +105,7 @@ _aichat() {
       ;;
     'serve')
       commands=''
-      flags='--host --port -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'config')
@@ -141,6 +141,16 @@ _aichat() {
     'config help')
       commands=''
       flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'status')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'doctor')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'completion')

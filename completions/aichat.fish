@@ -3,7 +3,7 @@ function __aichat_path
     set -l path ''
     for word in (commandline -opc)[2..-1]
         switch "$path|$word"
-            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' 'plugin|help' '|models' 'models|list' 'models|help' '|serve' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' 'config|help' '|completion' '|help'
+            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' 'plugin|help' '|models' 'models|list' 'models|help' '|serve' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' 'config|help' '|status' '|doctor' '|completion' '|help'
                 set path (string trim -- "$path $word")
         end
     end
@@ -17,8 +17,10 @@ end
 complete -c aichat -n '__aichat_at \'\'' -f -a chat -d 'ask a model: the text, what is piped in, or a conversation on a terminal'
 complete -c aichat -n '__aichat_at \'\'' -f -a plugin -d 'manage the plugins that reach providers and speech servers'
 complete -c aichat -n '__aichat_at \'\'' -f -a models -d 'list the models of the plugins and of this machine'
-complete -c aichat -n '__aichat_at \'\'' -f -a serve -d 'serve the REST API: api (also without a name)'
+complete -c aichat -n '__aichat_at \'\'' -f -a serve -d 'serve the REST API (api) and the speech servers (voxa-tts, voxb-tts, voxb-tts-1.6b); all without a name'
 complete -c aichat -n '__aichat_at \'\'' -f -a config -d 'read and change the settings'
+complete -c aichat -n '__aichat_at \'\'' -f -a status -d 'show who would answer a chat, and in whose name'
+complete -c aichat -n '__aichat_at \'\'' -f -a doctor -d 'look for what is wrong with this installation; exit 1 when something is'
 complete -c aichat -n '__aichat_at \'\'' -f -a completion -d 'print the completion script of bash, zsh or fish'
 complete -c aichat -n '__aichat_at \'\'' -f -a help -d 'show help about a command or a topic: environment, exit-codes, json'
 complete -c aichat -s V -l version -d 'show the version'
@@ -93,7 +95,12 @@ complete -c aichat -n '__aichat_at \'models list\'' -l installed -d 'list the mo
 complete -c aichat -n '__aichat_at \'models list\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'models list\'' -f -a '(aichat __complete plugins 2>/dev/null </dev/null)'
 complete -c aichat -n '__aichat_at \'serve\'' -l host -r -d 'the address to listen on'
-complete -c aichat -n '__aichat_at \'serve\'' -l port -r -d 'the port to listen on; 0 takes a free one'
+complete -c aichat -n '__aichat_at \'serve\'' -l port -r -d 'the port of the one server named, else of the API; 0 takes a free one'
+complete -c aichat -n '__aichat_at \'serve\'' -l voxa-tts-port -r -d 'the port of voxa-tts beside others (8100)'
+complete -c aichat -n '__aichat_at \'serve\'' -l voxb-tts-port -r -d 'the port of voxb-tts beside others (8200)'
+complete -c aichat -n '__aichat_at \'serve\'' -l voxb-tts-1.6b-port -r -d 'the port of voxb-tts-1.6b beside others (8201)'
+complete -c aichat -n '__aichat_at \'serve\'' -l model -r -d 'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b'
+complete -c aichat -n '__aichat_at \'serve\'' -l device -r -d 'what voxb-tts-1.6b computes on: auto, cuda, mps, cpu'
 complete -c aichat -n '__aichat_at \'serve\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'config\'' -f -a list -d 'list every setting with its value and where that comes from'
 complete -c aichat -n '__aichat_at \'config\'' -f -a get -d 'print a setting'
@@ -107,5 +114,7 @@ complete -c aichat -n '__aichat_at \'config get\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'config set\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'config unset\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'config path\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'status\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'doctor\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'completion\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'help\'' -s h -l help -d 'show help'

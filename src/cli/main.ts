@@ -10,6 +10,7 @@ import { type Io, processIo, terminated } from './io.ts'
 import { addModelCommands } from './models.ts'
 import { addPluginCommands } from './plugin.ts'
 import { addServeCommand } from './serve.ts'
+import { addStatusCommands } from './status.ts'
 
 /**
  * The command line: reads arguments, asks for operations, prints. Returns the exit code.
@@ -60,6 +61,7 @@ export function buildProgram(cli: Cli): Command {
   addModelCommands(program, cli)
   addServeCommand(program, cli)
   addConfigCommands(program, cli)
+  addStatusCommands(program, cli)
   addHelpCommands(program, cli)
   cli.bind(() => program.opts<Globals>())
   return program

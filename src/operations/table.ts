@@ -2,6 +2,7 @@ import { chatOperations } from './chat.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { pluginOperations } from './plugins.ts'
+import { serviceOperations } from './service.ts'
 import { speechOperations } from './speech.ts'
 
 /** Every operation there is: the routes, the OpenAPI document and the tests that walk them all follow from this list. */
@@ -9,5 +10,6 @@ export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
   ...chatOperations,
+  ...serviceOperations,
   ...speechOperations,
 ]

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { version } from '../version.ts'
+import { defineOperation } from './operation.ts'
+
+export const serviceStatus = defineOperation({
+  name: 'service.status',
+  method: 'GET',
+  path: '/api/status',
+  access: 'user',
+  summary: 'Tells who would answer a chat: the active plugin and the local runner.',
+  input: z.object({}),
+  output: z.object({
+    version: z.string(),
+    user: z.object({ id: z.string(), username: z.string(), role: z.enum(['admin', 'user']) }),
+    active_plugin: z.object({ id: z.string(), state: z.string(), model: z.string() }).nullable(),
+    local_runner: z.object({ url: z.string(), reachable: z.boolean(), models: z.array(z.string()) }),
+  }),
+  run: async ({ app, caller }) => {
+    const active = app.plugins.active('chat')
+    const view = active && app.plugins.get(active.id)
+    const { ollama } = await app.chat()
+    const models = await ollama.models()
+    return {
+      version: version(),
+      user: { id: caller.id, username: caller.username, role: caller.role },
+      active_plugin: view ? { id: view.id, state: view.state, model: view.default_model ?? view.model_map[0]! } : null,
+      local_runner: {
+        url: ollama.url,
+        reachable: models !== undefined,
+        models: (models ?? []).map(({ name }) => name),
+      },
+    }
+  },
+})
+
+export const serviceOperations = [serviceStatus]
