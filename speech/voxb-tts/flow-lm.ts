@@ -41,8 +41,3 @@ export function buildLanguageModel(
     for (const [layer, made] of layers.entries()) graph.output(`layer_${layer}`, made, 'float32', ['rows', shape.width])
   return graph.encode()
 }
-
-/** The weights that take part in every step and are worth quantising: all but some hundred thousand of the model's numbers. */
-export function isQuantisable(name: string): boolean {
-  return /^flow_lm\.transformer\..*\.(in_proj|out_proj|linear1|linear2)\.weight$/.test(name)
-}

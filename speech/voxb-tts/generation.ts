@@ -118,7 +118,7 @@ export async function encodeClip(
     const piece = new Float32Array(count * samplesPerFrame)
     piece.set(samples.subarray(frame * samplesPerFrame, (frame + count) * samplesPerFrame))
     const first: TensorData = { type: 'bool', shape: [1], data: Uint8Array.of(frame === 0 ? 1 : 0) }
-    const audio = floats([1, 1, piece.length], piece)
+    const audio = floats([piece.length, 1], piece)
     const { conditions } = await stream.run({ audio, first }, count * (encoder?.stride ?? 0))
     data.set(conditions!.data as Float32Array, frame * width)
   }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
+import type { GeluForm } from '../onnx/operators.ts'
 import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
 import { openQuantised } from '../onnx/quantisation.ts'
 import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../onnx/safetensors.ts'
@@ -9,7 +10,7 @@ import { type Device, openSession, type Session, type TensorData } from '../onnx
 import { createStream, type Stream } from '../onnx/stream.ts'
 import { type PocketConfiguration, readConfiguration } from './configuration.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
-import { buildLanguageModel, isQuantisable, languageModelShape } from './flow-lm.ts'
+import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
 import { buildMimiDecoder, decoderShape, type StreamingGraph } from './mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from './mimi-encoder.ts'
@@ -22,10 +23,10 @@ export interface PocketModelOptions {
   /** Where quantised weights are kept between loads. */
   readonly cacheFolder: string
   readonly device?: Device
-  /** What the language model computes with; everything else is always 32-bit. */
+  /** What the language model and its flow head compute with; the codec is always 32-bit. */
   readonly precision?: 'int8' | 'float32'
-  /** Overrides what the folder says. */
-  readonly configuration?: Partial<PocketConfiguration>
+  /** Instead of what the folder says: the form of the activation, and the steps of the flow head per frame. */
+  readonly overrides?: { readonly gelu?: GeluForm; readonly flowSteps?: number }
 }
 
 /** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
@@ -61,12 +62,11 @@ export async function openPocketModel(options: PocketModelOptions, signal?: Abor
   try {
     const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
     const geometry = readGeometry(file)
-    const configuration = { ...(await readConfiguration(folder, geometry)), ...options.configuration }
+    const configuration = overridden(await readConfiguration(folder, geometry), options.overrides)
     const tokenizer = await openFittingTokenizer(folder, geometry)
     const cloning = await cloningState(file, geometry)
     signal?.throwIfAborted()
-    const isOfLanguageModel = (name: string) => /^flow_lm\.(transformer|input_linear|out_norm|out_eos)\b/.test(name)
-    const plan = { name: 'pocket-tts', cacheFolder, keeps: isOfLanguageModel, quantises: isQuantisable }
+    const plan = { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
     const quantised = precision === 'int8' ? keep(await openQuantised(file, plan)) : file
     signal?.throwIfAborted()
 
@@ -75,7 +75,7 @@ export async function openPocketModel(options: PocketModelOptions, signal?: Abor
     const decoderGraph = buildMimiDecoder(file, geometry, decoder)
     const sessions = {
       languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
-      flowHead: await load(buildFlowHead(file, geometry, configuration), file, 'flow_head'),
+      flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
       decoder: await load(decoderGraph.model, file, 'mimi_decoder'),
     }
     const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
@@ -139,6 +139,26 @@ export async function openPocketModel(options: PocketModelOptions, signal?: Abor
     signal?.throwIfAborted()
     return session
   }
+}
+
+/**
+ * What the two graphs read that run once per frame, each on a single row: their time is that of reading their weights, so
+ * these are worth a quarter of their size. The codec works on many rows at once and would lose more than it gained.
+ */
+function isUsedEveryFrame(name: string): boolean {
+  return /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/.test(name)
+}
+
+/** The matrices that hold all but some hundred thousand of those numbers. */
+function isLarge(name: string): boolean {
+  return /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/.test(name)
+}
+
+function overridden(
+  configuration: PocketConfiguration,
+  { gelu = configuration.gelu, flowSteps = configuration.sampling.flowSteps }: PocketModelOptions['overrides'] = {},
+): PocketConfiguration {
+  return { ...configuration, gelu, sampling: { ...configuration.sampling, flowSteps } }
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'

@@ -83,7 +83,7 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
   }
 }
 
-/** Runs the modules over a signal [1, channels, samples]. */
+/** Runs the modules over a signal [samples, channels]. */
 export function runSeanet(weights: Weights, states: StreamStates, { modules }: Seanet, signal: Value): Value {
   const { graph } = weights
   let x = signal

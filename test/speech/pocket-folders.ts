@@ -1,0 +1,16 @@
+/** Temporary folders that are gone when the test process ends. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const made: string[] = []
+
+process.once('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true })
+})
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-pocket-'))
+  made.push(folder)
+  return folder
+}
