@@ -80,13 +80,6 @@ test('nothing ends the process by itself', () => {
   )
 })
 
-test('every test file runs its suite', () => {
-  assert.equal(
-    sources.filter((file) => file.endsWith('.test.ts') && !/^\w+\.run\(\)$/m.test(text(file))),
-    [],
-  )
-})
-
 test('a test that throws one of our errors is told: every test file uses the suite of this project', () => {
   assert.equal(
     sources.filter((file) => file.endsWith('.test.ts') && /^import \{[^}]*\} from 'uvu'/m.test(text(file))),

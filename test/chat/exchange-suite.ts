@@ -1,6 +1,6 @@
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../src/chat/dialects/dialects.ts'
+import { suite } from '../suite.ts'
 import {
   checkAnswer,
   checkBreaks,

@@ -1,8 +1,8 @@
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../src/chat/dialects/dialect.ts'
 import { readWireError } from '../../src/chat/dialects/wire-error.ts'
 import { classifyFailure, type FailureClass, type FailureSignal } from '../../src/chat/failure.ts'
+import { suite } from '../suite.ts'
 
 const test = suite('what a failure means')
 const now = Date.parse('2026-11-21T10:00:00Z')

@@ -1,7 +1,7 @@
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../src/chat/dialects/dialect.ts'
 import { createJsonReader } from '../../src/chat/json-stream.ts'
+import { suite } from '../suite.ts'
 
 const test = suite('reading a stream of JSON values')
 

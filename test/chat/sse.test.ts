@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../src/chat/dialects/dialect.ts'
 import { createEventReader, createLineReader, lineLimit, type ServerEvent } from '../../src/chat/sse.ts'
+import { suite } from '../suite.ts'
 
 const test = suite('reading server-sent events')
 

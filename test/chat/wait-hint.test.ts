@@ -1,6 +1,6 @@
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { goDuration, type HeaderBag, waitHint } from '../../src/chat/wait-hint.ts'
+import { suite } from '../suite.ts'
 
 const test = suite('how long a provider asks to wait')
 const now = Date.parse('2026-11-21T10:00:00Z')

@@ -1,5 +1,4 @@
 import * as fc from 'fast-check'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { advance, fold, undoneBy } from '../../src/personas/adaptation.ts'
 import { adaptationPrompt } from '../../src/personas/adaptation-prompt.ts'
@@ -20,6 +19,7 @@ import {
   type Signal,
   viewLearned,
 } from '../../src/personas/adaptation-state.ts'
+import { suite } from '../suite.ts'
 
 const adaptation = suite('adaptation')
 

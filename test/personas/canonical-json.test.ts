@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { canonicalize, parseStrictJson, parseStrictJsonBytes } from '../../src/personas/canonical-json.ts'
+import { suite } from '../suite.ts'
 
 const rfc8785 = suite('canonical JSON')
 

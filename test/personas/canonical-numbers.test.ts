@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { canonicalNumbers, shortDouble } from '../../src/personas/canonical-numbers.ts'
+import { suite } from '../suite.ts'
 
 const numbers = suite('canonical numbers')
 

@@ -1,6 +1,5 @@
 /** The language model, the flow head and the loop against the numbers of the authors' implementation. */
 import { existsSync, readFileSync } from 'node:fs'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { createRotaryTable } from '../../speech/onnx/positions.ts'
 import { openTensorFile } from '../../speech/onnx/safetensors.ts'
@@ -12,6 +11,7 @@ import { generateLatents, prefillVoice } from '../../speech/voxb-tts/generation.
 import type { PocketModel } from '../../speech/voxb-tts/model.ts'
 import { chunkText } from '../../speech/voxb-tts/text.ts'
 import { cacheShape } from '../../speech/voxb-tts/transformer.ts'
+import { suite } from '../suite.ts'
 import {
   assertClose,
   type FloatArray,

@@ -2,6 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { exchangeSuite } from '../exchange-suite.ts'
 import { loadExchanges } from '../exchanges.ts'
 
-const folder = fileURLToPath(new URL('../../fixtures/dialects', import.meta.url))
+const folder = fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package')))
 
 exchangeSuite('exchanges written by hand from the wire facts', loadExchanges(folder)).run()
