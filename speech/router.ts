@@ -1,8 +1,9 @@
+import { z } from 'zod'
 import type { Send } from '../src/chat/provider.ts'
 import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
-import { findVoice, isServerId, readManifest, type ServerId } from './manifest.ts'
-import type { SpeechService } from './service.ts'
+import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './manifest.ts'
+import type { Health, SpeechService } from './service.ts'
 import { type Speech, speakWhole } from './synthesis.ts'
 import { wavHeader } from './wav.ts'
 
@@ -27,11 +28,20 @@ export interface RoutedSpeech {
   readonly stream?: boolean | undefined
 }
 
-/** Audio on its way, with the headers that say who speaks and what was skipped. */
+/**
+ * Audio on its way, with the headers that say who speaks and what was skipped. In this process the headers of a stream
+ * are live: `x-speech-chunks` counts on while the body is read.
+ */
 export interface SpeechAnswer {
   readonly type: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: AsyncIterable<Uint8Array>
+}
+
+export interface ServerHealth extends Health {
+  readonly server: ServerId
+  /** Where the server listens; null where this process answers in its place. */
+  readonly url: string | null
 }
 
 export interface SpeechRouter {
@@ -40,6 +50,8 @@ export interface SpeechRouter {
    * that points at a server of this machine where nothing listens is answered in this process.
    */
   speak(request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer>
+  /** How each speech server is: the one that listens at its plugin's address, else this process. */
+  health(signal?: AbortSignal): Promise<readonly ServerHealth[]>
   /** A voice from a description, by the server that designs voices, in this process. */
   design(request: RoutedSpeech & { readonly description: string }, signal?: AbortSignal): Promise<SpeechAnswer>
   /** The voice of a WAV recording, in this process. */
@@ -51,6 +63,14 @@ export interface SpeechRouter {
 
 /** Model names that OpenAI's clients send without thinking: they mean whatever speaks here. */
 const anyModel = /^(?:tts-1(?:-hd)?|gpt-4o(?:-mini)?-tts.*)$/i
+const health = z.looseObject({
+  status: z.string(),
+  model_loaded: z.boolean(),
+  engine: z.string(),
+  model: z.string(),
+  device: z.string(),
+  reason: z.exactOptional(z.string()),
+})
 const timeouts = { connect: 2000, firstByte: 120_000, idle: 60_000 }
 /** An error body is read up to this many bytes. */
 const errorLimit = 64 * 1024
@@ -71,6 +91,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     async design(request, signal) {
       return answer(await parts.open('voxa-tts', 'voicedesign-1.7b').design(request, signal), request.stream)
     },
+    health: (signal) => Promise.all(serverIds.map((server) => healthOf(server, signal))),
     async clone(request, signal) {
       // Server B always clones; server A where it is asked for by name.
       const service = /^voxa-tts/i.test(request.model ?? '')
@@ -78,6 +99,27 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
         : parts.open('voxb-tts')
       return answer(await service.clone(request, signal), request.stream)
     },
+  }
+
+  async function healthOf(server: ServerId, signal?: AbortSignal): Promise<ServerHealth> {
+    const plugin = parts.plugins().find(({ id }) => id === server)
+    const url = new URL('/health', plugin?.endpoint ?? `http://127.0.0.1:${readManifest(server).port}`)
+    try {
+      const reply = await parts.send({
+        method: 'GET',
+        url: url.href,
+        headers: { accept: 'application/json' },
+        timeouts: { connect: 1000, firstByte: 2000, idle: 2000 },
+        ...(signal ? { signal } : {}),
+      })
+      return { ...health.parse(JSON.parse(await reply.text(errorLimit))), server, url: url.origin }
+    } catch {
+      signal?.throwIfAborted()
+      const service = parts.open(server)
+      // A failure is what `health` then says.
+      await service.load().catch(() => {})
+      return { ...service.health(), server, url: null }
+    }
   }
 
   function pluginFor({ model, voice }: RoutedSpeech): PluginManifest {
@@ -156,33 +198,38 @@ function hasVoice(id: ServerId, voice: string): boolean {
 }
 
 async function answer(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
-  const headers = (chunks: number) => ({
-    'x-speech-engine': speech.engine,
-    'x-speech-chunks': `${chunks}/${speech.total}`,
-  })
+  const said = { 'x-speech-engine': speech.engine }
   if (!stream) {
     const pieces = await speakWhole(speech)
     const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    return {
-      type: 'audio/wav',
-      headers: { ...headers(speech.spoken), 'content-length': String(size) },
-      body: each(pieces),
-    }
+    const headers = { ...said, 'x-speech-chunks': chunksOf(speech, 0), 'content-length': String(size) }
+    return { type: 'audio/wav', headers, body: each(pieces) }
   }
   const audio = speech.pcm(true)
   // The first audio is the commit point: a failure before it is an error and not a broken file.
   const first = await audio.next()
-  const begun = first.done ? [] : [Buffer.concat([wavHeader(speech.sampleRate), first.value])]
-  return { type: 'audio/wav', headers: headers(speech.spoken + 1), body: chain(begun, audio) }
+  let over = false
+  const headers = {
+    ...said,
+    get 'x-speech-chunks'() {
+      return chunksOf(speech, over ? 0 : 1)
+    },
+  }
+  async function* body(): AsyncGenerator<Uint8Array> {
+    if (!first.done) yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
+    yield* audio
+    over = true
+  }
+  return { type: 'audio/wav', headers, body: body() }
+}
+
+/** `spoken/total`; before the first chunk has ended, `begun` ones count as well. */
+function chunksOf(speech: Speech, begun: number): string {
+  return `${Math.min(speech.total, Math.max(speech.spoken, begun))}/${speech.total}`
 }
 
 async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces
-}
-
-async function* chain(begun: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* begun
-  yield* rest
 }
 
 /** Nobody listens there. */

@@ -31,7 +31,8 @@ export interface SpeechWish {
 }
 
 export interface Health {
-  readonly status: 'healthy' | 'loading' | 'failed'
+  /** `healthy`, `loading` or `failed`. */
+  readonly status: string
   /** True when the server's own model is loaded; false while another engine stands in. */
   readonly model_loaded: boolean
   readonly engine: string

@@ -213,7 +213,7 @@ function checkLanguage({ id, capabilities }: SpeechEngine, language: string, nam
   throw new AppError('unavailable', `The ${id} engine does not speak ${language}`, {
     details: [
       `it speaks ${capabilities.languages.join(', ')}`,
-      ...(named ? [] : ['name the language with `language` if the text was taken for another']),
+      ...(named ? [] : ['say which language it is if the text was taken for another']),
     ],
   })
 }

@@ -11,6 +11,7 @@ import { addModelCommands } from './models.ts'
 import { addPluginCommands } from './plugin.ts'
 import { addServeCommand } from './serve.ts'
 import { addStatusCommands } from './status.ts'
+import { addSpeechCommands } from './tts.ts'
 
 /**
  * The command line: reads arguments, asks for operations, prints. Returns the exit code.
@@ -59,6 +60,7 @@ export function buildProgram(cli: Cli): Command {
   addChatCommand(program, cli)
   addPluginCommands(program, cli)
   addModelCommands(program, cli)
+  addSpeechCommands(program, cli)
   addServeCommand(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)

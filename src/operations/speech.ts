@@ -103,4 +103,32 @@ export const listVoicesOfServers = defineOperation({
   }),
 })
 
-export const speechOperations = [speakText, designVoice, cloneVoice, listVoicesOfServers]
+export const showSpeechHealth = defineOperation({
+  name: 'speech.health',
+  method: 'GET',
+  path: '/api/speech/health',
+  access: 'user',
+  summary: 'Tells how each speech server is, and which engine speaks for it.',
+  input: z.object({}),
+  output: z.object({
+    servers: z.array(
+      z.looseObject({
+        server: z.string(),
+        /** Where it listens; null where this process answers in its place. */
+        url: z.string().nullable(),
+        status: z.string(),
+        model_loaded: z.boolean(),
+        engine: z.string(),
+        model: z.string(),
+        device: z.string(),
+        reason: z.exactOptional(z.string()),
+      }),
+    ),
+  }),
+  run: async ({ app, signal }) => {
+    const servers = await (await app.speech()).health(signal)
+    return { servers: servers.map((server) => ({ ...server })) }
+  },
+})
+
+export const speechOperations = [speakText, designVoice, cloneVoice, listVoicesOfServers, showSpeechHealth]

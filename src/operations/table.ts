@@ -1,9 +1,11 @@
+import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { pluginOperations } from './plugins.ts'
 import { serviceOperations } from './service.ts'
 import { speechOperations } from './speech.ts'
+import { userOperations } from './users.ts'
 
 /** Every operation there is: the routes, the OpenAPI document and the tests that walk them all follow from this list. */
 export const operations: readonly Operation[] = [
@@ -12,4 +14,6 @@ export const operations: readonly Operation[] = [
   ...chatOperations,
   ...serviceOperations,
   ...speechOperations,
+  ...authOperations,
+  ...userOperations,
 ]

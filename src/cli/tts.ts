@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import type { Cli } from './cli.ts'
+
+/** The flags that say where audio goes. */
+export interface AudioOptions {
+  readonly output?: string
+  readonly force?: boolean
+  readonly raw?: boolean
+  readonly play?: boolean
+  readonly stream?: boolean
+}
+
+/** The flags that say what is spoken. */
+export interface TextOptions {
+  readonly input?: string
+  readonly model?: string
+  readonly language?: string
+  readonly instruct?: string
+}
+
+export interface SpeakOptions extends AudioOptions, TextOptions {
+  readonly voice?: string
+  readonly cfgCoef?: number
+}
+
+/** `aichat tts`: text in, a WAV file out. */
+export function addSpeechCommands(program: Command, cli: Cli): void {
+  const tts = withAudioFlags(
+    withTextFlags(program.command('tts [text...]'))
+      .description('speak a text: the words given, a file, or what is piped in')
+      .option('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path of the model hub')
+      .option('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)', Number),
+  ).action(async (words: readonly string[], options: SpeakOptions) => {
+    const { runSpeak } = await import('./tts-run.ts')
+    await runSpeak(cli, words.join(' '), options)
+  })
+
+  tts
+    .command('voices')
+    .description('list the voices of the speech servers')
+    .option('--model <server>', 'only those of one server')
+    .action(async ({ model }: { model?: string }) => {
+      const { runVoices } = await import('./tts-run.ts')
+      await runVoices(cli, model)
+    })
+
+  tts
+    .command('health')
+    .description('show how each speech server is and which engine speaks for it')
+    .action(async () => {
+      const { runHealth } = await import('./tts-run.ts')
+      await runHealth(cli)
+    })
+
+  withAudioFlags(
+    withTextFlags(tts.command('clone [text...]'))
+      .description('speak with the voice of a recording')
+      .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer')
+      .option('--ref-text <text>', 'what is said in the recording'),
+  ).action(async (words: readonly string[], options: SpeakOptions & { ref: string; refText?: string }) => {
+    const { runClone } = await import('./tts-run.ts')
+    await runClone(cli, words.join(' '), options)
+  })
+
+  withAudioFlags(
+    withTextFlags(tts.command('design [text...]'))
+      .description('speak with a voice made from its description')
+      .requiredOption('--description <text>', 'such as "a calm old man with a deep voice"'),
+  ).action(async (words: readonly string[], options: SpeakOptions & { description: string }) => {
+    const { runDesign } = await import('./tts-run.ts')
+    await runDesign(cli, words.join(' '), options)
+  })
+}
+
+function withTextFlags(command: Command): Command {
+  return command
+    .option('-i, --input <file>', 'read the text from a file, or stdin with -')
+    .option('--model <model>', 'the speech server or one of its models')
+    .option('--language <language>', 'the language of the text, where it is not to be detected')
+    .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+}
+
+function withAudioFlags(command: Command): Command {
+  return command
+    .option('-o, --output <file>', 'write the WAV file here, whole or not at all')
+    .option('--force', 'replace a file that exists')
+    .option('--stream', 'write audio as it is made')
+    .option('--raw', 'write bare samples (16-bit little-endian, mono) without the WAV header')
+    .option('--play', 'play it')
+}
