@@ -95,11 +95,11 @@ export function relabelled(
 }
 
 /**
- * Whether a log of so many records can be replayed here: all of them stand in its chain, and none was written by rules
- * that are unknown here. Records without rules are history that an import took along.
+ * Whether a log that is one chain can be replayed here: no record was written by rules that are unknown here. Records
+ * without rules are history that an import took along.
  */
-export function isOwnLog(chained: readonly Event[], length: number): boolean {
-  return chained.length === length && chained.every((event) => event.algorithm === undefined || isReplayable(event))
+export function isOwnLog(chain: readonly Event[]): boolean {
+  return chain.every((event) => event.algorithm === undefined || isReplayable(event))
 }
 
 function renamedInputs(inputs: Inputs, ids: ReadonlyMap<string, string>): Inputs {

@@ -63,6 +63,7 @@ export function recordProblems(record: Fields): readonly string[] {
     ),
     ...unless(isTime(record['timestamp']), 'timestamp must be a time in milliseconds'),
     ...unless(record['changes'] !== undefined, 'changes are missing'),
+    ...unless(isAbsentOr(record['idempotency_key'], isId), 'idempotency_key must be a text of 1 to 200 characters'),
     ...(record['algorithm'] === algorithm ? replayProblems(record) : []),
   ]
 }

@@ -136,7 +136,7 @@ class Inspection implements Visitor {
   readonly records: string[] = []
   isWhole = true
   readonly #findings: Findings
-  readonly #ids = new Set<unknown>()
+  readonly #ids = new Set<string>()
   readonly #chain = chainCheck()
   readonly #events: Event[] = []
   #chained = 0
@@ -147,13 +147,13 @@ class Inspection implements Visitor {
   }
 
   memory(memory: PackageMemory, index: number): void {
-    this.#judge(`memories[${index}]`, memory.fields, memoryProblems(memory.fields))
+    this.#judge('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
   }
 
   record(record: Readonly<Record<string, unknown>>, index: number): void {
     const problems = recordProblems(record)
-    this.#judge(`adaptation_log[${index}]`, record, problems)
+    this.#judge('adaptation_log', index, record, problems)
     this.records[index] = this.hash.record(record)
     if (problems.length > 0) this.#sound = false
     if (!isChained(record)) return
@@ -180,17 +180,23 @@ class Inspection implements Visitor {
   judgeLog(head: PackageHead): void {
     if (this.#chained > 0 && this.#chained < this.records.length)
       this.#findings.add('adaptation_log is a chain for some records only')
-    if (!this.#sound || this.records.length === 0 || !isOwnLog(this.#events, this.records.length)) return
+    const isChain = this.#chained > 0 && this.#chained === this.records.length
+    if (!this.#sound || !isChain || !isOwnLog(this.#events)) return
     const view = viewLearned(fold(this.#events))
     for (const [name, value] of Object.entries(view))
       if (canonicalize(value) !== canonicalize(head.state[name] ?? null))
         this.#findings.add(`state.${name} is not what the log gives`)
   }
 
-  #judge(place: string, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
+  #judge(list: string, index: number, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
     const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
-    for (const problem of problems) this.#findings.add(`${place}${id}: ${problem}`)
-    if (this.#ids.has(fields['id'])) this.#findings.add(`${place}${id}: another record has the same id`)
-    this.#ids.add(fields['id'])
+    const say = (problem: string) => this.#findings.add(`${list}[${index}]${id}: ${problem}`)
+    problems.forEach(say)
+    for (const name of ['id', 'idempotency_key']) {
+      if (fields[name] === undefined) continue
+      const key = `${list} ${name} ${fields[name]}`
+      if (this.#ids.has(key)) say(`another one has the same ${name}`)
+      this.#ids.add(key)
+    }
   }
 }

@@ -1,0 +1,71 @@
+import type { AdaptationRecord, LogHead } from './adaptation-log.ts'
+import type { Learned } from './adaptation-state.ts'
+import type { BackupRow } from './backup.ts'
+import type { EmbeddingSpace, MemoryEntry, NewMemory, Scope } from './memory.ts'
+import type { Persona } from './persona.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What came with an imported package and has no place here; exported again as it came. */
+export interface Carried {
+  /** Unknown top-level fields. */
+  readonly extra?: Fields
+  /** Unknown fields of `export_metadata`. */
+  readonly metadata?: Fields
+  /** Unknown fields of the state. */
+  readonly state?: Fields
+  /** Where the persona comes from, oldest first. */
+  readonly lineage?: readonly Fields[]
+  /** The character card that the persona came as. */
+  readonly card?: Fields
+  /** A PNG in base64. */
+  readonly portrait?: string
+}
+
+/** A memory with the fields that came along and are unknown here. */
+export interface ArchivedMemory {
+  readonly entry: MemoryEntry
+  readonly extra: Fields
+}
+
+export interface IncomingMemory extends NewMemory {
+  readonly id: string
+  readonly extra: Fields
+}
+
+/** A persona and all that belongs to it, as it is at one moment. */
+export interface ArchivedPersona {
+  readonly persona: Persona
+  /** The state as the store keeps it; what the log gives may be asked of the log. */
+  readonly learned: Learned
+  readonly log: readonly AdaptationRecord[]
+  readonly carried: Carried
+  /** The spaces that its vectors live in. */
+  readonly spaces: readonly EmbeddingSpace[]
+  /** In the order in which they were stored. Only to be walked while the reading lasts. */
+  memories(): Iterable<ArchivedMemory>
+}
+
+/** A whole persona that arrives. */
+export interface Arrival {
+  /** The new persona, or all new fields of the one that is replaced or merged into. */
+  readonly persona: Persona
+  /** `create`: it must not be there. `replace`: everything it had goes. `merge`: memories are added, the log grows. */
+  readonly how: 'create' | 'replace' | 'merge'
+  readonly memories: Iterable<IncomingMemory>
+  /** Makes the log: the whole of it, or for `merge` what is added after the head. */
+  log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
+  readonly carried: Carried
+  /** The backup of what is replaced: its row is written with the rest. */
+  readonly backup?: BackupRow
+  /** Do everything, then take it back: says what would happen. */
+  readonly rehearsal?: boolean
+}
+
+/** Reads and writes whole personas. */
+export interface PersonaArchive {
+  /** Hands the persona to `use` in one consistent view; `undefined` when that user has no such persona. */
+  read<T>(scope: Scope, use: (archived: ArchivedPersona) => T): Promise<T | undefined>
+  /** One transaction: all of it, or nothing. Resolves with the number of memories that were new. */
+  write(arrival: Arrival): Promise<{ readonly memories: number }>
+}

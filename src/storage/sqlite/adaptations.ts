@@ -1,0 +1,120 @@
+import { fold } from '../../personas/adaptation.ts'
+import { type AdaptationRecord, emptyLog, headOf, type LogHead } from '../../personas/adaptation-log.ts'
+import { algorithm } from '../../personas/adaptation-rules.ts'
+import type { AdaptationStore } from '../../personas/adaptation-service.ts'
+import { type Learned, nothingLearned } from '../../personas/adaptation-state.ts'
+import type { Scope } from '../../personas/memory.ts'
+import type { Database } from './database.ts'
+
+/** Logs of adaptation in SQLite, each with a cache of the state it leads to. */
+export function createAdaptationStore(db: Database): AdaptationStore {
+  const rows = adaptationRows(db)
+  return {
+    read: async (scope) => db.transaction(() => rows.read(scope))(),
+    append: async (scope, record, learned) => db.transaction(() => rows.append(scope, record, learned)).immediate(),
+    findByKey: async (scope, key) => rows.findByKey(scope, key),
+    log: async (scope) => rows.log(scope),
+  }
+}
+
+/** The same by plain calls, for transactions that span several stores; each expects to run inside one. */
+export function adaptationRows(db: Database) {
+  const insert = db.prepare(
+    'INSERT INTO adaptation (persona_id, sequence, id, idempotency_key, record) VALUES (?, ?, ?, ?, ?)',
+  )
+  // The persona is asked for in the same statement: nobody's log can be written under another user's name.
+  const cache = db.prepare(
+    `INSERT OR REPLACE INTO persona_state (persona_id, algorithm, sequence, hash, learned)
+       SELECT id, ?, ?, ?, ? FROM persona WHERE id = ? AND user_id = ?`,
+  )
+  const state = db.prepare<[string, string], StateRow>(
+    `SELECT algorithm, sequence, hash, learned FROM persona_state JOIN persona ON persona.id = persona_id
+      WHERE persona_id = ? AND user_id = ?`,
+  )
+  const records = db
+    .prepare<[string, string], string>(
+      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+        WHERE persona_id = ? AND user_id = ? ORDER BY sequence`,
+    )
+    .pluck()
+  const byKey = db
+    .prepare<[string, string, string], string>(
+      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+        WHERE persona_id = ? AND user_id = ? AND idempotency_key = ?`,
+    )
+    .pluck()
+
+  return { read, append, findByKey, log, replace, cached }
+
+  function read(scope: Scope): { readonly learned: Learned; readonly head: LogHead } {
+    const row = state.get(scope.personaId, scope.userId)
+    if (!row) return { learned: nothingLearned(), head: emptyLog }
+    const { sequence, hash } = row
+    // Written by other rules: the log is the truth, and gives the state anew.
+    const learned = row.algorithm === algorithm ? decode(row.learned) : fold(log(scope))
+    return { learned, head: { sequence, hash } }
+  }
+
+  /** The state as it is cached, or undefined where none is. */
+  function cached(scope: Scope): Learned | undefined {
+    const row = state.get(scope.personaId, scope.userId)
+    return row && decode(row.learned)
+  }
+
+  function append(scope: Scope, record: AdaptationRecord, learned: Learned): boolean {
+    const { head } = read(scope)
+    if (record.sequence !== head.sequence + 1 || record.prev_hash !== head.hash) return false
+    if (!save(scope, learned, headOf(record))) return false
+    write(scope, record)
+    return true
+  }
+
+  function findByKey(scope: Scope, key: string): AdaptationRecord | undefined {
+    const text = byKey.get(scope.personaId, scope.userId, key)
+    return text === undefined ? undefined : recordOf(scope, text)
+  }
+
+  function log(scope: Scope): readonly AdaptationRecord[] {
+    return records.all(scope.personaId, scope.userId).map((text) => recordOf(scope, text))
+  }
+
+  /** Puts a whole log in the place of what was there. */
+  function replace(scope: Scope, whole: readonly AdaptationRecord[], learned: Learned): void {
+    db.prepare('DELETE FROM adaptation WHERE persona_id = ?').run(scope.personaId)
+    db.prepare('DELETE FROM persona_state WHERE persona_id = ?').run(scope.personaId)
+    for (const record of whole) write(scope, record)
+    const last = whole.at(-1)
+    if (last) save(scope, learned, headOf(last))
+  }
+
+  function write(scope: Scope, record: AdaptationRecord): void {
+    // Whose it is stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
+    const { persona_id: _persona, user_id: _user, ...content } = record
+    const key = record.idempotency_key ?? null
+    insert.run(scope.personaId, record.sequence, record.id, key, JSON.stringify(content))
+  }
+
+  function save(scope: Scope, learned: Learned, head: LogHead): boolean {
+    return cache.run(algorithm, head.sequence, head.hash, encode(learned), scope.personaId, scope.userId).changes === 1
+  }
+}
+
+interface StateRow {
+  readonly algorithm: string
+  readonly sequence: number
+  readonly hash: string
+  readonly learned: string
+}
+
+function recordOf(scope: Scope, text: string): AdaptationRecord {
+  return { ...JSON.parse(text), persona_id: scope.personaId, user_id: scope.userId }
+}
+
+function encode(learned: Learned): string {
+  return JSON.stringify({ ...learned, traits: [...learned.traits], preferences: [...learned.preferences] })
+}
+
+function decode(text: string): Learned {
+  const { traits, preferences, ...rest } = JSON.parse(text)
+  return { ...rest, traits: new Map(traits), preferences: new Map(preferences) }
+}

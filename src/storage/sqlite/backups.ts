@@ -1,0 +1,28 @@
+import type { BackupRow, BackupStore } from '../../personas/backup.ts'
+import type { Database } from './database.ts'
+
+/** The list of backups in SQLite. Statements about a persona's backups carry its owner. */
+export function createBackupStore(db: Database): BackupStore {
+  const own = 'persona_id = (SELECT id FROM persona WHERE id = ? AND user_id = ?)'
+  return {
+    add: async (_scope, row) => insertBackup(db, row),
+    list: async ({ personaId, userId }) =>
+      db
+        .prepare<[string, string], BackupRow>(
+          `SELECT id AS backup_id, persona_id, created_at, reason, checksum, content_hash, bytes, memories, adaptations
+             FROM persona_backup WHERE ${own} ORDER BY number DESC`,
+        )
+        .all(personaId, userId),
+    remove: async ({ personaId, userId }, backupId) =>
+      void db.prepare(`DELETE FROM persona_backup WHERE ${own} AND id = ?`).run(personaId, userId, backupId),
+    isKnown: async (backupId) => db.prepare('SELECT 1 FROM persona_backup WHERE id = ?').get(backupId) !== undefined,
+  }
+}
+
+/** Writes a backup's row; may run inside a transaction. */
+export function insertBackup(db: Database, row: BackupRow): void {
+  db.prepare(
+    `INSERT INTO persona_backup (id, persona_id, created_at, reason, checksum, content_hash, bytes, memories, adaptations)
+       VALUES (@backup_id, @persona_id, @created_at, @reason, @checksum, @content_hash, @bytes, @memories, @adaptations)`,
+  ).run(row)
+}
