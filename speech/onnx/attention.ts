@@ -81,8 +81,13 @@ export function attend(
   return { mixed: reshape(graph, transpose(graph, mixed, 1, 0, 2), -1, shape.heads * shape.headSize), keys, values }
 }
 
-/** Rotary position embedding on neighbouring pairs (Su et al. 2021, arXiv:2104.09864). */
-function rotate(graph: Graph, { heads }: HeadShape, { cosines, sines }: AttentionInputs, x: Value): Value {
+/** Rotary position embedding of rows [rows, heads × headSize] on neighbouring pairs (Su et al. 2021, arXiv:2104.09864). */
+export function rotate(
+  graph: Graph,
+  { heads }: HeadShape,
+  { cosines, sines }: Pick<AttentionInputs, 'cosines' | 'sines'>,
+  x: Value,
+): Value {
   const batch = graph.node('Unsqueeze', [x, integers(graph, 0)])
   const attributes = { interleaved: { int: 1 }, num_heads: { int: heads } }
   const rotated = graph.node('RotaryEmbedding', [batch, integers(graph, 0), cosines, sines], attributes, contributed)

@@ -98,14 +98,17 @@ async function decode(model: PocketModel, stream: Stream, group: readonly Float3
   return (audio!.data as Float32Array).map((sample) => Math.min(1, Math.max(-1, sample)))
 }
 
-/** Frames of a reference clip that the encoder takes at once: two seconds. */
-const framesPerPiece = 25
+export interface ClipOptions {
+  /** Frames that the encoder takes at once: two seconds, of the official models, unless said otherwise. */
+  readonly framesPerPiece?: number
+  readonly signal?: AbortSignal | undefined
+}
 
 /** The conditioning rows [frames, width] of a clip at the model's rate; it is filled up with silence to whole frames. */
 export async function encodeClip(
   model: PocketModel,
   samples: Float32Array,
-  signal?: AbortSignal,
+  { framesPerPiece = 25, signal }: ClipOptions = {},
 ): Promise<{ readonly rows: number; readonly data: Float32Array }> {
   const { samplesPerFrame, encoder } = model.geometry
   const { width } = model.languageModel

@@ -74,7 +74,7 @@ export function createVoices(model: PocketModel, folder: string): Voices {
       throw new AppError('invalid', 'The reference clip holds numbers that are not finite')
     const cut = samples.subarray(0, Math.ceil(longestClipSeconds * sampleRate))
     const clip = resampleClip(cut, sampleRate, model.configuration.sampleRate)
-    const conditions = await encodeClip(model, clip, signal)
+    const conditions = await encodeClip(model, clip, { signal })
     signal?.throwIfAborted()
     return prefillVoice(model, model.openLanguageStream(), conditions)
   }

@@ -260,8 +260,8 @@ function createRandom(seed: number): () => number {
 
 /** A unigram tokenizer of the published kind: control pieces, 256 bytes, marks, letters, then made-up syllables. */
 export function tokenizerModel(pieces: number): Uint8Array {
-  const letters = '▁ .!...? , ; : e t a o i n s h r d l u c m w f g y p b v k j x q z'.split(' ')
-  const texts = [...letters, ...letters.slice(9).map((letter) => `▁${letter}`), ...syllables()]
+  const letters = '▁ . ! ... ? , ; : e t a o i n s h r d l u c m w f g y p b v k j x q z'.split(' ')
+  const texts = [...letters, ...letters.slice(8).map((letter) => `▁${letter}`), ...syllables()]
   const special = ['<unk>', '<s>', '</s>', '<pad>'].map((text, id) => piece(text, 0, id === 0 ? 2 : 3))
   const bytes = Array.from({ length: 256 }, (_, byte) =>
     piece(`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, 0, 6),
