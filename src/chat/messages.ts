@@ -216,6 +216,14 @@ export interface ChatChunk {
   readonly [field: string]: unknown
 }
 
+/** The address of an image part; undefined for any other part. Mistral's clients write the address without an object. */
+export function imageUrlOf(part: ContentPart): string | undefined {
+  if (part.type !== 'image_url') return undefined
+  const image = (part as { readonly image_url?: unknown }).image_url
+  const url = typeof image === 'string' ? image : (image as { readonly url?: unknown } | null | undefined)?.url
+  return typeof url === 'string' ? url : undefined
+}
+
 /** The text of a message, its text parts joined; images and other parts are left out. */
 export function textOf(content: Message['content'] | undefined): string {
   if (typeof content === 'string') return content

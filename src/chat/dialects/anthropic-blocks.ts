@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ContentPart, ImagePart, Message, ReasoningDetail, TextPart, ToolCall } from '../messages.ts'
+import {
+  type ContentPart,
+  imageUrlOf,
+  type Message,
+  type ReasoningDetail,
+  type TextPart,
+  type ToolCall,
+} from '../messages.ts'
 import { dataUrl, parseDataUrl } from './data-url.ts'
 import {
   argumentsText,
@@ -114,8 +121,8 @@ function writePart(part: ContentPart): JsonObject | undefined {
       ? undefined
       : { ...extra, type: 'text', text, ...(cache !== undefined && { cache_control: cache }) }
   }
-  if (part.type === 'image_url')
-    return { ...extra, type: 'image', source: writeSource((part as ImagePart).image_url.url) }
+  const url = imageUrlOf(part)
+  if (url !== undefined) return { ...extra, type: 'image', source: writeSource(url) }
   if (part.type === 'file') return writeFile(objectOf((part as JsonObject)['file']), extra)
   return undefined
 }

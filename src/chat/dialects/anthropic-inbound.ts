@@ -1,7 +1,7 @@
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../messages.ts'
 import { blocksOf, readAssistant, readBlocks } from './anthropic-blocks.ts'
 import { compact, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
-import { checkRequest, requestBody } from './request-check.ts'
+import { checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { withExtra } from './turns.ts'
 
 /** Reads a request in Anthropic's dialect. What only Anthropic understands is kept for an Anthropic provider. */
@@ -12,7 +12,7 @@ export function readAnthropicRequest(body: unknown): ChatRequest {
   const choice = objectOf(fields['tool_choice'])
   const single = choice['disable_parallel_tool_use']
   const request = compact({
-    model: stringOf(fields['model']) ?? '',
+    model: fields['model'] ?? '',
     messages: [...readSystem(fields['system']), ...turns.flatMap(readTurn)],
     max_tokens: fields['max_tokens'],
     temperature: fields['temperature'],
@@ -28,7 +28,7 @@ export function readAnthropicRequest(body: unknown): ChatRequest {
     reasoning_effort: stringOf(config['effort']),
     extra_content: readExtra(fields, config, choice),
   })
-  return request as unknown as ChatRequest
+  return checkedRequest(request)
 }
 
 function checkFields(fields: JsonObject, turns: readonly JsonObject[]): void {

@@ -82,8 +82,8 @@ export function readUsage(usage: JsonObject): Usage {
 
 /** The same backwards; `own` is Anthropic's usage where the answer came from there. */
 export function writeUsage(usage: Usage | undefined, own?: unknown): JsonObject {
-  const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0
-  const written = usage?.prompt_tokens_details?.cache_write_tokens ?? 0
+  const cached = countOf(usage?.prompt_tokens_details?.cached_tokens)
+  const written = countOf(usage?.prompt_tokens_details?.cache_write_tokens)
   return {
     ...objectOf(own),
     input_tokens: Math.max(0, (usage?.prompt_tokens ?? 0) - cached - written),

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../messages.ts'
 import { field, readModel, readParts } from './gemini-parts.ts'
-import { toJsonSchema } from './gemini-schema.ts'
+import { isGeminiSchema, toJsonSchema } from './gemini-schema.ts'
 import { compact, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
-import { checkRequest, requestBody } from './request-check.ts'
+import { checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { madeId } from './tool-ids.ts'
 import { withExtra } from './turns.ts'
 
@@ -29,7 +30,7 @@ export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
     stream: /:streamGenerateContent/i.test(url) ? true : undefined,
     extra_content: readExtra(fields, config),
   })
-  return request as unknown as ChatRequest
+  return checkedRequest(request)
 }
 
 function checkTurns(turns: readonly JsonObject[]): void {
@@ -131,18 +132,24 @@ function readTool(tool: JsonObject): readonly (Tool | ForeignPart)[] {
 
 const functionFields = new Set(['name', 'description', 'parameters', 'parametersJsonSchema', 'parameters_json_schema'])
 
-/** The schema in Gemini's own spelling is kept beside ours, where the two differ. */
 function readFunction(declaration: JsonObject): Tool {
   const { name, description, parameters } = declaration
   const json = field(declaration, 'parametersJsonSchema')
   const schema = isObject(json) ? json : isObject(parameters) ? toJsonSchema(parameters) : undefined
-  const own = { ...restOf(declaration, functionFields), ...(parameters !== undefined && { parameters }) }
+  const own = { ...restOf(declaration, functionFields), ...ownSchema(schema, parameters, json) }
   const described = compact({ name, description, parameters: schema }) as unknown as Tool['function']
   return {
     type: 'function',
     function: described,
     ...withExtra('gemini', Object.keys(own).length > 0 ? own : undefined),
   }
+}
+
+/** The schema in Gemini's own spelling and field, where writing ours would give another. */
+function ownSchema(schema: JsonObject | undefined, parameters: unknown, json: unknown): JsonObject {
+  if (schema === undefined) return {}
+  if (isObject(json)) return isGeminiSchema(schema) ? { parametersJsonSchema: json } : {}
+  return isGeminiSchema(schema) && isDeepStrictEqual(schema, parameters) ? {} : { parameters }
 }
 
 function callingConfig(fields: JsonObject): JsonObject {

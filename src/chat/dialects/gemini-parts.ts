@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ContentPart, ExtraContent, ImagePart, Message, TextPart, ToolCall } from '../messages.ts'
+import {
+  type ContentPart,
+  type ExtraContent,
+  imageUrlOf,
+  type Message,
+  type TextPart,
+  type ToolCall,
+} from '../messages.ts'
 import { dataUrl, parseDataUrl } from './data-url.ts'
 import {
   argumentsText,
@@ -125,7 +132,8 @@ function writePart(part: ContentPart): JsonObject | undefined {
   const wire = part as JsonObject
   if (part.type === 'foreign') return wire['dialect'] === 'gemini' ? objectOf(wire['value']) : undefined
   if (part.type === 'text') return wire['text'] === '' ? undefined : { ...extra, text: wire['text'] }
-  if (part.type === 'image_url') return writeData((part as ImagePart).image_url.url, extra)
+  const url = imageUrlOf(part)
+  if (url !== undefined) return writeData(url, extra)
   if (part.type === 'file') {
     const data = stringOf(objectOf(wire['file'])['file_data'])
     return data === undefined ? undefined : writeData(data, extra)

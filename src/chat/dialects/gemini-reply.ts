@@ -99,8 +99,8 @@ export function readUsage(usage: JsonObject): Usage {
 /** The same backwards; `own` is Gemini's usage where the answer came from there. */
 export function writeUsage(usage: Usage, own?: unknown): JsonObject {
   if (isObject(own)) return own
-  const thoughts = usage.completion_tokens_details?.reasoning_tokens ?? 0
-  const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
+  const thoughts = countOf(usage.completion_tokens_details?.reasoning_tokens)
+  const cached = countOf(usage.prompt_tokens_details?.cached_tokens)
   return {
     promptTokenCount: usage.prompt_tokens,
     candidatesTokenCount: Math.max(0, usage.completion_tokens - thoughts),

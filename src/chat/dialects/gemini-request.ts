@@ -137,7 +137,8 @@ function writeTool(tool: Tool): JsonObject {
   const { name, description, parameters } = tool.function
   const extra = extraOf(tool, 'gemini')
   const schema = parameters && (isGeminiSchema(parameters) ? { parameters } : { parametersJsonSchema: parameters })
-  return compact({ name, description, ...(extra['parameters'] === undefined && schema), ...extra })
+  const hasOwn = extra['parameters'] !== undefined || extra['parametersJsonSchema'] !== undefined
+  return compact({ name, description, ...(!hasOwn && schema), ...extra })
 }
 
 function writeToolConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {

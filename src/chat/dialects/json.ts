@@ -26,6 +26,17 @@ export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0
 }
 
+/** A time in seconds since 1970, where it is one that a date can say; else 0. */
+export function secondsOf(value: unknown): number {
+  const seconds = countOf(value)
+  return seconds <= 8_640_000_000_000 ? Math.floor(seconds) : 0
+}
+
+/** Such a time as RFC 3339 has it. */
+export function isoTime(seconds: unknown): string {
+  return new Date(secondsOf(seconds) * 1000).toISOString()
+}
+
 /** A text that parses to an object, as that object; else undefined. */
 export function parseObject(text: string): JsonObject | undefined {
   try {

@@ -1,5 +1,12 @@
-import type { ChatRequest, ContentPart, ImagePart, Message, Tool, ToolCall } from '../messages.ts'
-import { textOf } from '../messages.ts'
+import {
+  type ChatRequest,
+  type ContentPart,
+  imageUrlOf,
+  type Message,
+  type Tool,
+  type ToolCall,
+  textOf,
+} from '../messages.ts'
 import { dataUrl, parseDataUrl } from './data-url.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
 import {
@@ -14,7 +21,7 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
-import { cannotSay, checkRequest, requestBody } from './request-check.ts'
+import { cannotSay, checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { isMadeId, madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 
@@ -60,7 +67,7 @@ export function readOllamaRequest(body: unknown): ChatRequest {
   const options = objectOf(fields['options'])
   const tools = objectsOf(fields['tools'])
   const request = compact({
-    model: stringOf(fields['model']) ?? '',
+    model: fields['model'] ?? '',
     messages: readMessages(turns),
     temperature: options['temperature'],
     top_p: options['top_p'],
@@ -76,7 +83,7 @@ export function readOllamaRequest(body: unknown): ChatRequest {
     reasoning_effort: stringOf(fields['think']),
     extra_content: readExtra(fields, options),
   })
-  return request as unknown as ChatRequest
+  return checkedRequest(request)
 }
 
 /** A call in Ollama's spelling: the arguments are an object, and an id is there only where the provider gave one. */
@@ -119,8 +126,9 @@ function writeMessage(message: Message, names: ReadonlyMap<string, string>, quir
 }
 
 function imageOf(part: ContentPart): string | undefined {
-  if (part.type !== 'image_url') return undefined
-  const inline = parseDataUrl((part as ImagePart).image_url.url)
+  const url = imageUrlOf(part)
+  if (url === undefined) return undefined
+  const inline = parseDataUrl(url)
   if (!inline) throw cannotSay('Ollama takes images as data: URLs only, not as addresses')
   return inline.data
 }

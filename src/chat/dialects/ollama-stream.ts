@@ -2,10 +2,11 @@ import { collectReply } from '../chunks.ts'
 import type { ChatChunk, ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
 import { createLineReader } from '../sse.ts'
 import { type ClientError, DialectError, type StreamDecoder, type StreamEncoder } from './dialect.ts'
-import { countOf, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
+import { countOf, isoTime, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
 import { readOllamaCalls, writeOllamaCall } from './ollama-request.ts'
 import { madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
+import { withJsonBody } from './whole-body.ts'
 import { cutOff, notAnAnswer, readWireError, takeLast, throwIfError } from './wire-error.ts'
 
 /** Reads an answer of Ollama's. */
@@ -31,7 +32,7 @@ export function writeOllamaReply(reply: ChatReply): Record<string, unknown> {
   const message = reply.choices[0]?.message
   return {
     model: reply.model,
-    created_at: new Date(reply.created * 1000).toISOString(),
+    created_at: isoTime(reply.created),
     message: writeMessage(message),
     done: true,
     ...endOf(reply),
@@ -40,6 +41,11 @@ export function writeOllamaReply(reply: ChatReply): Record<string, unknown> {
 
 /** Reads Ollama's stream: a JSON object a line, the last one with `done: true`; an error is a line too. */
 export function decodeOllamaStream(now: number): StreamDecoder {
+  const lines = decodeLines(now)
+  return withJsonBody(lines, lines)
+}
+
+function decodeLines(now: number): StreamDecoder {
   const reader = createLineReader()
   let complete = false
   let started = false
@@ -94,7 +100,7 @@ export function encodeOllamaStream(): StreamEncoder {
   const waiting: ChatChunk[] = []
 
   function line(chunk: Pick<ChatChunk, 'model' | 'created'>, message: JsonObject, end: JsonObject): string {
-    const created = new Date(chunk.created * 1000).toISOString()
+    const created = isoTime(chunk.created)
     return `${JSON.stringify({ model: chunk.model, created_at: created, message, done: false, ...end })}\n`
   }
 

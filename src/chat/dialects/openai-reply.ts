@@ -1,7 +1,8 @@
 import type { ChatReply, Choice, FinishReason, Message, ToolCall, Usage } from '../messages.ts'
 import { DialectError } from './dialect.ts'
-import { argumentsText, countOf, isObject, type JsonObject, objectOf, objectsOf, stringOf } from './json.ts'
+import { argumentsText, countOf, isObject, type JsonObject, objectOf, objectsOf, secondsOf, stringOf } from './json.ts'
 import { withoutExtra } from './openai-request.ts'
+import { withFittingFields } from './openai-shape.ts'
 import { madeId } from './tool-ids.ts'
 import { notAnAnswer, readWireError, throwIfError } from './wire-error.ts'
 
@@ -16,7 +17,7 @@ export function readOpenaiReply(body: unknown): ChatReply {
     ...fields,
     id: stringOf(fields['id']) ?? '',
     object: 'chat.completion',
-    created: countOf(fields['created']),
+    created: secondsOf(fields['created']),
     model: stringOf(fields['model']) ?? '',
     choices: choices.map(readChoice),
     ...(usage && { usage }),
@@ -97,7 +98,8 @@ function readChoice(choice: JsonObject, position: number): Choice {
   }
 }
 
-function readMessage(wire: JsonObject): Message {
+function readMessage(told: JsonObject): Message {
+  const wire = withFittingFields(told)
   const { content, tool_calls: calls, function_call: legacy, ...rest } = wire
   const split = Array.isArray(content) ? splitContent(content) : undefined
   const reasoning = stringOf(wire['reasoning_content']) ?? stringOf(wire['reasoning']) ?? (split?.thinking || undefined)

@@ -1,7 +1,7 @@
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
-import { isObject, type JsonObject, stringOf } from './json.ts'
-import { checkRequest, requestBody } from './request-check.ts'
+import { isObject } from './json.ts'
+import { checkedRequest, requestBody } from './request-check.ts'
 import { renameToolIds } from './tool-ids.ts'
 
 /** Our request is OpenAI's, so writing it means taking out what OpenAI's dialect cannot say and bending it to the provider. */
@@ -21,53 +21,12 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
   }
 }
 
-/** Reads a request in OpenAI's dialect: the same body, once its outline is seen to be right. `url` tells Azure's model. */
+/** Reads a request in OpenAI's dialect: the same body, once it is seen to be one. `url` tells Azure's model. */
 export function readOpenaiRequest(body: unknown, url?: string): ChatRequest {
-  const { fields, turns } = requestBody(body, 'messages')
-  const check = checkRequest()
-  for (const [index, turn] of turns.entries()) checkMessage(turn, `messages[${index}]`, check.expect)
-  check.expect(
-    fields['tools'] === undefined || fields['tools'] === null || Array.isArray(fields['tools']),
-    'tools',
-    'must be a list',
-  )
-  check.done()
+  const { fields } = requestBody(body, 'messages')
+  const model = fields['model'] ?? deploymentOf(url) ?? ''
   const { tools, ...rest } = fields
-  const model = stringOf(fields['model']) ?? deploymentOf(url) ?? ''
-  const read = { ...rest, ...(tools !== undefined && tools !== null && { tools }), model, messages: turns }
-  return read as unknown as ChatRequest
-}
-
-const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
-
-function checkMessage(
-  turn: JsonObject,
-  path: string,
-  expect: (fine: boolean, path: string, wish: string) => boolean,
-): void {
-  const { role, content, tool_calls: calls } = turn
-  expect(typeof role === 'string' && roles.includes(role), `${path}.role`, `must be one of ${roles.join(', ')}`)
-  const list = Array.isArray(content)
-  expect(
-    content === undefined || content === null || typeof content === 'string' || list,
-    `${path}.content`,
-    'must be text or a list of parts',
-  )
-  if (list)
-    for (const [index, part] of content.entries())
-      expect(
-        isObject(part) && typeof part['type'] === 'string',
-        `${path}.content[${index}]`,
-        'must be an object with a type',
-      )
-  if (calls === undefined || calls === null) return
-  if (expect(Array.isArray(calls), `${path}.tool_calls`, 'must be a list'))
-    for (const [index, call] of (calls as unknown[]).entries())
-      expect(
-        isObject(call) && typeof call['id'] === 'string',
-        `${path}.tool_calls[${index}]`,
-        'must be an object with an id',
-      )
+  return checkedRequest({ ...rest, ...(tools !== null && tools !== undefined && { tools }), model })
 }
 
 function deploymentOf(url: string | undefined): string | undefined {

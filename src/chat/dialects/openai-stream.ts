@@ -1,9 +1,20 @@
 import type { ChatChunk, ChatRequest, Delta, ToolCallDelta } from '../messages.ts'
 import { createEventReader, type ServerEvent } from '../sse.ts'
 import { type ClientError, DialectError, type StreamDecoder, type StreamEncoder } from './dialect.ts'
-import { argumentsText, isObject, type JsonObject, objectsOf, parseEvent, stringOf } from './json.ts'
+import {
+  argumentsText,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parseEvent,
+  present,
+  secondsOf,
+  stringOf,
+} from './json.ts'
 import { openaiFinish, splitContent, usageOf } from './openai-reply.ts'
 import { withoutExtra } from './openai-request.ts'
+import { withFittingFields } from './openai-shape.ts'
 import { madeId } from './tool-ids.ts'
 import { cutOff, readWireError, takeLast } from './wire-error.ts'
 
@@ -51,18 +62,12 @@ export function decodeOpenaiStream(): StreamDecoder {
     if (error) throw new DialectError('reported', error)
     const usage = usageOf(fields)
     const wireChoices = objectsOf(fields['choices'])
-    const changes: Changes = { made: typeof fields['object'] !== 'string' || fields['object'] === '' }
-    const read = wireChoices
-      .map((choice) => readChoice(choice, stateOf(choice), fields, changes))
-      .filter((choice) => choice !== undefined)
+    const changes: Changes = { made: !isOutlined(fields) }
+    const read = present(wireChoices.map((choice) => readChoice(choice, stateOf(choice), fields, changes)))
+    changes.made ||= read.length !== (fields['choices'] as readonly unknown[]).length
     if (usage) {
       const own = wireChoices.length === 0
-      usageChunk = {
-        ...(own ? fields : outlineOf(fields)),
-        object: 'chat.completion.chunk',
-        choices: [],
-        usage,
-      } as unknown as ChatChunk
+      usageChunk = { ...(own && fields), ...outlineOf(fields), choices: [], usage }
       if (own && !changes.made) sources.set(usageChunk, data)
       if (read.length === 0) return
       changes.made ||= isObject(fields['usage'])
@@ -131,11 +136,22 @@ function chunkOf(fields: JsonObject, choices: readonly JsonObject[], changes: Ch
     return chunk
   }
   const { usage: _usage, ...rest } = fields
-  return { ...rest, object: 'chat.completion.chunk', choices } as unknown as ChatChunk
+  return { ...rest, ...outlineOf(fields), choices: choices as unknown as ChatChunk['choices'] }
 }
 
-function outlineOf(fields: JsonObject): JsonObject {
-  return { id: fields['id'], created: fields['created'], model: fields['model'] }
+/** Whether a chunk says what every chunk must, in the right types. */
+function isOutlined({ id, object, created, model, choices }: JsonObject): boolean {
+  const isNamed = typeof id === 'string' && typeof model === 'string' && typeof created === 'number'
+  return isNamed && typeof object === 'string' && object !== '' && Array.isArray(choices)
+}
+
+function outlineOf(fields: JsonObject): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {
+  return {
+    id: stringOf(fields['id']) ?? '',
+    object: 'chat.completion.chunk',
+    created: secondsOf(fields['created']),
+    model: stringOf(fields['model']) ?? '',
+  }
 }
 
 function isEmptyDelta(delta: JsonObject): boolean {
@@ -143,7 +159,8 @@ function isEmptyDelta(delta: JsonObject): boolean {
 }
 
 /** The delta itself where it is as it should be, else a mended copy. */
-function readDelta(delta: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
+function readDelta(told: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
+  const delta = withFittingFields(told)
   const patch: Record<string, unknown> = {}
   if (first && delta['role'] !== 'assistant') patch['role'] = 'assistant'
   if (Array.isArray(delta['content'])) {
@@ -164,7 +181,9 @@ function readCalls(calls: unknown, state: ChoiceState, chunkId: string): readonl
   if (!Array.isArray(calls)) return undefined
   const pieces = objectsOf(calls)
   const read = pieces.map((piece, position) => readCall(piece, position, state, chunkId))
-  return read.every((piece, at) => piece === pieces[at]) ? undefined : (read as unknown as ToolCallDelta[])
+  return read.every((piece, at) => piece === calls[at]) && read.length === calls.length
+    ? undefined
+    : (read as unknown as ToolCallDelta[])
 }
 
 function readCall(piece: JsonObject, position: number, state: ChoiceState, chunkId: string): JsonObject {
@@ -173,17 +192,25 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
   const found = state.calls.findLastIndex(
     (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id),
   )
-  const wire = isObject(piece['function']) ? piece['function'] : undefined
-  const odd = wire && wire['arguments'] != null && typeof wire['arguments'] !== 'string'
   const index = found === -1 ? state.calls.length : found
   if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index) })
-  if (piece['index'] === index && !odd && (found !== -1 || id !== undefined)) return piece
+  const wire = readFunction(piece['function'])
+  if (piece['index'] === index && wire === piece['function'] && (found !== -1 || id !== undefined)) return piece
   return {
     ...piece,
     index,
     ...(found === -1 && { id: state.calls[index]!.id, type: 'function' }),
-    ...(odd && { function: { ...wire, arguments: argumentsText(wire['arguments']) } }),
+    ...('function' in piece && { function: wire ?? {} }),
   }
+}
+
+/** A name and arguments in text; some servers send the arguments as an object. */
+function readFunction(told: unknown): JsonObject | undefined {
+  if (told === undefined) return undefined
+  const { name, arguments: given } = objectOf(told)
+  const isNamed = name === undefined || typeof name === 'string'
+  if (isObject(told) && isNamed && (given === undefined || typeof given === 'string')) return told
+  return { ...(typeof name === 'string' && { name }), arguments: given == null ? '' : argumentsText(given) }
 }
 
 function lastOf(state: ChoiceState, id: string | undefined): ChoiceState['calls'][number] | undefined {
