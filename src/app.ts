@@ -108,6 +108,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
         administrator: settings.defaultAdmin,
         production: settings.production,
       },
+      secretWarnings: () => tokens.secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
       initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
       now,
       clock: Date.now,

@@ -20,7 +20,7 @@ export interface Accounts {
    * At a service's start. Throws `configuration` when the secret of the tokens cannot be used; creates the default
    * administrator while there is no user, where the configuration says so, and returns what to log in with.
    */
-  prepareService(): Promise<FirstAdministrator | undefined>
+  prepareService(): Promise<Prepared>
   /** Keeps what was done in the audit table. */
   record(entry: Omit<AuditEntry, 'at'>): void
 }
@@ -30,13 +30,17 @@ export interface AccountRules extends LoginRules {
   readonly production: boolean
 }
 
+export interface Prepared {
+  readonly administrator: FirstAdministrator | undefined
+  /** What would be refused in production. */
+  readonly warnings: readonly string[]
+}
+
 export interface FirstAdministrator {
   readonly username: string
   readonly password: string
   /** True when nobody chose the password. */
   readonly generated: boolean
-  /** What the password's chooser should know. */
-  readonly problems: readonly string[]
 }
 
 export interface AccountParts {
@@ -46,6 +50,8 @@ export interface AccountParts {
   readonly rules: AccountRules
   /** DEFAULT_ADMIN_PASSWORD. */
   readonly initialPassword: () => string | undefined
+  /** What is wrong with the secret of the tokens. */
+  readonly secretWarnings: () => readonly string[]
   readonly now: () => number
   readonly clock: () => number
   readonly newId: () => string
@@ -73,11 +79,12 @@ export function createAccounts(parts: AccountParts): Accounts {
     },
     async prepareService() {
       tokens.check()
-      if (!store.isEmpty()) return undefined
+      const warnings = [...parts.secretWarnings()]
       const chosen = parts.initialPassword()
-      if (chosen === undefined && !rules.singleUserMode) return undefined
+      if (!store.isEmpty() || (chosen === undefined && !rules.singleUserMode))
+        return { administrator: undefined, warnings }
       const password = chosen ?? randomPassword()
-      const problems = refuseBadAdministrator(password)
+      warnings.push(...judgeAdministrator(password))
       const account = store.insert(
         {
           id: newId(),
@@ -90,15 +97,16 @@ export function createAccounts(parts: AccountParts): Accounts {
         true,
       )
       // Another process was faster: its administrator stands.
-      if (typeof account === 'string') return undefined
+      if (typeof account === 'string') return { administrator: undefined, warnings }
       store.record({ at: clock(), action: 'setup', target: account.user.id, outcome: 'ok' })
-      return { username: account.user.username, password, generated: chosen === undefined, problems }
+      const { username } = account.user
+      return { administrator: { username, password, generated: chosen === undefined }, warnings }
     },
     record: (entry) => store.record({ at: clock(), ...entry }),
   }
 
   /** What is wrong with the configured administrator; in production, and where it could not work, that is an error. */
-  function refuseBadAdministrator(password: string): readonly string[] {
+  function judgeAdministrator(password: string): readonly string[] {
     const { username, email } = rules.administrator
     const problems = passwordProblems(password).map((line) => line.replace(/^password:/, 'DEFAULT_ADMIN_PASSWORD'))
     const fatal = [

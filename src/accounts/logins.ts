@@ -45,8 +45,8 @@ export interface Logins {
   readonly limit: LoginLimit
   /** Synchronous and cheap: one signature and one row. The role is the database's of this moment. */
   verify(token: string): Verified
-  /** True while nothing has ended this login. */
-  isLive(session: string): boolean
+  /** Until when the login lasts, in milliseconds since 1970; undefined once something has ended it. */
+  expiryOf(session: string): number | undefined
   /** Says that logins may have ended by something else than this area's own deeds. */
   sweep(): void
   /** Calls the listener whenever something may have ended logins; returns how to stop that. */
@@ -108,9 +108,9 @@ export function createLogins(parts: LoginParts): Logins {
       const caller = { id: live.user_id, username: live.username, role: live.role }
       return { caller, session: claims.sid, expiresAt: live.expires_at }
     },
-    isLive(session) {
+    expiryOf(session) {
       const live = store.session(session)
-      return live !== undefined && live.expires_at > clock()
+      return live && live.expires_at > clock() ? live.expires_at : undefined
     },
     sweep: ended,
     onEnd(listener) {

@@ -85,10 +85,10 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
     {
       method: 'GET',
       path: '/',
-      handle: (exchange) =>
+      handle: async (exchange) =>
         sendJson(exchange, 200, {
           name: 'aichat-toolkit',
-          needs_setup: false,
+          needs_setup: (await app.accounts()).needsSetup(),
           documentation: '/openapi.json',
           health: '/health',
         }),

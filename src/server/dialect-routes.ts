@@ -1,12 +1,12 @@
 import type { App } from '../app.ts'
 import type { Dialect } from '../chat/dialects/dialect.ts'
-import { AppError, toAppError } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
 import type { Route } from './app.ts'
-import { type Exchange, openEvents, readJson, sendJson } from './exchange.ts'
-import { type Identify, sendDownload } from './routes.ts'
+import { type Exchange, failureOf, openEvents, readJson, sendJson } from './exchange.ts'
+import { callOf, type Identify, sendDownload, whileLoggedIn } from './routes.ts'
 
 /** How a dialect calls a failure of this HTTP status, in the words its clients know. */
 const openaiTypes: Record<number, string> = {
@@ -20,6 +20,8 @@ const openaiTypes: Record<number, string> = {
 const anthropicTypes: Record<number, string> = { ...openaiTypes, 413: 'request_too_large', 503: 'overloaded_error' }
 
 const user = { access: 'user' } as const
+/** Anthropic's clients send their key under a name of their own. */
+const userWithApiKey = { access: 'user', apiKey: true } as const
 
 /**
  * The routes of other people's clients: OpenAI's and Anthropic's. Each reads its dialect, asks the same chat operation,
@@ -54,11 +56,12 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   ]
 
   async function converse(exchange: Exchange, id: 'openai-chat' | 'anthropic-messages'): Promise<void> {
-    const call = await callOf(exchange)
+    const identity = await identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
+    const call = callOf(app, exchange, identity)
     const { dialectFor } = await import('../chat/dialects/dialects.ts')
     const dialect = dialectFor(id, '')
     const input = parseInput(chat, dialect.readRequest(await readJson(exchange.request, chat.limit!)))
-    if (input.stream) return stream(exchange, call, dialect, input)
+    if (input.stream) return whileLoggedIn(exchange, identity, () => stream(exchange, call, dialect, input))
     const { router } = await app.chat()
     const { reply, report } = await router.complete(routed(input), exchange.signal)
     for (const [name, value] of Object.entries(reportHeaders(report))) exchange.response.setHeader(name, value)
@@ -73,11 +76,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       for await (const chunk of chunks) {
         const wait = events.write(encoder.push(chunk))
         if (wait) await wait
-        if (exchange.signal.aborted) break
+        exchange.signal.throwIfAborted()
       }
       events.end(encoder.end())
     } catch (thrown) {
-      const error = toAppError(thrown)
+      const error = failureOf(exchange, thrown)
       events.end(
         encoder.fail({
           message: sentence(error),
@@ -90,10 +93,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   }
 
   async function speakText(exchange: Exchange): Promise<void> {
-    const call = await callOf(exchange)
+    const identity = await identify(exchange, user)
     const { readSpeechBody } = await import('./speech-body.ts')
     const { speak } = await import('../operations/speech.ts')
-    await sendDownload(exchange, await speak(call, await readSpeechBody(exchange.request)))
+    const speech = await speak(callOf(app, exchange, identity), await readSpeechBody(exchange.request))
+    await whileLoggedIn(exchange, identity, () => sendDownload(exchange, speech))
   }
 
   /** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */
@@ -115,13 +119,13 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   }
 
   async function listModels(exchange: Exchange): Promise<void> {
-    await callOf(exchange)
+    await identify(exchange, user)
     const data = (await models()).map((model) => ({ ...model, object: 'model', created: 0 }))
     sendJson(exchange, 200, { object: 'list', data })
   }
 
   async function showModel(exchange: Exchange): Promise<void> {
-    await callOf(exchange)
+    await identify(exchange, user)
     const found = (await models()).find((model) => model.id === exchange.params['id'])
     if (!found) throw new AppError('not_found', 'There is no such model')
     sendJson(exchange, 200, { ...found, object: 'model', created: 0 })
@@ -129,15 +133,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   /** An estimate, since nobody is asked: about four characters are a token of English text. */
   async function countTokens(exchange: Exchange): Promise<void> {
-    await callOf(exchange)
+    await identify(exchange, userWithApiKey)
     const { dialectFor } = await import('../chat/dialects/dialects.ts')
     const body = await readJson(exchange.request, chat.limit!)
     const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
     sendJson(exchange, 200, { input_tokens: estimateTokens(request) })
-  }
-
-  async function callOf(exchange: Exchange): Promise<Call> {
-    return { app, ...(await identify(exchange, user)), signal: exchange.signal }
   }
 }
 

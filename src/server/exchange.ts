@@ -17,6 +17,8 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>
   /** Aborted when the client goes away before the answer is whole. */
   readonly signal: AbortSignal
+  /** Breaks the exchange off: what is being done for it stops, and the failure is what its answer ends with. */
+  abort(reason: AppError): void
 }
 
 /** Said with every answer (OWASP REST Security Cheat Sheet): nothing is cached, sniffed, framed or run. */
@@ -59,6 +61,7 @@ export function openExchange(
     query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
     params,
     signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
   }
 }
 
@@ -120,10 +123,15 @@ export function errorBody(error: AppError, requestId: string): Record<string, un
   return { error: error.message, details: [...error.details], code: error.code, request_id: requestId }
 }
 
+/** Why an exchange failed: why it was broken off, where that was the cause, else what was thrown. */
+export function failureOf({ signal }: Exchange, thrown: unknown): AppError {
+  return signal.reason instanceof AppError ? signal.reason : toAppError(thrown)
+}
+
 /** Ends the exchange with a failure, or ends the connection when the answer has begun. */
 export function sendError(exchange: Exchange, thrown: unknown, body = errorBody): void {
   const { request, response, id } = exchange
-  const error = toAppError(thrown)
+  const error = failureOf(exchange, thrown)
   if (response.headersSent) return void response.destroy()
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
   // What is left of a refused body is not worth reading: the connection ends with the answer.

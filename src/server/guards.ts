@@ -1,7 +1,114 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Accounts } from '../accounts/accounts.ts'
+import { networkOf, originOf, readProxies } from '../accounts/addresses.ts'
+import type { Verified } from '../accounts/logins.ts'
 import { AppError } from '../errors.ts'
+import { authorise, type Mode } from '../operations/access.ts'
+import { login, register, setUp } from '../operations/auth.ts'
 import { hostRange } from '../plugins/manifest.ts'
 import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
+import { watchLogins } from './live-logins.ts'
+import type { Identify } from './routes.ts'
+
+export { checkSingleUserMode, requireAdmin, requireRole, validateUserOwnership } from '../operations/access.ts'
+export { validateUserExists } from '../operations/users.ts'
+
+/** A token's login: who, and which one. */
+type Authenticated = Exclude<Verified, string>
+
+/**
+ * The guards of the main server in their order: who asks, and whether they may. `setupToken` is what a stranger from
+ * another machine must know to create the first administrator. Throws `configuration` for a TRUST_PROXY that makes no sense.
+ */
+export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: string): Identify {
+  const proxies = readProxies(settings.trustProxy)
+  const watch = watchLogins(accounts.logins)
+  const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
+  return (exchange, rule) => {
+    const { socket, headers } = exchange.request
+    const { address, local } = originOf(socket.remoteAddress, headers['x-forwarded-for']?.toString(), proxies)
+    const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
+    const authenticated = authenticate(exchange, accounts, rule.apiKey)
+    try {
+      authorise(rule, authenticated?.caller, exchange.params['id'], mode)
+    } catch (reason) {
+      if (authenticated) exchange.response.setHeader('www-authenticate', `${challenge}, error="insufficient_scope"`)
+      throw reason
+    }
+    if (rule === login) rateLimitAuth(accounts, address)
+    if ((rule === register || rule === setUp) && !local && accounts.needsSetup())
+      checkSetupToken(headers['x-setup-token'], setupToken)
+    const session = authenticated?.session
+    return {
+      // A public operation is asked by nobody where there is no token.
+      caller: authenticated?.caller as Authenticated['caller'],
+      session,
+      address,
+      ...(session !== undefined && { watch: (ended: () => void) => watch(session, ended) }),
+    }
+  }
+}
+
+const challenge = 'Bearer realm="api"'
+
+/** Whose valid token came with the request. Throws `unauthenticated`, and says so as RFC 6750 wants it. */
+export function authenticateToken(exchange: Exchange, accounts: Accounts, apiKey?: boolean): Authenticated {
+  const token = tokenOf(exchange, apiKey)
+  const verified = token === undefined ? 'missing' : accounts.logins.verify(token)
+  if (typeof verified !== 'string') return verified
+  exchange.response.setHeader(
+    'www-authenticate',
+    verified === 'missing' ? challenge : `${challenge}, error="invalid_token"`,
+  )
+  const messages = {
+    missing: 'A token is missing',
+    invalid: 'The token is not valid',
+    expired: 'The token has expired',
+  }
+  throw new AppError('unauthenticated', messages[verified], {
+    details: accounts.needsSetup() ? howToSetUp : ['Log in with POST /api/auth/login, or run: aichat login'],
+  })
+}
+
+/** The same where nobody needs to be known: without a valid token it is nobody. */
+export function optionalAuth(exchange: Exchange, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
+  const token = tokenOf(exchange, apiKey)
+  const verified = token === undefined ? 'invalid' : accounts.logins.verify(token)
+  return typeof verified === 'string' ? undefined : verified
+}
+
+/** Refuses an address after too many failed logins, before the body is read; the login itself counts. */
+export function rateLimitAuth({ logins }: Accounts, address: string): void {
+  logins.limit.check(networkOf(address))
+}
+
+/** While no user exists, whoever is on another machine must prove to have seen this one's terminal. */
+function checkSetupToken(given: string | string[] | undefined, expected: string | undefined): void {
+  if (expected !== undefined && typeof given === 'string' && sameText(given, expected)) return
+  throw new AppError('forbidden', 'The first administrator is created on the machine that serves', {
+    details: ['Run there: aichat setup', 'or send the token that the service printed at its start as X-Setup-Token'],
+  })
+}
+
+/** Compared without telling by the time it takes how much of it is right. */
+function sameText(left: string, right: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(left), digest(right))
+}
+
+const howToSetUp = [
+  'There is no user yet: create the administrator with aichat setup,',
+  'or with POST /api/auth/register and {"username":"…","password":"…"}',
+]
+
+/** The bearer token; on routes whose clients know no other way also x-api-key. Never a cookie, never the address line. */
+function tokenOf({ request }: Exchange, apiKey = false): string | undefined {
+  const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (bearer !== undefined || !apiKey) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
+  const key = request.headers['x-api-key']
+  return typeof key === 'string' ? key : undefined
+}
 
 /**
  * Refuses a request that reached us under a name we do not have: a web page whose name was re-bound to this machine's

@@ -1,20 +1,34 @@
 import type { App } from '../app.ts'
-import { AppError, toAppError } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type Call, type Caller, Download, type Operation } from '../operations/operation.ts'
-import { defaultLimit, type Exchange, errorBody, openEvents, readBytes, readJson, sendJson } from './exchange.ts'
+import {
+  defaultLimit,
+  type Exchange,
+  errorBody,
+  failureOf,
+  openEvents,
+  readBytes,
+  readJson,
+  sendJson,
+} from './exchange.ts'
 
 /** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
 export interface Identity {
   readonly caller: Caller
   readonly session?: string | undefined
   readonly address?: string | undefined
+  /** Calls back when the login ends; returns how to stop watching it. */
+  readonly watch?: ((ended: () => void) => () => void) | undefined
 }
 
-export type Identify = (
-  exchange: Exchange,
-  operation: Pick<Operation, 'access' | 'blockedInSingleUserMode'>,
-) => Identity | Promise<Identity>
+/** What of an operation, or of a route that is none, says who may ask. */
+export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode'> & {
+  /** The token may also come as x-api-key. */
+  readonly apiKey?: true
+}
+
+export type Identify = (exchange: Exchange, rule: Rule) => Identity | Promise<Identity>
 
 /** Carries one request to its operation and the answer back: guard, read, ask the core, answer. */
 export async function serveOperation(
@@ -24,18 +38,47 @@ export async function serveOperation(
   identify: Identify,
 ): Promise<void> {
   const identity = await identify(exchange, operation)
-  const call: Call = { app, ...identity, signal: exchange.signal }
+  const call = callOf(app, exchange, identity)
   await operation.locate?.(call, exchange.params)
   const input = parseInput(operation, await readInput(operation, exchange))
-  if (operation.stream?.wanted(input)) return serveStream(operation, call, input, exchange)
+  if (operation.stream?.wanted(input))
+    return whileLoggedIn(exchange, identity, () => serveStream(operation, call, input, exchange))
   const output: unknown = await operation.run(call, input)
-  if (output instanceof Download) return sendDownload(exchange, output)
+  if (operation.audited) await audit(operation, call, exchange.params['id'] ?? idOf(output))
+  if (output instanceof Download) return whileLoggedIn(exchange, identity, () => sendDownload(exchange, output))
   if (operation.attachment)
     exchange.response.setHeader(
       'content-disposition',
       `attachment; filename="${safeName(operation.attachment(output))}"`,
     )
   sendJson(exchange, operation.status ?? 200, output)
+}
+
+/** What the core is told of an exchange. */
+export function callOf(app: App, exchange: Exchange, { caller, session, address }: Identity): Call {
+  const { response, signal } = exchange
+  return { app, caller, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
+}
+
+/** Does the work of a long answer, and breaks the exchange off when its login ends meanwhile. */
+export async function whileLoggedIn(exchange: Exchange, { watch }: Identity, work: () => Promise<void>): Promise<void> {
+  const unwatch = watch?.(() => exchange.abort(new AppError('unauthenticated', 'The login has ended')))
+  try {
+    await work()
+  } finally {
+    unwatch?.()
+  }
+}
+
+async function audit({ name }: Operation, { app, caller, address }: Call, target: string | undefined): Promise<void> {
+  const accounts = await app.accounts()
+  accounts.record({ action: name, actor: caller.id, target, address, outcome: 'ok' })
+}
+
+function idOf(output: unknown): string | undefined {
+  const { id, user } = (output ?? {}) as { id?: unknown; user?: unknown }
+  if (user !== undefined) return idOf(user)
+  return typeof id === 'string' ? id : undefined
 }
 
 async function readInput(operation: Operation, exchange: Exchange): Promise<Record<string, unknown>> {
@@ -94,16 +137,19 @@ async function serveStream(operation: Operation, call: Call, input: unknown, exc
     for await (const chunk of chunks) {
       const wait = events.write(`data: ${JSON.stringify(chunk)}\n\n`)
       if (wait) await wait
-      if (exchange.signal.aborted) break
+      exchange.signal.throwIfAborted()
     }
     events.end('data: [DONE]\n\n')
   } catch (thrown) {
-    events.end(`event: error\ndata: ${JSON.stringify(errorBody(toAppError(thrown), exchange.id))}\n\n`)
+    events.end(`event: error\ndata: ${JSON.stringify(errorBody(failureOf(exchange, thrown), exchange.id))}\n\n`)
   }
 }
 
 /** Bytes as they are made, or whole with their length. */
-export async function sendDownload({ response }: Exchange, { type, filename, body, headers }: Download): Promise<void> {
+export async function sendDownload(
+  { response, signal }: Exchange,
+  { type, filename, body, headers }: Download,
+): Promise<void> {
   response.statusCode = 200
   response.setHeader('content-type', type)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
@@ -114,7 +160,7 @@ export async function sendDownload({ response }: Exchange, { type, filename, bod
   }
   const { pipeline } = await import('node:stream/promises')
   const { Readable } = await import('node:stream')
-  await pipeline(Readable.from(body, { objectMode: false }), response)
+  await pipeline(Readable.from(body, { objectMode: false }), response, { signal })
 }
 
 function safeName(name: string): string {

@@ -3,12 +3,13 @@ import { isServerId, readManifest, type ServerId, serverIds } from '../../speech
 import type { SpeechService } from '../../speech/service.ts'
 import { type App, openApp, speechPlaces } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { localOwner } from '../operations/ask.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './app.ts'
+import { openIdentity } from './identity.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
+import type { Identify } from './routes.ts'
 
 /** The flags of `serve`; those for one server's port are named after it, such as `voxaTtsPort`. */
 export interface ServeOptions {
@@ -41,7 +42,8 @@ export async function serve(
 ): Promise<void> {
   const plan = planServers(settings, names, options)
   const api = plan.find(({ name }) => name === 'api')
-  const app = openApp({ ...settings, listen: { host: plan[0]!.host, port: api?.port ?? settings.listen.port } })
+  const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
+  const app = openApp({ ...settings, listen }, { service: true })
   const log = createLog(settings.logLevel, logFormat(settings.environment, around.stderrIsTerminal), (line) =>
     around.stderr.write(line),
   )
@@ -50,12 +52,14 @@ export async function serve(
   const listening: Listening[] = []
   const services: SpeechService[] = []
   try {
+    const identity = api && (await openIdentity(app, around))
     for (const { name, host, port } of plan) {
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
-      const server = await openServer(await handlerOf(parts, service), host, port)
+      const server = await openServer(await handlerOf(parts, service, identity?.identify), host, port)
       listening.push(server)
       around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
+      if (!service) identity?.greet(server.url)
       if (service && host === '0.0.0.0')
         log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
@@ -140,8 +144,9 @@ async function openService(app: App, log: Log, id: ServerId, options: ServeOptio
 async function handlerOf(
   parts: Omit<ServerParts, 'version' | 'identify'>,
   service: SpeechService | undefined,
+  identify: Identify | undefined,
 ): Promise<NodeHandler> {
-  if (!service) return createServer({ ...parts, version: version(), identify: () => ({ caller: localOwner }) })
+  if (!service) return createServer({ ...parts, version: version(), identify: identify! })
   const { createSpeechServer } = await import('./speech.ts')
   return createSpeechServer(parts, service)
 }

@@ -27,9 +27,12 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   let db: Database | undefined
   try {
-    db = new BetterSqlite3(path, { timeout: 5000 })
-    db.pragma('auto_vacuum = INCREMENTAL')
-    db.pragma('journal_mode = WAL')
+    db = ownersOnly(() => {
+      const opened = new BetterSqlite3(path, { timeout: 5000 })
+      opened.pragma('auto_vacuum = INCREMENTAL')
+      opened.pragma('journal_mode = WAL')
+      return opened
+    })
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
@@ -43,6 +46,16 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   }
   if (!existsSync(marker)) writeMarker(marker)
   return db
+}
+
+/** Files made meanwhile can be read by their owner alone: this one holds password hashes and what people said. */
+function ownersOnly<T>(work: () => T): T {
+  const before = process.umask(0o077)
+  try {
+    return work()
+  } finally {
+    process.umask(before)
+  }
 }
 
 /** Runs the migrations that this file has not seen, each in a transaction of its own together with its record. */

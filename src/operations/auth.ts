@@ -1,0 +1,233 @@
+import { z } from 'zod'
+import type { Accounts } from '../accounts/accounts.ts'
+import { networkOf } from '../accounts/addresses.ts'
+import { allowedFailures, windowMs } from '../accounts/login-limit.ts'
+import type { LoginAnswer } from '../accounts/logins.ts'
+import { longestPassword } from '../accounts/passwords.ts'
+import { type Call, defineOperation } from './operation.ts'
+
+/** A login's body is small: what is larger is no login. */
+const limit = 16 * 1024
+
+/** What is looked at at all; the rules for new passwords are stricter. */
+const anyPassword = z.string().min(1, 'must not be empty').max(1024)
+const anyName = z.string().min(1, 'must not be empty').max(254)
+
+/** A user: never a hash. Times are milliseconds since 1970 UTC. */
+export const userView = z.object({
+  id: z.string(),
+  username: z.string(),
+  email: z.string().nullable(),
+  role: z.enum(['admin', 'user']),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+
+const loginAnswer = z.object({
+  token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int(),
+  expires_at: z.int(),
+  user: userView,
+})
+
+const newcomer = z.object({
+  username: anyName,
+  password: anyPassword,
+  email: z.exactOptional(z.string().max(254).nullable()),
+})
+
+export const login = defineOperation({
+  name: 'auth.login',
+  method: 'POST',
+  path: '/api/auth/login',
+  access: 'public',
+  summary: 'Logs in with a username, or the address of a user, and a password.',
+  limit,
+  input: z.object({ username: anyName, password: anyPassword }),
+  output: loginAnswer,
+  run: async (call, credentials) => {
+    const accounts = await call.app.accounts()
+    try {
+      return await accounts.logins.login(credentials, call.address)
+    } finally {
+      tellAllowance(call, accounts)
+    }
+  },
+})
+
+/** What the address has left, in the shape of draft-ietf-httpapi-ratelimit-headers. */
+function tellAllowance({ address, header }: Call, { logins }: Accounts): void {
+  if (address === undefined || !header) return
+  const { left, resetSeconds } = logins.limit.allowance(networkOf(address))
+  header('ratelimit-policy', `"login";q=${allowedFailures};w=${windowMs / 1000}`)
+  header('ratelimit', `"login";r=${left};t=${resetSeconds}`)
+}
+
+export const register = defineOperation({
+  name: 'auth.register',
+  method: 'POST',
+  path: '/api/auth/register',
+  access: 'public',
+  blockedInSingleUserMode: true,
+  summary: 'Creates an account and logs it in; the first one is the administrator.',
+  limit,
+  input: newcomer,
+  output: loginAnswer,
+  status: 201,
+  run: async ({ app, address }, input) => (await app.accounts()).logins.register(input, address),
+})
+
+export const setUp = defineOperation({
+  name: 'auth.setup',
+  method: 'POST',
+  path: '/api/auth/setup',
+  access: 'public',
+  summary: 'Creates the administrator and logs them in, while there is no user.',
+  limit,
+  input: newcomer,
+  output: loginAnswer,
+  status: 201,
+  run: async ({ app, address }, input) => (await app.accounts()).logins.setUp(input, address),
+})
+
+export const logout = defineOperation({
+  name: 'auth.logout',
+  method: 'POST',
+  path: '/api/auth/logout',
+  access: 'user',
+  summary: 'Ends this login.',
+  limit,
+  input: z.object({}),
+  output: z.object({ message: z.string() }),
+  run: async ({ app, caller, session }) => {
+    const accounts = await app.accounts()
+    accounts.logins.logout(caller.id, session)
+    return { message: 'Logged out' }
+  },
+})
+
+export const whoAmI = defineOperation({
+  name: 'auth.me',
+  method: 'GET',
+  path: '/api/auth/me',
+  access: 'user',
+  summary: 'Shows who is asking.',
+  input: z.object({}),
+  output: userView.extend({
+    user: userView,
+    must_change_password: z.boolean(),
+    /** Null in process, where there is no login. */
+    session: z.object({ expires_at: z.int() }).nullable(),
+  }),
+  run: async ({ app, caller, session }) => {
+    const accounts = await app.accounts()
+    if (accounts.needsSetup()) return nobodyYet(caller)
+    const { user, mustChangePassword } = accounts.users.get(caller.id)
+    const expiresAt = session === undefined ? undefined : accounts.logins.expiryOf(session)
+    return {
+      ...user,
+      user,
+      must_change_password: mustChangePassword,
+      session: expiresAt === undefined ? null : { expires_at: expiresAt },
+    }
+  },
+})
+
+/** The owner of the data folder while there are no users. */
+function nobodyYet({ id, username, role }: Call['caller']) {
+  const user = { id, username, email: null, role, created_at: 0, updated_at: 0 }
+  return { ...user, user, must_change_password: false, session: null }
+}
+
+/** Clients of the earlier public implementation write camelCase. */
+const passwordChange = z.preprocess(
+  (raw) => {
+    if (typeof raw !== 'object' || raw === null) return raw
+    const { currentPassword, newPassword, ...rest } = raw as Record<string, unknown>
+    return {
+      ...(currentPassword !== undefined && { current_password: currentPassword }),
+      ...(newPassword !== undefined && { new_password: newPassword }),
+      ...rest,
+    }
+  },
+  z.object({ current_password: anyPassword, new_password: anyPassword }),
+)
+
+export const changePassword = defineOperation({
+  name: 'auth.change-password',
+  method: 'POST',
+  path: '/api/auth/change-password',
+  access: 'user',
+  summary: 'Changes the own password; every login of the user ends, and a new one begins.',
+  limit,
+  input: passwordChange,
+  output: loginAnswer.extend({ message: z.string() }),
+  run: async ({ app, caller, address }, { current_password, new_password }) => {
+    const { logins } = await app.accounts()
+    const answer: LoginAnswer = await logins.changePassword(caller.id, current_password, new_password, address)
+    return { message: 'Password changed', ...answer }
+  },
+})
+
+export const resetPassword = defineOperation({
+  name: 'auth.reset-password',
+  method: 'POST',
+  path: '/api/auth/reset-password',
+  access: 'admin',
+  audited: true,
+  summary: "Sets a user's password, or makes a random one; every login of the user ends.",
+  limit,
+  input: z
+    .object({
+      user_id: z.exactOptional(z.string()),
+      username: z.exactOptional(anyName),
+      new_password: z.exactOptional(anyPassword),
+    })
+    .refine(({ user_id, username }) => (user_id === undefined) !== (username === undefined), {
+      error: 'say whose: either user_id or username',
+    }),
+  output: z.object({ message: z.string(), user: userView, temporary_password: z.exactOptional(z.string()) }),
+  run: async ({ app }, { user_id, username, new_password }) => {
+    const { users, logins } = await app.accounts()
+    const account = user_id === undefined ? users.named(username!) : users.get(user_id)
+    const { user, temporary } = await logins.resetPassword(account, new_password)
+    return { message: 'Password reset', user, ...(temporary !== undefined && { temporary_password: temporary }) }
+  },
+})
+
+export const systemInfo = defineOperation({
+  name: 'auth.system-info',
+  method: 'GET',
+  path: '/api/auth/system-info',
+  access: 'public',
+  summary: 'Tells how the installation is used and what a password must be.',
+  input: z.object({}),
+  output: z.object({
+    mode: z.enum(['single-user', 'multi-user']),
+    single_user_mode: z.boolean(),
+    registration_enabled: z.boolean(),
+    needs_setup: z.boolean(),
+    password_policy: z.object({
+      min_length: z.int(),
+      max_bytes: z.int(),
+      upper: z.boolean(),
+      lower: z.boolean(),
+      digit: z.boolean(),
+    }),
+  }),
+  run: async ({ app }) => {
+    const accounts = await app.accounts()
+    const { singleUserMode, allowRegistration } = accounts.rules
+    const needsSetup = accounts.needsSetup()
+    return {
+      mode: singleUserMode ? ('single-user' as const) : ('multi-user' as const),
+      single_user_mode: singleUserMode,
+      registration_enabled: !singleUserMode && (allowRegistration || needsSetup),
+      needs_setup: needsSetup,
+      password_policy: { min_length: 6, max_bytes: longestPassword, upper: true, lower: true, digit: true },
+    }
+  },
+})
+
+export const authOperations = [login, register, setUp, logout, whoAmI, changePassword, resetPassword, systemInfo]

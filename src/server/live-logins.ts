@@ -1,0 +1,35 @@
+import type { Logins } from '../accounts/logins.ts'
+
+/** How often the logins behind open streams are looked at: milliseconds. Another process may have ended one. */
+const intervalMs = 1000
+
+/**
+ * Watches the logins in whose name long answers are being sent. The returned function calls back once when such a login
+ * has ended, by logout, a new password, a new role, removal or time: at once when it happened in this process, within a
+ * second otherwise. What it returns stops watching.
+ */
+export function watchLogins(logins: Logins): (session: string, ended: () => void) => () => void {
+  const watched = new Set<{ readonly session: string; readonly ended: () => void }>()
+  let timer: NodeJS.Timeout | undefined
+  logins.onEnd(sweep)
+
+  return (session, ended) => {
+    const entry = { session, ended }
+    watched.add(entry)
+    timer ??= setInterval(sweep, intervalMs).unref()
+    return () => {
+      watched.delete(entry)
+      if (watched.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }
+
+  function sweep(): void {
+    for (const entry of [...watched]) {
+      if (logins.expiryOf(entry.session) !== undefined) continue
+      watched.delete(entry)
+      entry.ended()
+    }
+  }
+}
