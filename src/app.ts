@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import type { Accounts } from './accounts/accounts.ts'
-import type { Secrets } from './accounts/tokens.ts'
 import type { SpeechRouter } from '../speech/router.ts'
 import type { ServiceOptions, SpeechService } from '../speech/service.ts'
+import type { Accounts } from './accounts/accounts.ts'
+import type { Secrets } from './accounts/tokens.ts'
+import type { Models } from './app-models.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
@@ -32,9 +33,11 @@ export interface App {
   readonly secrets: SecretFile
   readonly health: Health
   chat(): Promise<Chat>
-  speech(): Promise<SpeechRouter>
+  /** The providers' model lists and the models on this machine. */
+  models(): Promise<Models>
   /** Users and logins; the database is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
+  speech(): Promise<SpeechRouter>
   close(): Promise<void>
 }
 
@@ -53,8 +56,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
   const closers: (() => Promise<void> | void)[] = []
   const keys = createKeys([environmentSecrets(settings), secrets], () => plugins.keyRules())
+  const store = openPluginFiles(packageFolder('plugins'), join(settings.paths.data, 'plugins'))
   const plugins: PluginHost = createPluginHost({
-    store: openPluginFiles(packageFolder('plugins'), join(settings.paths.data, 'plugins')),
+    store,
     keys,
     keyNames: settings.pluginKeyNames,
     allowPrivate: settings.pluginAllowPrivate,
@@ -72,11 +76,43 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     secrets,
     health,
     chat: once(openChat),
-    speech: once(openSpeech),
+    models: once(async () => {
+      const { openModels } = await import('./app-models.ts')
+      const models = await openModels({ settings, plugins, store, keys, now })
+      closers.push(models.close)
+      return models
+    }),
     accounts: once(openAccounts),
+    speech: once(openSpeech),
     async close() {
       for (const close of closers.reverse()) await close()
     },
+  }
+
+  async function openSpeech(): Promise<SpeechRouter> {
+    const [{ openOutbound }, { createSpeechRouter }, { openSpeechService }] = await Promise.all([
+      import('./outbound/agent.ts'),
+      import('../speech/router.ts'),
+      import('../speech/service.ts'),
+    ])
+    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
+    const services = new Map<string, SpeechService>()
+    closers.push(async () => {
+      await outbound.close()
+      await Promise.all([...services.values()].map((service) => service.close()))
+    })
+    return createSpeechRouter({
+      plugins: () => plugins.list().filter(({ type }) => type === 'tts'),
+      active: () => plugins.active('tts'),
+      keyHeader: keys.headerFor,
+      send: outbound.send,
+      open(server, variant) {
+        const key = `${server} ${variant ?? ''}`
+        const service = services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant })
+        services.set(key, service)
+        return service
+      },
+    })
   }
 
   /** The one connection of this process, for every store. */
@@ -124,32 +160,6 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       const current = given ?? ownTokenSecret(join(settings.paths.data, 'token-secret'))
       return previous === undefined ? [current] : [current, previous]
     }
-  }
-
-  async function openSpeech(): Promise<SpeechRouter> {
-    const [{ openOutbound }, { createSpeechRouter }, { openSpeechService }] = await Promise.all([
-      import('./outbound/agent.ts'),
-      import('../speech/router.ts'),
-      import('../speech/service.ts'),
-    ])
-    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
-    const services = new Map<string, SpeechService>()
-    closers.push(async () => {
-      await outbound.close()
-      await Promise.all([...services.values()].map((service) => service.close()))
-    })
-    return createSpeechRouter({
-      plugins: () => plugins.list().filter(({ type }) => type === 'tts'),
-      active: () => plugins.active('tts'),
-      keyHeader: keys.headerFor,
-      send: outbound.send,
-      open(server, variant) {
-        const key = `${server} ${variant ?? ''}`
-        const service = services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant })
-        services.set(key, service)
-        return service
-      },
-    })
   }
 
   async function openChat(): Promise<Chat> {

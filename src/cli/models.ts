@@ -24,4 +24,24 @@ export function addModelCommands(program: Command, cli: Cli): void {
         ]),
       )
     })
+
+  models
+    .command('refresh [plugin...]')
+    .description('fetch the lists of the named plugins, or of all, from their providers')
+    .option('--all', 'all plugins but the retired ones and those whose key is not set')
+    .option('--dry-run', 'show what would change, and write nothing')
+    .option('--force', 'take a list that is less than half as long as the old one')
+    .option('--strict', 'count what was skipped as failed')
+    .action(async (ids: readonly string[], options: import('./models-refresh.ts').RefreshOptions) => {
+      const { runRefresh } = await import('./models-refresh.ts')
+      await runRefresh(cli, ids, options)
+    })
+
+  models
+    .command('restore <plugin>')
+    .description("go back to a plugin's list before the last change")
+    .action(async (plugin: string) => {
+      const { runRestore } = await import('./models-refresh.ts')
+      await runRestore(cli, plugin)
+    })
 }

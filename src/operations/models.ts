@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { defineOperation } from './operation.ts'
 
 const modelRow = z.object({
@@ -51,4 +52,80 @@ export const listModels = defineOperation({
   },
 })
 
-export const modelOperations = [listModels]
+const refreshRow = z.looseObject({
+  plugin: z.string(),
+  before: z.int(),
+  after: z.int(),
+  added: z.array(z.string()),
+  removed: z.array(z.string()),
+  /** The file that holds the list before; null where nothing was written. */
+  backup: z.string().nullable(),
+  /** Why the plugin was left out. */
+  skipped: z.string().nullable(),
+  /** Why its list could not be refreshed; the old one is in use. */
+  error: z.string().nullable(),
+  warnings: z.array(z.string()),
+})
+
+/** What a refresh that is followed tells: how many lists there will be, then each as it is done. */
+export type RefreshPiece = { readonly total: number } | { readonly row: z.output<typeof refreshRow> }
+
+export const refreshModels = defineOperation({
+  name: 'models.refresh',
+  method: 'POST',
+  path: '/api/models/refresh',
+  access: 'admin',
+  summary:
+    'Fetches model lists from their providers: of the named plugins, or of all that are not retired and whose key is set. A list that makes no sense leaves the old one in use.',
+  input: z.object({
+    plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
+    dry_run: z.boolean().default(false),
+    force: z.boolean().default(false),
+    stream: z.boolean().default(false),
+  }),
+  output: z.object({ plugins: z.array(refreshRow) }),
+  run: async ({ app, signal }, input) => {
+    const { lists } = await app.models()
+    const request = refreshRequest(input)
+    const order = lists.plan(request)
+    const rows: RefreshRow[] = []
+    for await (const row of lists.refresh(request, signal)) rows.push(row)
+    rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
+    return { plugins: rows.map(plain) }
+  },
+  stream: {
+    wanted: (input) => input.stream,
+    run: async ({ app, signal }, input) => {
+      const { lists } = await app.models()
+      const request = refreshRequest(input)
+      const total = lists.plan(request).length
+      return { chunks: pieces(total, lists.refresh(request, signal)) }
+    },
+  },
+})
+
+async function* pieces(total: number, rows: AsyncIterable<RefreshRow>): AsyncGenerator<RefreshPiece> {
+  yield { total }
+  for await (const row of rows) yield { row: plain(row) }
+}
+
+function refreshRequest(input: { plugins?: string[]; dry_run: boolean; force: boolean }): RefreshRequest {
+  return { plugins: input.plugins, dryRun: input.dry_run, force: input.force }
+}
+
+function plain(row: RefreshRow): z.output<typeof refreshRow> {
+  return { ...row, added: [...row.added], removed: [...row.removed], warnings: [...row.warnings] }
+}
+
+export const restoreModels = defineOperation({
+  name: 'models.restore',
+  method: 'POST',
+  path: '/api/models/restore',
+  access: 'admin',
+  summary: "Goes back to a plugin's list before the last change.",
+  input: z.object({ plugin: z.string() }),
+  output: refreshRow,
+  run: async ({ app }, { plugin }) => plain((await app.models()).lists.restore(plugin)),
+})
+
+export const modelOperations = [listModels, refreshModels, restoreModels]

@@ -1,0 +1,224 @@
+import { AppError, type FailureCode, toAppError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { chatModels } from './catalog.ts'
+import type { PluginHost, PluginView } from './host.ts'
+import type { Keys } from './keys.ts'
+import { fetchRows, type PageParts } from './list-pages.ts'
+import { isModelName, type ModelsSource, type PluginManifest } from './manifest.ts'
+import type { PluginStore } from './store.ts'
+
+export interface RefreshRequest {
+  /** The plugins by id; without them all that have a list, but for those that are retired or lack their key. */
+  readonly plugins?: readonly string[] | undefined
+  /** Compares, and writes nothing. */
+  readonly dryRun?: boolean | undefined
+  /** Takes a list that is less than half as long as the old one. */
+  readonly force?: boolean | undefined
+}
+
+/** What became of one plugin's list. Where something failed or was skipped, the list before it is still whole and in use. */
+export interface RefreshRow {
+  readonly plugin: string
+  /** How many models the list held, and holds now. */
+  readonly before: number
+  readonly after: number
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** The file that holds the list before, or null where nothing was written. */
+  readonly backup: string | null
+  /** Why it was left out, or null. */
+  readonly skipped: string | null
+  /** Why it failed, or null. */
+  readonly error: string | null
+  readonly code?: FailureCode
+  readonly warnings: readonly string[]
+}
+
+export interface ModelLists {
+  /** How many rows a refresh will give. Throws as `refresh` does before it begins. */
+  plan(request: RefreshRequest): readonly string[]
+  /**
+   * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
+   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one whose key is
+   * not set, `invalid` for a named one that says nowhere where its list is.
+   */
+  refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
+  /** Goes back to the list before the last change. Throws `not_found` where there is none. */
+  restore(id: string): RefreshRow
+}
+
+export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' | 'signal' | 'endsAt'> {
+  readonly host: PluginHost
+  readonly store: Pick<PluginStore, 'backup' | 'keepBackup'>
+  readonly keys: Pick<Keys, 'headerFor' | 'redact'>
+  /** Milliseconds that one provider's list may take in all. */
+  readonly totalMs: number
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+  /** Milliseconds since 1970 UTC. */
+  readonly clock: () => number
+}
+
+/** Providers asked at the same time: the seven of the package take two rounds. */
+const atOnce = 4
+
+/** The model lists of the plugins: fetched from their providers, judged, and replaced whole or not at all. */
+export function createModelLists(parts: ModelListParts): ModelLists {
+  const { host, store, keys, now, clock } = parts
+  return {
+    plan: (request) => chosen(request).map((view) => view.id),
+    async *refresh(request, signal) {
+      const all = request.plugins === undefined
+      const queue = chosen(request)
+      const running = new Map<string, Promise<RefreshRow>>()
+      while (queue.length > 0 || running.size > 0) {
+        while (queue.length > 0 && running.size < atOnce) {
+          const view = queue.shift()!
+          const reason = all ? whySkipped(view) : undefined
+          running.set(view.id, reason === undefined ? refreshOne(view, request, signal) : skippedRow(view, reason))
+        }
+        const row = await Promise.race(running.values())
+        running.delete(row.plugin)
+        yield row
+      }
+    },
+    restore(id) {
+      const { model_map: before } = host.get(id)
+      const text = store.backup(id)
+      if (text === undefined) throw new AppError('not_found', `There is no earlier list of ${id}`)
+      const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
+      const { models_as_of: _date, ...current } = host.export(id)
+      const date = earlier.models_as_of
+      host.update(id, { ...current, model_map: earlier.model_map, ...(date !== undefined && { models_as_of: date }) })
+      return {
+        ...unchanged(id, before),
+        ...difference(before, earlier.model_map),
+        backup: store.backup(id) ? backupOf(id) : null,
+      }
+    },
+  }
+
+  function chosen({ plugins }: RefreshRequest): PluginView[] {
+    if (plugins === undefined) return host.list().filter((view) => view.models_source !== undefined)
+    const views = [...new Set(plugins)].map((id) => host.get(id))
+    const without = views.filter((view) => !view.models_source).map((view) => `${view.id}: has no models_source`)
+    if (without.length > 0)
+      throw new AppError('invalid', 'Only a plugin that says where its list is can be refreshed', { details: without })
+    const missing = views.filter((view) => !view.key_set).map((view) => view.auth.key_env)
+    if (missing.length > 0)
+      throw new AppError('configuration', `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} not set`, {
+        details: missing.map((name) => `Set it in the environment, or store it: aichat secret set ${name}`),
+      })
+    return views
+  }
+
+  async function refreshOne(view: PluginView, request: RefreshRequest, signal?: AbortSignal): Promise<RefreshRow> {
+    const { id, model_map: before } = view
+    try {
+      const source = view.models_source!
+      const rows = await fetchRows(view, source, {
+        send: parts.send,
+        timeouts: parts.timeouts,
+        keyHeader: (url) => keys.headerFor(view, url),
+        redact: keys.redact,
+        endsAt: now() + parts.totalMs,
+        signal,
+      })
+      const { names, warnings } = listOf(rows, source, before)
+      const { include: _added, ...own } = source
+      // Names that the plugin itself adds say nothing about what the provider offers.
+      if (!chatModels(rows, own).some(isModelName))
+        throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
+      if (names.length * 2 < before.length && !request.force)
+        throw new AppError('protocol', `The list would shrink from ${before.length} to ${names.length} models`, {
+          details: ['the old one stays in use; if the new one is right, say --force'],
+        })
+      const change = difference(before, names)
+      const isNew = change.added.length > 0 || change.removed.length > 0
+      const written = isNew && request.dryRun !== true
+      if (written) write(view, names)
+      return {
+        ...unchanged(id, before),
+        ...change,
+        backup: written ? backupOf(id) : null,
+        warnings: [...warnings, ...lostDefault(view, names)],
+      }
+    } catch (thrown) {
+      const { message, details, code } = toAppError(thrown)
+      return { ...unchanged(id, before), error: [message, ...details].join('; '), code }
+    }
+  }
+
+  /** Only the list and its date change: what else stands in the document now, a user's fields among it, is kept. */
+  function write(view: PluginView, names: readonly string[]): void {
+    const current = host.export(view.id)
+    const date = new Date(clock()).toISOString().slice(0, 10)
+    const next = host.validate({ ...current, model_map: names, models_as_of: date })
+    // The first overlay over a bundled plugin has no file before it: what was in use is kept before it is replaced.
+    if (view.source === 'bundled' && !view.overridden) store.keepBackup(view.id, current)
+    host.update(view.id, next)
+  }
+}
+
+/** The chat models of the rows. Those that were known keep their place, since the first one may be the default. */
+function listOf(
+  rows: Parameters<typeof chatModels>[0],
+  source: ModelsSource,
+  before: readonly string[],
+): { names: readonly string[]; warnings: readonly string[] } {
+  const offered = chatModels(rows, source)
+  const usable = offered.filter(isModelName)
+  const known = new Set(before)
+  const found = new Set(usable)
+  return {
+    names: [...before.filter((name) => found.has(name)), ...usable.filter((name) => !known.has(name))],
+    warnings:
+      usable.length < offered.length
+        ? [`${offered.length - usable.length} names were left out because no model can be called so`]
+        : [],
+  }
+}
+
+function whySkipped({ status, key_set: keySet, auth }: PluginView): string | undefined {
+  if (status?.state === 'retired') return `retired${status.since ? ` since ${status.since}` : ''}`
+  return keySet ? undefined : `${auth.key_env} is not set`
+}
+
+async function skippedRow({ id, model_map: before }: PluginView, reason: string): Promise<RefreshRow> {
+  return { ...unchanged(id, before), skipped: reason }
+}
+
+function unchanged(plugin: string, { length }: readonly string[]): RefreshRow {
+  return {
+    plugin,
+    before: length,
+    after: length,
+    added: [],
+    removed: [],
+    backup: null,
+    skipped: null,
+    error: null,
+    warnings: [],
+  }
+}
+
+function difference(
+  before: readonly string[],
+  after: readonly string[],
+): Pick<RefreshRow, 'after' | 'added' | 'removed'> {
+  const [old, current] = [new Set(before), new Set(after)]
+  return {
+    after: after.length,
+    added: after.filter((name) => !old.has(name)),
+    removed: before.filter((name) => !current.has(name)),
+  }
+}
+
+function lostDefault({ default_model: name }: PluginManifest, names: readonly string[]): readonly string[] {
+  return name === undefined || names.includes(name) ? [] : [`the default model ${name} is no longer listed`]
+}
+
+/** The name under which the store keeps the document before. */
+function backupOf(id: string): string {
+  return `${id}.json.backup`
+}

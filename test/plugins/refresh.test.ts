@@ -1,0 +1,556 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import type { AppError } from '../../src/errors.ts'
+import { openOutbound } from '../../src/outbound/agent.ts'
+import { createPluginHost, type PluginHost } from '../../src/plugins/host.ts'
+import { createKeys } from '../../src/plugins/keys.ts'
+import { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow } from '../../src/plugins/refresh.ts'
+import { openPluginFiles } from '../../src/storage/plugin-files.ts'
+import { testData } from '../data.ts'
+import { type Installation, openInstallation } from '../installation.ts'
+import { json, openStandIn, type Received } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('refreshing model lists')
+
+const old = ['alpha', 'beta', 'gamma', 'delta']
+const key = 'sk-secret-of-the-tests'
+
+/** A plugin with four models whose list is where a stand-in answers. */
+function listed(url: string, source: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id: 'custom',
+    name: 'Custom',
+    type: 'completion',
+    endpoint: `${url}/v1/chat/completions`,
+    auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
+    model_map: old,
+    models_source: { url: `${url}/v1/models`, ...source },
+    // A field of the user's own, which nobody but him knows.
+    my_note: { colour: 'green' },
+  }
+}
+
+type Answer = (request: Received, response: ServerResponse) => void
+
+interface Scene {
+  readonly installation: Installation
+  readonly lists: ModelLists
+  readonly requests: readonly Received[]
+  refresh(request?: RefreshRequest): Promise<RefreshRow>
+  models(): readonly string[]
+  file(name: string): string | undefined
+}
+
+/** An installation with the plugin above, beside a provider that answers its list as told. */
+async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, source?: Record<string, unknown>) {
+  const provider = await openStandIn(answer)
+  const installation = openInstallation({ CUSTOM_API_KEY: key })
+  const outbound = openOutbound({ allowPrivate: true })
+  try {
+    const { app, home } = installation
+    app.plugins.install(listed(provider.url, source))
+    const folder = join(home, 'plugins')
+    const lists = createModelLists({
+      host: app.plugins,
+      store: openPluginFiles(join(home, 'none'), folder),
+      keys: app.keys,
+      send: outbound.send,
+      timeouts: { connect: 1000, firstByte: 400, idle: 400 },
+      totalMs: 3000,
+      now: () => performance.now(),
+      clock: () => Date.UTC(2031, 4, 6),
+    })
+    await run({
+      installation,
+      lists,
+      requests: provider.received,
+      refresh: async (request = { plugins: ['custom'] }) => (await rowsOf(lists, request))[0]!,
+      models: () => app.plugins.get('custom').model_map,
+      file: (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : undefined),
+    })
+  } finally {
+    await outbound.close()
+    await installation.close()
+    await provider.close()
+  }
+}
+
+async function rowsOf(lists: ModelLists, request: RefreshRequest): Promise<readonly RefreshRow[]> {
+  const rows: RefreshRow[] = []
+  for await (const row of lists.refresh(request)) rows.push(row)
+  return rows
+}
+
+const data = (...names: string[]) => ({ object: 'list', data: names.map((id) => ({ id })) })
+
+test('a sane list replaces the old one, and the file before it is kept', () =>
+  scene(
+    (_, response) => json(response, 200, data('beta', 'alpha', 'epsilon')),
+    async ({ refresh, models, file, requests }) => {
+      const before = file('custom.json')
+      const row = await refresh()
+      assert.equal(row, {
+        plugin: 'custom',
+        before: 4,
+        after: 3,
+        added: ['epsilon'],
+        removed: ['gamma', 'delta'],
+        backup: 'custom.json.backup',
+        skipped: null,
+        error: null,
+        warnings: [],
+      })
+      // What was known keeps its place: the first model is the default one.
+      assert.equal(models(), ['alpha', 'beta', 'epsilon'])
+      assert.is(file('custom.json.backup'), before)
+      assert.is(requests[0]!.headers.authorization, `Bearer ${key}`)
+    },
+  ))
+
+test("a user's own fields survive, and the list gets its date", () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta')),
+    async ({ refresh, file }) => {
+      await refresh()
+      const document = JSON.parse(file('custom.json')!)
+      assert.equal(document.my_note, { colour: 'green' })
+      assert.is(document.models_as_of, '2031-05-06')
+    },
+  ))
+
+test('what was changed while the provider was asked is kept', () =>
+  scene(
+    (_, response) => void setTimeout(() => json(response, 200, data('alpha', 'beta')), 60),
+    async ({ installation, refresh }) => {
+      const running = refresh()
+      const { plugins } = installation.app
+      plugins.update('custom', { ...plugins.export('custom'), description: 'changed meanwhile' })
+      await running
+      assert.is(plugins.get('custom').description, 'changed meanwhile')
+      assert.equal(plugins.get('custom').model_map, ['alpha', 'beta'])
+    },
+  ))
+
+test('an unchanged list writes nothing, so that the backup stays the list before the last change', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta', 'zeta')),
+    async ({ refresh, file }) => {
+      await refresh()
+      const backup = file('custom.json.backup')
+      const row = await refresh()
+      assert.is(row.backup, null)
+      assert.is(file('custom.json.backup'), backup)
+      assert.equal(JSON.parse(backup!).model_map, old)
+    },
+  ))
+
+test('restore goes back to the list before, and forward again', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta', 'zeta')),
+    async ({ refresh, lists, models }) => {
+      await refresh()
+      const row = lists.restore('custom')
+      assert.equal([row.before, row.after], [3, 4])
+      assert.equal(models(), old)
+      lists.restore('custom')
+      assert.equal(models(), ['alpha', 'beta', 'zeta'])
+    },
+  ))
+
+test('restore says when there is nothing to go back to', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha')),
+    async ({ lists }) => {
+      assert.throws(
+        () => lists.restore('custom'),
+        (reason: AppError) => reason.code === 'not_found' && /no earlier list/.test(reason.message),
+      )
+    },
+  ))
+
+test('a dry run tells what would change and writes nothing', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta', 'new')),
+    async ({ refresh, models, file }) => {
+      const before = file('custom.json')
+      const row = await refresh({ plugins: ['custom'], dryRun: true })
+      assert.equal([row.added, row.removed, row.backup], [['new'], ['gamma', 'delta'], null])
+      assert.equal(models(), old)
+      assert.is(file('custom.json'), before)
+      assert.is(file('custom.json.backup'), undefined)
+    },
+  ))
+
+test('a list of half the length passes; a shorter one is refused unless forced', () => {
+  let names = ['alpha', 'beta']
+  return scene(
+    (_, response) => json(response, 200, data(...names)),
+    async ({ refresh, models }) => {
+      assert.is((await refresh()).error, null)
+      names = ['alpha', 'beta', 'c', 'd', 'e']
+      await refresh()
+      names = ['alpha', 'beta']
+      const refused = await refresh()
+      assert.match(refused.error!, /would shrink from 5 to 2 models.*--force/)
+      assert.is(refused.after, 5)
+      assert.is(models().length, 5)
+      assert.is((await refresh({ plugins: ['custom'], force: true })).error, null)
+      assert.equal(models(), ['alpha', 'beta'])
+    },
+  )
+})
+
+test('a default model that is no longer listed is said', () =>
+  scene(
+    (_, response) => json(response, 200, data('beta', 'gamma')),
+    async ({ installation, refresh }) => {
+      const { plugins } = installation.app
+      plugins.update('custom', { ...plugins.export('custom'), default_model: 'alpha' })
+      assert.match((await refresh()).warnings.join(), /default model alpha is no longer listed/)
+    },
+  ))
+
+const page = '<!doctype html><html><body>Sign in</body></html>'
+const whole = JSON.stringify(data('alpha', 'beta', 'gamma', 'delta', 'epsilon'))
+
+/** What a provider can do instead of answering, and what is then said. */
+const failures: Record<string, readonly [Answer, RegExp]> = {
+  'a refused key': [
+    (_, response) => json(response, 401, { error: { message: `Incorrect API key: ${key}`, type: 'auth' } }),
+    /refused CUSTOM_API_KEY \(401\): Incorrect API key: \[key\]/,
+  ],
+  'a retired service': [(_, response) => json(response, 410, ''), /gone for good \(410\)/],
+  'a web page': [
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end(page)
+    },
+    /web page instead of a list/,
+  ],
+  'an error page': [
+    (_, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' })
+      response.end(page)
+    },
+    /answered 502/,
+  ],
+  'an empty list': [(_, response) => json(response, 200, data()), /lists no chat model/],
+  'a list of other things': [
+    (_, response) => json(response, 200, data('text-embedding-9', 'tts-9')),
+    /lists no chat model/,
+  ],
+  'something else': [(_, response) => json(response, 200, { hello: 'world' }), /holds no list at "data"/],
+  'an error under a good status': [
+    (_, response) => json(response, 200, { error: { message: 'overloaded' } }),
+    /answered with an error: overloaded/,
+  ],
+  'a list cut in half': [
+    (_, response) => json(response, 200, whole.slice(0, whole.length / 2)),
+    /is not JSON; it ends too early|is not JSON; the fault/,
+  ],
+  'a connection cut in the middle': [
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(whole.length) })
+      response.write(whole.slice(0, 40))
+      setTimeout(() => response.destroy(), 30)
+    },
+    /could not be asked/,
+  ],
+  silence: [() => {}, /did not answer in time/],
+  'silence in the middle': [
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write(whole.slice(0, 40))
+    },
+    /did not answer in time/,
+  ],
+  'a trickle that never ends': [
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const timer = setInterval(() => response.write(' '), 50)
+      response.on('close', () => clearInterval(timer))
+    },
+    /did not answer in time/,
+  ],
+  'a redirect': [
+    (_, response) => {
+      response.writeHead(302, { location: '/elsewhere' })
+      response.end()
+    },
+    /redirect \(302\), which is never followed/,
+  ],
+  'a JSON bomb': [(_, response) => json(response, 200, '['.repeat(200_000)), /nested/],
+}
+
+for (const [name, [answer, message]] of Object.entries(failures)) {
+  test(`${name}: the old list is whole and in use, and the message says what happened`, () =>
+    scene(
+      answer,
+      async ({ refresh, models, file, requests }) => {
+        const before = file('custom.json')
+        const row = await refresh()
+        assert.match(row.error ?? 'no error', message)
+        assert.not.match(JSON.stringify(row), key)
+        assert.equal([row.before, row.after, row.backup], [4, 4, null])
+        assert.equal(models(), old)
+        assert.is(file('custom.json'), before)
+        assert.is(file('custom.json.backup'), undefined)
+        assert.ok(requests.every((request) => request.url.startsWith('/v1/models')))
+      },
+      { drop: ['embedding|tts'] },
+    ))
+}
+
+test('an answer of 300 MB is cut off early', () => {
+  let sent = 0
+  return scene(
+    (_, response) => {
+      const piece = Buffer.alloc(1024 * 1024, ' ')
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const more = (): void => {
+        while (sent < 300 && !response.destroyed) {
+          sent++
+          if (!response.write(piece)) return void response.once('drain', more)
+        }
+      }
+      more()
+    },
+    async ({ refresh, models }) => {
+      assert.match((await refresh()).error!, /sent more than a list of models can hold: 16 MiB/)
+      assert.ok(sent < 40, `${sent} MiB were taken`)
+      assert.equal(models(), old)
+    },
+  )
+})
+
+test('pages are followed as the plugin says, up to an empty one', () =>
+  scene(
+    (request, response) => {
+      const at = new URL(request.url, 'http://x').searchParams
+      assert.is(at.get('limit'), '2')
+      const pages: Record<string, unknown> = {
+        '': { data: [{ id: 'alpha' }, { id: 'beta' }], has_more: true, last_id: 'beta' },
+        beta: { data: [{ id: 'gamma' }, { id: 'delta' }], has_more: true, last_id: 'delta' },
+        delta: { has_more: true, last_id: 'x' },
+      }
+      json(response, 200, pages[at.get('after_id') ?? ''])
+    },
+    async ({ refresh, requests }) => {
+      const row = await refresh()
+      assert.equal([row.error, row.after, requests.length], [null, 4, 3])
+    },
+    { query: { limit: '2' }, next: { query: 'after_id', field: 'last_id', more: 'has_more' } },
+  ))
+
+test('a list that names the same page for ever is refused', () =>
+  scene(
+    (_, response) => json(response, 200, { ...data('alpha', 'beta'), next: 'again' }),
+    async ({ refresh, requests }) => {
+      assert.match((await refresh()).error!, /round in circles/)
+      assert.is(requests.length, 2)
+    },
+    { next: { query: 'page', field: 'next' } },
+  ))
+
+test('a failure on a later page leaves the old list in use', () =>
+  scene(
+    (request, response) =>
+      request.url.includes('page=') ? json(response, 500, '') : json(response, 200, { ...data('alpha'), next: 'two' }),
+    async ({ refresh, models }) => {
+      assert.match((await refresh()).error!, /answered 500/)
+      assert.equal(models(), old)
+    },
+    { next: { query: 'page', field: 'next' } },
+  ))
+
+test('names that no model can have are left out and counted', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta', '../../etc/passwd', 'with space', 'gamma')),
+    async ({ refresh, models }) => {
+      assert.match((await refresh()).warnings.join(), /2 names were left out/)
+      assert.equal(models(), ['alpha', 'beta', 'gamma'])
+    },
+  ))
+
+test('curated names alone do not make a list', () =>
+  scene(
+    (_, response) => json(response, 200, data()),
+    async ({ refresh }) => assert.match((await refresh()).error!, /no chat model/),
+    { include: ['alpha', 'beta', 'gamma'] },
+  ))
+
+test('curated names are merged with what the provider lists', () =>
+  scene(
+    (_, response) => json(response, 200, data('beta', 'omega')),
+    async ({ refresh, models }) => {
+      await refresh()
+      assert.equal(models(), ['alpha', 'beta', 'omega'])
+    },
+    { include: ['alpha'] },
+  ))
+
+test('a named plugin without its key is refused before anything is asked', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha')),
+    async ({ lists, requests }) => {
+      assert.throws(
+        () => lists.plan({ plugins: ['custom', 'openai', 'mistral'] }),
+        (reason: AppError) => reason.exit === 78 && /OPENAI_API_KEY, MISTRAL_API_KEY are not set/.test(reason.message),
+      )
+      await rowsOf(lists, { plugins: ['custom', 'openai'] }).then(
+        () => assert.unreachable(),
+        (reason) => assert.is(reason.code, 'configuration'),
+      )
+      assert.is(requests.length, 0)
+    },
+  ))
+
+test('all plugins: the retired and those without a key are skipped, and the rest goes on', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta')),
+    async ({ lists }) => {
+      const rows = await rowsOf(lists, {})
+      const skipped = Object.fromEntries(rows.map((row) => [row.plugin, row.skipped]))
+      assert.match(skipped['github']!, /retired since/)
+      assert.is(skipped['openai'], 'OPENAI_API_KEY is not set')
+      assert.is(skipped['custom'], null)
+      assert.not.ok('voxa-tts' in skipped)
+    },
+  ))
+
+test('a plugin that says nowhere where its list is cannot be refreshed', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha')),
+    async ({ lists }) => assert.throws(() => lists.plan({ plugins: ['voxa-tts'] }), /says where its list is/),
+  ))
+
+test('a first refresh of a bundled plugin keeps the bundled list as its backup', async () => {
+  const provider = await openStandIn((_, response) => json(response, 200, data('alpha', 'omega')))
+  const home = mkdtempSync(join(tmpdir(), 'aichat-lists-'))
+  const outbound = openOutbound({ allowPrivate: true })
+  try {
+    mkdirSync(join(home, 'bundled'))
+    writeFileSync(join(home, 'bundled', 'custom.json'), JSON.stringify(listed(provider.url)))
+    const store = openPluginFiles(join(home, 'bundled'), join(home, 'plugins'))
+    const keys = createKeys([{ has: () => true, get: () => key }], () => host.keyRules())
+    const host: PluginHost = createPluginHost({ store, keys, keyNames: [], allowPrivate: true })
+    const { send } = outbound
+    const timeouts = { connect: 1000, firstByte: 1000, idle: 1000 }
+    const now = () => performance.now()
+    const lists = createModelLists({ host, store, keys, send, timeouts, totalMs: 3000, now, clock: Date.now })
+    const [row] = await rowsOf(lists, {})
+    assert.equal([row!.error, row!.before, row!.after], [null, 4, 2])
+    assert.equal(JSON.parse(store.backup('custom')!).model_map, old)
+    assert.ok(host.get('custom').overridden)
+    lists.restore('custom')
+    assert.equal(host.get('custom').model_map, old)
+    assert.not.ok(host.get('custom').overridden)
+  } finally {
+    await outbound.close()
+    await provider.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+test('a provider that nobody answers for is named', () =>
+  scene(
+    () => {},
+    async ({ installation, refresh }) => {
+      const { plugins } = installation.app
+      plugins.update('custom', { ...plugins.export('custom'), models_source: { url: 'http://127.0.0.1:9/models' } })
+      const row = await refresh()
+      assert.match(row.error!, /127.0.0.1:9 could not be asked/)
+      assert.is(row.code, 'unavailable')
+    },
+  ))
+
+const recorded: readonly (readonly [plugin: string, cassette: string, total: number, chat: number])[] = [
+  ['openai', 'openai/list-models.json', 75, 38],
+  ['anthropic', 'anthropic/list-models.json', 11, 14],
+  ['groq', 'groq/list-models.json', 22, 14],
+  ['gemini', 'gemini/list-models.json', 50, 21],
+  ['mistral', 'mistral/list-models.json', 62, 54],
+  ['github', 'github/list-models.json', 54, 49],
+  ['openrouter', 'openrouter/list-models-2025.json', 319, 319],
+]
+
+for (const [id, cassette, total, chat] of recorded) {
+  const path = testData('cassettes', cassette)
+  const recordedTest = path ? test : test.skip
+  recordedTest(`${id}: of ${total} recorded rows the list holds ${chat} models, as the bundled one does`, async () => {
+    const { body } = JSON.parse(readFileSync(path!, 'utf8')).exchanges[0].response as { body: string }
+    const provider = await openStandIn((request, response) => {
+      const later = /[?&](?:after_id|pageToken|page|cursor)=/.test(request.url)
+      json(response, 200, later ? { data: [], models: [] } : body)
+    })
+    const installation = openInstallation(
+      Object.fromEntries(
+        ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map((name) => [
+          `${name}_API_KEY`,
+          key,
+        ]),
+      ),
+    )
+    try {
+      const { plugins } = installation.app
+      const bundled = plugins.export(id)
+      plugins.update(id, { ...bundled, models_source: { ...bundled.models_source, url: `${provider.url}/models` } })
+      const { lists } = await installation.app.models()
+      const [row] = await rowsOf(lists, { plugins: [id] })
+      assert.equal([row!.error, row!.after], [null, chat])
+      assert.equal([row!.added, row!.removed], [[], []])
+      assert.is(bundled.model_map.length, chat)
+      assert.match(bundled.models_as_of!, /^20\d\d-\d\d/)
+      const answer = JSON.parse(body)
+      assert.is((Array.isArray(answer) ? answer : (answer.data ?? answer.models)).length, total)
+    } finally {
+      await installation.close()
+      await provider.close()
+    }
+  })
+}
+
+test('whatever a provider answers, the list in use is the old one or what it listed', async () => {
+  let body = ''
+  await scene(
+    (_, response) => json(response, 200, body),
+    async ({ refresh, models, file }) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.oneof(
+            fc.json(),
+            fc.array(fc.string(), { maxLength: 6 }).map((ids) => JSON.stringify(data(...ids))),
+          ),
+          async (text) => {
+            body = text
+            const before = models()
+            const row = await refresh()
+            if (row.error !== null) assert.equal(models(), before)
+            assert.ok(models().length > 0)
+            assert.is(JSON.parse(file('custom.json')!).model_map.length, row.after)
+          },
+        ),
+        { numRuns: 60 },
+      )
+    },
+  )
+})
+
+test('no temporary file is left behind', () =>
+  scene(
+    (_, response) => json(response, 200, data('alpha', 'beta')),
+    async ({ installation, refresh }) => {
+      await refresh()
+      assert.equal(
+        readdirSync(join(installation.home, 'plugins')).filter((name) => name.endsWith('.tmp')),
+        [],
+      )
+    },
+  ))
+
+test.run()
