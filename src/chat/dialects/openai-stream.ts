@@ -195,11 +195,12 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
   const index = found === -1 ? state.calls.length : found
   if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index) })
   const wire = readFunction(piece['function'])
-  if (piece['index'] === index && wire === piece['function'] && (found !== -1 || id !== undefined)) return piece
+  const isNamed = found !== -1 || (id !== undefined && typeof piece['type'] === 'string')
+  if (piece['index'] === index && wire === piece['function'] && isNamed) return piece
   return {
     ...piece,
     index,
-    ...(found === -1 && { id: state.calls[index]!.id, type: 'function' }),
+    ...(found === -1 && { id: state.calls[index]!.id, type: piece['type'] ?? 'function' }),
     ...('function' in piece && { function: wire ?? {} }),
   }
 }
