@@ -46,8 +46,6 @@ interface Described {
   readonly summary: string
   /** The media type of an answer that is a Download. */
   readonly produces?: string
-  /** The media type of an answer that is a Download. */
-  readonly produces?: string
   /** The longest request body in bytes; 1 MiB where nothing is said. */
   readonly limit?: number
   /** Answered with 403 in single-user mode. */
