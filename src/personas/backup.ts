@@ -1,4 +1,14 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../errors.ts'
+import type { ArchivedPersona, Arrival, PersonaArchive } from './dna-archive.ts'
+import { packageContent } from './dna-export.ts'
+import { incomingMemories, incomingPersona, returningLog, unchanged } from './dna-import.ts'
 import type { Scope } from './memory.ts'
+import { openContainer } from './package-container.ts'
+import type { PackageSource } from './package-source.ts'
+import { refused, type Verdict, verifySource } from './package-verify.ts'
+import type { Persona } from './persona.ts'
 
 /** A backup as the store lists it; its package lies in a file beside the database. */
 export interface BackupRow {
@@ -6,14 +16,16 @@ export interface BackupRow {
   readonly persona_id: string
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
-  /** `manual`, or what was about to be replaced: `before_restore`, `before_import`. */
-  readonly reason: string
+  readonly reason: BackupReason
   readonly checksum: string
   readonly content_hash: string
   readonly bytes: number
   readonly memories: number
   readonly adaptations: number
 }
+
+/** Asked for, or taken of what was about to be replaced. */
+export type BackupReason = 'manual' | 'before_restore' | 'before_import'
 
 /** The list of backups. */
 export interface BackupStore {
@@ -23,4 +35,210 @@ export interface BackupStore {
   remove(scope: Scope, backupId: string): Promise<void>
   /** Whether any persona has a backup of that id: a file without one is left over from a crash or a removed persona. */
   isKnown(backupId: string): Promise<boolean>
+}
+
+/** Backups of personas, kept on this machine. */
+export interface Backups {
+  create(persona: Persona): Promise<BackupRow>
+  list(persona: Persona): Promise<readonly BackupRow[]>
+  /**
+   * Puts a backup, or without an id the newest, in the place of the persona, which is backed up in the same
+   * transaction. Throws `not_found` for an unknown one, and `invalid`, naming the broken record, for one that is
+   * damaged; then nothing was changed.
+   */
+  restore(persona: Persona, backupId?: string): Promise<Restored>
+  /** Runs something that replaces a persona and hands it the function that backs up what is replaced. */
+  taking<T>(
+    persona: Persona,
+    reason: BackupReason,
+    replace: (backup: TakeBackup) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly row: BackupRow }>
+}
+
+/** Writes the backup's file, inside the transaction that replaces the persona; the row is that transaction's to write. */
+export type TakeBackup = (replaced: ArchivedPersona) => BackupRow
+
+export interface Restored {
+  readonly restored: string
+  /** The backup of what was replaced. */
+  readonly backup_id: string
+  readonly memories: number
+  readonly adaptations: number
+}
+
+export interface BackupParts {
+  readonly archive: PersonaArchive
+  readonly store: BackupStore
+  readonly folder: string
+  readonly now: () => number
+  readonly newId: () => string
+  readonly producer: string
+}
+
+/** As many backups of a persona are kept; the oldest goes first. */
+const mostBackups = 20
+
+/** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
+const orphanAge = 3_600_000
+
+export async function createBackups(parts: BackupParts): Promise<Backups> {
+  const { archive, store, folder, now, newId, producer } = parts
+  const { writeContainer } = await import('./package-container-writer.ts')
+  return { create, list, restore, taking }
+
+  async function create(persona: Persona): Promise<BackupRow> {
+    const scope = scopeOf(persona)
+    const row = await archive.read(scope, (archived) => writeFile('manual', archived))
+    if (!row) throw new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
+    try {
+      await store.add(scope, row)
+    } catch (reason) {
+      rmSync(pathOf(row.backup_id), { force: true })
+      throw reason
+    }
+    await prune(scope)
+    return row
+  }
+
+  function list(persona: Persona): Promise<readonly BackupRow[]> {
+    return store.list(scopeOf(persona))
+  }
+
+  async function restore(persona: Persona, backupId?: string): Promise<Restored> {
+    const rows = await list(persona)
+    const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
+    if (!row)
+      throw new AppError(
+        'not_found',
+        backupId === undefined
+          ? `The persona "${persona.name}" has no backup`
+          : `The persona "${persona.name}" has no backup ${backupId}`,
+      )
+    const source = openBackup(row)
+    try {
+      const arrival = arrivalOf(persona, source)
+      const { result, row: before } = await taking(persona, 'before_restore', (backup) =>
+        archive.write({ ...arrival, backup }),
+      )
+      return {
+        restored: row.backup_id,
+        backup_id: before.backup_id,
+        memories: result.memories,
+        adaptations: row.adaptations,
+      }
+    } finally {
+      source.close()
+    }
+  }
+
+  async function taking<T>(persona: Persona, reason: BackupReason, replace: (backup: TakeBackup) => Promise<T>) {
+    let row: BackupRow | undefined
+    let result: T
+    try {
+      result = await replace((replaced) => {
+        row = writeFile(reason, replaced)
+        return row
+      })
+    } catch (thrown) {
+      if (row) rmSync(pathOf(row.backup_id), { force: true })
+      throw thrown
+    }
+    if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
+    await prune(scopeOf(persona))
+    return { result, row }
+  }
+
+  /** A backup that is what it was when it was made. Throws `invalid` for any other. */
+  function openBackup(row: BackupRow): PackageSource {
+    let source: PackageSource | undefined
+    let verdict: Verdict
+    try {
+      source = openContainer(pathOf(row.backup_id))
+      verdict = verifySource(source)
+    } catch (reason) {
+      if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
+        throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
+      verdict = refused(reason)
+    }
+    if (source && verdict.valid && verdict.actual === row.checksum) return unchanged(source, verdict.content_hash)
+    source?.close()
+    const details = verdict.valid ? ['its checksum is not the one that was noted when it was made'] : verdict.problems
+    throw new AppError('invalid', `The backup ${row.backup_id} is damaged; nothing was changed`, { details })
+  }
+
+  function arrivalOf(persona: Persona, source: PackageSource): Arrival {
+    const { input, extra, carried } = incomingPersona(source.head, {})
+    const log = returningLog(source)
+    const { lineage: _step, ...fields } = carried
+    const { lineage } = source.head.metadata
+    return {
+      persona: {
+        ...input,
+        extra,
+        id: persona.id,
+        user_id: persona.user_id,
+        created_at: persona.created_at,
+        updated_at: now(),
+      },
+      how: 'replace',
+      memories: incomingMemories(source, undefined),
+      log: () => log,
+      // A persona that comes back to where it was has no new step of descent.
+      carried: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
+    }
+  }
+
+  function writeFile(reason: BackupReason, archived: ArchivedPersona): BackupRow {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const backup_id = newId()
+    const created_at = now()
+    const path = pathOf(backup_id)
+    const { checksum, content_hash, memories, records } = writeContainer(
+      path,
+      packageContent(archived, { exportedAt: created_at, producer, embeddings: true }),
+    )
+    flushFolder(folder)
+    return {
+      backup_id,
+      persona_id: archived.persona.id,
+      created_at,
+      reason,
+      checksum,
+      content_hash,
+      bytes: statSync(path).size,
+      memories,
+      adaptations: records,
+    }
+  }
+
+  /** Keeps the newest, and sweeps files that no row knows: of removed personas, and of a process that was killed. */
+  async function prune(scope: Scope): Promise<void> {
+    for (const { backup_id } of (await store.list(scope)).slice(mostBackups)) {
+      await store.remove(scope, backup_id)
+      rmSync(pathOf(backup_id), { force: true })
+    }
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder, name)
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+      if (age > orphanAge && !(await store.isKnown(name.split('.')[0]!))) rmSync(path, { force: true })
+    }
+  }
+
+  function pathOf(backupId: string): string {
+    return join(folder, `${backupId}.dna.zip`)
+  }
+}
+
+function scopeOf(persona: Persona): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+/** A file that is named in the database must be found in its folder, also after the power went. */
+function flushFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }

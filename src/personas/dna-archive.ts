@@ -56,8 +56,8 @@ export interface Arrival {
   /** Makes the log: the whole of it, or for `merge` what is added after the head. */
   log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
   readonly carried: Carried
-  /** The backup of what is replaced: its row is written with the rest. */
-  readonly backup?: BackupRow
+  /** Called first with what is about to be replaced, to back it up; the row is written with the rest. */
+  backup?(replaced: ArchivedPersona): BackupRow
   /** Do everything, then take it back: says what would happen. */
   readonly rehearsal?: boolean
 }

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { canonicalize, parseStrictJsonBytes } from './canonical-json.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from './json-spans.ts'
 import { isFiniteVector } from './package-digest.ts'
-import { damaged, type PackageHead, type PackageMemory, packageLimits } from './package-format.ts'
+import { damaged, type PackageHead, type PackageMemory, packageLimits, unsupported } from './package-format.ts'
 import type { PackageSource, Visitor } from './package-source.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,6 +22,8 @@ export function openDocument(path: string): PackageSource {
     const { size } = fstatSync(file)
     if (size > packageLimits.bytes) throw damaged(`The package is larger than ${packageLimits.bytes} bytes`)
     const members = memberSpans(file, size)
+    if (members.has('spec') && !members.has('export_metadata'))
+      throw unsupported('The file is a character card, which has no checksum')
     const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     return { form: 'document', head: readHead(file, members), ...walks(file, members), close: () => closeSync(file) }

@@ -1,4 +1,5 @@
 import { accountMigrations } from './accounts-schema.ts'
+import { adaptationMigrations } from './adaptations-schema.ts'
 import type { Database } from './database.ts'
 import { personaMigrations } from './personas-schema.ts'
 
@@ -9,4 +10,4 @@ export interface Migration {
 }
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
-export const migrations: readonly Migration[] = [...accountMigrations, ...personaMigrations]
+export const migrations: readonly Migration[] = [...accountMigrations, ...personaMigrations, ...adaptationMigrations]

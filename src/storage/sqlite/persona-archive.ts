@@ -146,6 +146,8 @@ function writePersona(db: Database, arrival: Arrival): number {
   const there = personas.find(persona.id)
   if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
     throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
+  const replaced = arrival.backup && readPersona(db, scope)
+  if (replaced) insertBackup(db, arrival.backup!(replaced))
   const memories = memoryRows(db)
   if (how === 'replace') memories.wipe(scope, {})
   personas.save(persona)
@@ -157,7 +159,6 @@ function writePersona(db: Database, arrival: Arrival): number {
       persona.id,
       JSON.stringify(arrival.carried),
     )
-  if (arrival.backup) insertBackup(db, arrival.backup)
   return (findScope(db, scope)?.memories ?? 0) - before
 }
 

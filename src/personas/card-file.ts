@@ -1,0 +1,37 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { AppError } from '../errors.ts'
+import { type Card, readCardJson, readCardPng } from './card.ts'
+import { memberSpans } from './json-spans.ts'
+import { sniff } from './package-file.ts'
+
+/** The largest card that is read: a picture of some megabytes with a long lorebook. */
+const largestCard = 32 * 1024 ** 2
+
+export interface CardFile {
+  readonly card: Card
+  /** The picture that it came in, in base64. */
+  readonly portrait?: string
+}
+
+/** The character card that a file is, or undefined when it is something else. Throws `invalid` for a damaged card. */
+export function readCardFile(path: string): CardFile | undefined {
+  const kind = sniff(path)
+  if (kind !== 'png' && !(kind === 'json' && isCardJson(path))) return undefined
+  const bytes = readFileSync(path)
+  if (bytes.length > largestCard) throw new AppError('too_large', `A character card may have ${largestCard} bytes`)
+  if (kind === 'png') return { card: readCardPng(bytes), portrait: bytes.toString('base64') }
+  return { card: readCardJson(bytes.toString('utf8')) }
+}
+
+/** Looks at the names of the fields only: a package of gigabytes may have this beginning too. */
+function isCardJson(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    if (size > largestCard) return false
+    const members = memberSpans(file, size)
+    return members.has('spec') && !members.has('export_metadata')
+  } finally {
+    closeSync(file)
+  }
+}

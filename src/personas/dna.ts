@@ -1,0 +1,344 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { AppError } from '../errors.ts'
+import { advance } from './adaptation.ts'
+import { type AdaptationRecord, type LogHead, seal } from './adaptation-log.ts'
+import { algorithm } from './adaptation-rules.ts'
+import type { Learned } from './adaptation-state.ts'
+import type { Backups } from './backup.ts'
+import { canonicalize } from './canonical-json.ts'
+import { type CardPersona, cardOfPersona, parseCard, personaOfCard, writeCardPng } from './card.ts'
+import { type CardFile, readCardFile } from './card-file.ts'
+import type { ArchivedPersona, Arrival, PersonaArchive } from './dna-archive.ts'
+import { packageContent } from './dna-export.ts'
+import { incomingLog, incomingMemories, incomingPersona, unchanged } from './dna-import.ts'
+import { judgeStored } from './dna-stored.ts'
+import type { Scope } from './memory.ts'
+import { type OpenedPackage, openPackage } from './package-file.ts'
+import type { Scratch } from './package-intake.ts'
+import type { PackageSource } from './package-source.ts'
+import { refused, type Verdict, verifySource } from './package-verify.ts'
+import { memoryDefaults, type Persona, type Personas, personaInput } from './persona.ts'
+
+export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
+
+export interface ExportRequest {
+  readonly format: ExportFormat
+  /** Seals the package into an age file; not for cards, which are made to be passed around. */
+  readonly passphrase?: string | undefined
+  readonly embeddings: boolean
+}
+
+/** A package in a file of its own, to be sent and then discarded. */
+export interface ExportedFile {
+  readonly path: string
+  readonly filename: string
+  readonly type: string
+  readonly bytes: number
+  /** Of the package, not of an envelope around it; undefined for a card. */
+  readonly checksum: string | undefined
+  readonly content_hash: string | undefined
+  discard(): void
+}
+
+export type ImportMode = 'create' | 'merge' | 'replace'
+
+export interface ImportRequest {
+  readonly mode: ImportMode
+  /** Says what would happen, and writes nothing. */
+  readonly dry_run: boolean
+  readonly passphrase?: string | undefined
+  /** Which persona `merge` and `replace` are about, by id or name; without it, the one whose id the package names. */
+  readonly persona?: string | undefined
+  /** The chat model of a character card, which names none. */
+  readonly model?: string | undefined
+}
+
+export interface Imported {
+  readonly persona_id: string
+  readonly mode: ImportMode
+  readonly dry_run: boolean
+  readonly imported: { readonly memories: number; readonly adaptations: number }
+  /** Memories of the package that the persona had already. */
+  readonly duplicates: number
+  /** The backup of what was replaced. */
+  readonly backup_id?: string
+  readonly warnings: readonly string[]
+}
+
+/** Whole personas, out of this installation and into it. */
+export interface Dna {
+  export(persona: Persona, request: ExportRequest): Promise<ExportedFile>
+  /** Takes a package or character card in as this owner's, whoever it says it was. Throws `invalid` naming every problem; then nothing was written. */
+  import(owner: string, path: string, request: ImportRequest): Promise<Imported>
+  /** Judges a package in a file. */
+  verify(path: string, passphrase?: string): Promise<Verdict>
+  /** Judges a persona as it is stored: its records, and whether its state is what its log gives. */
+  verifyStored(persona: Persona): Promise<Verdict>
+}
+
+export interface DnaParts {
+  readonly archive: PersonaArchive
+  readonly backups: Pick<Backups, 'taking'>
+  readonly personas: Pick<Personas, 'get'>
+  readonly scratch: Scratch
+  readonly now: () => number
+  readonly newId: () => string
+  /** The program that writes, such as `aichat 1.2.3`. */
+  readonly producer: string
+  /** The chat model for a persona that comes without one. */
+  readonly defaultModel: () => string | undefined
+}
+
+export function createDna(parts: DnaParts): Dna {
+  const { archive, backups, personas, scratch, now, newId, producer } = parts
+  return { export: exportPersona, import: importFile, verify, verifyStored }
+
+  async function exportPersona(persona: Persona, request: ExportRequest): Promise<ExportedFile> {
+    const { passphrase } = request
+    const isCard = request.format.startsWith('card')
+    if (passphrase !== undefined && isCard)
+      throw new AppError('invalid', 'A character card is made to be passed around and is not encrypted')
+    const path = scratch.path()
+    try {
+      const write = await writerOf(request)
+      const sums = await archive.read(scopeOf(persona), (archived) => write(path, archived))
+      if (!sums) throw gone(persona)
+      if (passphrase === undefined) return exportedFile(path, persona, request, sums)
+      const { encryptFile } = await import('./age-file.ts')
+      await encryptFile(path, `${path}.age`, passphrase)
+      rmSync(path)
+      return exportedFile(`${path}.age`, persona, request, sums)
+    } catch (reason) {
+      rmSync(path, { force: true })
+      throw reason
+    }
+  }
+
+  /** What writes the format; each is loaded when it is asked for. */
+  async function writerOf({
+    format,
+    embeddings,
+  }: ExportRequest): Promise<(path: string, archived: ArchivedPersona) => Sums> {
+    if (format === 'card' || format === 'card_png')
+      return (path, archived) => {
+        writeFileSync(path, cardBytes(archived, format), { flag: 'wx', mode: 0o600 })
+        return {}
+      }
+    const write =
+      format === 'container'
+        ? (await import('./package-container-writer.ts')).writeContainer
+        : (await import('./package-document-writer.ts')).writeDocument
+    return (path, archived) => write(path, packageContent(archived, { exportedAt: now(), producer, embeddings }))
+  }
+
+  async function verify(path: string, passphrase?: string): Promise<Verdict> {
+    let opened: OpenedPackage
+    try {
+      opened = await openPackage(path, scratch.path(), passphrase)
+    } catch (reason) {
+      return refused(reason)
+    }
+    try {
+      return verifySource(opened.source)
+    } finally {
+      await opened.close()
+    }
+  }
+
+  async function verifyStored(persona: Persona): Promise<Verdict> {
+    const content = (archived: ArchivedPersona) =>
+      packageContent(archived, { exportedAt: now(), producer, embeddings: true })
+    const verdict = await archive.read(scopeOf(persona), (archived) => judgeStored(archived, content(archived)))
+    if (!verdict) throw gone(persona)
+    return verdict
+  }
+
+  async function importFile(owner: string, path: string, request: ImportRequest): Promise<Imported> {
+    const card = readCardFile(path)
+    if (card) return importCard(owner, card, request)
+    const opened = await openPackage(path, scratch.path(), request.passphrase)
+    try {
+      const verdict = verifySource(opened.source)
+      if (!verdict.valid) throw unsound(verdict)
+      return await importPackage(owner, unchanged(opened.source, verdict.content_hash), verdict, request)
+    } finally {
+      await opened.close()
+    }
+  }
+
+  async function importPackage(
+    owner: string,
+    source: PackageSource,
+    verdict: Verdict,
+    request: ImportRequest,
+  ): Promise<Imported> {
+    const { head } = source
+    const lineage = {
+      persona_id: head.persona['id'],
+      checksum: verdict.expected,
+      content_hash: verdict.content_hash,
+      exported_at: head.metadata['exported_at'],
+      imported_at: now(),
+    }
+    const { input, extra, carried } = incomingPersona(head, lineage)
+    if (request.mode === 'merge')
+      return merge(await target(owner, head.persona['id'], request), source, verdict, request)
+    const replaced = request.mode === 'replace' ? await target(owner, head.persona['id'], request) : undefined
+    const persona: Persona = {
+      ...input,
+      extra,
+      id: replaced?.id ?? newId(),
+      user_id: owner,
+      created_at: replaced?.created_at ?? now(),
+      updated_at: now(),
+    }
+    const log = incomingLog(source, scopeOf(persona), { now: now(), newId })
+    const arrival: Arrival = {
+      persona,
+      how: replaced ? 'replace' : 'create',
+      memories: incomingMemories(source, newId),
+      log: () => log,
+      carried,
+      rehearsal: request.dry_run,
+    }
+    const taken =
+      replaced && !request.dry_run
+        ? await backups.taking(replaced, 'before_import', (backup) => archive.write({ ...arrival, backup }))
+        : undefined
+    const { memories } = taken?.result ?? (await archive.write(arrival))
+    return {
+      ...outcome(persona, request, { memories, adaptations: log.records.length }, verdict.memories - memories),
+      ...(taken && { backup_id: taken.row.backup_id }),
+    }
+  }
+
+  /** Adds what is new; what the persona has learned here stays as it is, and one record says what came. */
+  async function merge(
+    persona: Persona,
+    source: PackageSource,
+    verdict: Verdict,
+    request: ImportRequest,
+  ): Promise<Imported> {
+    const about = { content_hash: verdict.content_hash, memories: verdict.memories, adaptations: verdict.adaptations }
+    const { memories } = await archive.write({
+      persona: { ...persona, updated_at: now() },
+      how: 'merge',
+      memories: incomingMemories(source, newId),
+      log: (head, learned) => noted(persona, head, learned, about),
+      carried: {},
+      rehearsal: request.dry_run,
+    })
+    return outcome(persona, request, { memories, adaptations: 0 }, verdict.memories - memories)
+  }
+
+  function noted(persona: Persona, head: LogHead, learned: Learned, about: Readonly<Record<string, unknown>>) {
+    const fields = { id: newId(), persona_id: persona.id, user_id: persona.user_id, timestamp: now(), changes: [] }
+    const kind = {
+      adaptation_type: 'import_merge',
+      trigger_event: 'persona_import',
+      actor: 'system',
+      status: 'applied',
+    } as const
+    const record: AdaptationRecord = seal({ ...fields, ...kind, algorithm, inputs: { kind: 'note', about } }, head)
+    return { records: [record], learned: advance(learned, record).learned }
+  }
+
+  async function importCard(owner: string, { card, portrait }: CardFile, request: ImportRequest): Promise<Imported> {
+    if (request.mode !== 'create')
+      throw new AppError('invalid', 'A character card can only be imported as a new persona')
+    const described = personaOfCard(card)
+    const model = request.model ?? described.model ?? parts.defaultModel()
+    const parsed = personaInput.safeParse({ ...described, ...(model !== undefined && { model }) })
+    if (!parsed.success) {
+      const details = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
+      if (model === undefined) details.unshift('A card names no chat model: say which (--model, ?model=)')
+      throw new AppError('invalid', 'The character card cannot be used as a persona', { details })
+    }
+    const persona: Persona = { ...parsed.data, id: newId(), user_id: owner, created_at: now(), updated_at: now() }
+    await archive.write({
+      persona,
+      how: 'create',
+      memories: [],
+      log: (_head, learned) => ({ records: [], learned }),
+      carried: { card, ...(portrait !== undefined && { portrait }) },
+      rehearsal: request.dry_run,
+    })
+    return outcome(persona, request, { memories: 0, adaptations: 0 }, 0)
+  }
+
+  /** The persona that an import is about: the one that is named, or the owner's own of the id in the package. */
+  async function target(owner: string, id: unknown, { mode, persona }: ImportRequest): Promise<Persona> {
+    if (persona !== undefined) return personas.get(owner, persona)
+    const own = typeof id === 'string' ? await personas.get(owner, id).catch(() => undefined) : undefined
+    if (own) return own
+    throw new AppError(
+      'invalid',
+      `Say which persona to ${mode === 'merge' ? 'merge into' : 'replace'}: the package is of none of yours`,
+    )
+  }
+}
+
+interface Sums {
+  readonly checksum?: string
+  readonly content_hash?: string
+}
+
+function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
+  const isSealed = request.passphrase !== undefined
+  const { ending, type } = forms[request.format]
+  return {
+    path,
+    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isSealed ? '.age' : ''}`,
+    type: isSealed ? 'application/octet-stream' : type,
+    bytes: statSync(path).size,
+    checksum: sums.checksum,
+    content_hash: sums.content_hash,
+    discard: () => rmSync(path, { force: true }),
+  }
+}
+
+const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly type: string }>> = {
+  json: { ending: '.dna.json', type: 'application/json' },
+  container: { ending: '.dna.zip', type: 'application/zip' },
+  card: { ending: '.card.json', type: 'application/json' },
+  card_png: { ending: '.card.png', type: 'image/png' },
+}
+
+function cardBytes({ persona, carried }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
+  const card = cardOfPersona(persona as CardPersona, carried.card && parseCard(carried.card))
+  if (format === 'card') return canonicalize(card)
+  return writeCardPng(card, carried.portrait === undefined ? undefined : Buffer.from(carried.portrait, 'base64'))
+}
+
+function scopeOf(persona: Persona): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+function gone(persona: Persona): AppError {
+  return new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
+}
+
+function unsound({ kind, problems }: Verdict): AppError {
+  const said = {
+    damaged: 'is damaged',
+    unsupported: 'cannot be read here',
+    not_authenticated: 'cannot be authenticated',
+  }
+  return new AppError('invalid', `The package ${said[kind ?? 'damaged']}; nothing was imported`, { details: problems })
+}
+
+function outcome(
+  persona: Persona,
+  { mode, dry_run }: ImportRequest,
+  imported: Imported['imported'],
+  duplicates: number,
+): Imported {
+  const most = persona.memory_settings?.max_memories ?? memoryDefaults.max_memories
+  const warnings =
+    imported.memories > most
+      ? [
+          `More memories came than the persona may keep (${most}): the next one that is stored makes room. Raise memory_settings.max_memories to keep them all`,
+        ]
+      : []
+  return { persona_id: persona.id, mode, dry_run, imported, duplicates, warnings }
+}
