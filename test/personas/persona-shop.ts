@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Adaptation, createAdaptation } from '../../src/personas/adaptation-service.ts'
+import { type Backups, createBackups } from '../../src/personas/backup.ts'
+import { createDna, type Dna } from '../../src/personas/dna.ts'
+import type { NewMemory, RetentionPolicy } from '../../src/personas/memory.ts'
+import { openScratch } from '../../src/personas/package-intake.ts'
+import type { Persona } from '../../src/personas/persona.ts'
+import { requireOwn } from '../../src/personas/persona.ts'
+import { createAdaptationStore } from '../../src/storage/sqlite/adaptations.ts'
+import { createBackupStore } from '../../src/storage/sqlite/backups.ts'
+import { type Database, openDatabase } from '../../src/storage/sqlite/database.ts'
+import { createMemoryStore } from '../../src/storage/sqlite/memories.ts'
+import { createPersonaArchive } from '../../src/storage/sqlite/persona-archive.ts'
+import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
+
+/** Personas with a database of their own in an empty folder, and all that can be done with them as wholes. */
+export interface Shop {
+  readonly folder: string
+  readonly db: Database
+  readonly adaptation: Adaptation
+  readonly backups: Backups
+  readonly dna: Dna
+  /** The clock, to be set. */
+  readonly clock: { now: number }
+  /** A persona with so many memories and something learned. */
+  stock(owner: string, memories?: number): Promise<Persona>
+  find(id: string): Promise<Persona | undefined>
+  addMemories(persona: Persona, memories: readonly NewMemory[]): Promise<void>
+  /** Every row of every table that holds something of personas, in one comparable value. */
+  dump(): unknown
+  close(): void
+}
+
+export const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
+
+export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'))): Promise<Shop> {
+  const db = await openDatabase(join(folder, 'aichat.db'))
+  const clock = { now: Date.UTC(2026, 5, 1) }
+  const now = () => clock.now
+  const newId = () => randomUUID()
+  const personas = createPersonaStore(db)
+  const memories = createMemoryStore(db)
+  const archive = createPersonaArchive(db)
+  const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
+  const common = { archive, now, newId, producer: 'aichat test' }
+  const backups = await createBackups({ ...common, store: createBackupStore(db), folder: join(folder, 'backups') })
+  const dna = createDna({
+    ...common,
+    backups,
+    personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },
+    scratch: openScratch(join(folder, 'scratch'), newId),
+    defaultModel: () => undefined,
+  })
+  const addMemories = async (persona: Persona, list: readonly NewMemory[]) =>
+    void (await memories.add({ personaId: persona.id, userId: persona.user_id }, list, keepAll))
+  return {
+    folder,
+    db,
+    adaptation,
+    backups,
+    dna,
+    clock,
+    addMemories,
+    find: (id) => personas.find(id),
+    async stock(owner, count = 5) {
+      const persona: Persona = {
+        id: newId(),
+        user_id: owner,
+        name: 'Ada',
+        model: 'gpt-x',
+        system_prompt: 'Be Ada.',
+        parameters: { temperature: 0.5, odd: [1, { deep: null }] },
+        memory_settings: { enabled: true, max_memories: 100_000 },
+        mutation_settings: { enabled: true, sensitivity: 'high' },
+        created_at: clock.now - 1000,
+        updated_at: clock.now,
+      }
+      await personas.save(persona)
+      await addMemories(
+        persona,
+        Array.from({ length: count }, (_, at) => memoryOf(at, 48)),
+      )
+      const ask = { adaptation_type: 'weight_adjusted', trigger_event: 'feedback_positive' } as const
+      const { record } = await adaptation.adapt(persona, { ...ask, changes: [{ trait: 'verbosity', target: -0.8 }] })
+      await adaptation.adapt(persona, {
+        ...ask,
+        changes: [
+          { preference: 'units', value: 'metric' },
+          { trait: 'warmth', target: 1 },
+        ],
+      })
+      await adaptation.adapt(persona, {
+        adaptation_type: 'rollback',
+        trigger_event: 'manual_request',
+        changes: [{ record: record.id }],
+      })
+      return persona
+    },
+    dump: () =>
+      [
+        'persona',
+        'memory',
+        'memory_vector',
+        'memory_text_content',
+        'adaptation',
+        'persona_state',
+        'persona_carried',
+        'memory_carried',
+        'persona_backup',
+      ].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
+    close() {
+      db.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The memory of that number, with a vector that looks like an embedder's. */
+export function memoryOf(at: number, dimension: number): NewMemory {
+  const values = Float32Array.from(
+    { length: dimension },
+    (_, index) => Math.sin(at * 7919 + index * 104_729) / Math.sqrt(dimension / 2),
+  )
+  return {
+    content: `Memory ${at}: she likes 柏林 and number ${at * 17}.`,
+    timestamp: Date.UTC(2026, 0, 1) + at * 60_000,
+    importance_score: (at % 10) / 10,
+    metadata: { category: at % 2 ? 'odd' : 'even', pinned: at % 5 === 0 },
+    vector: { space: { key: `test#${dimension}`, model: 'test', dimension }, values },
+  }
+}
