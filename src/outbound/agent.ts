@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import type { Send } from '../chat/provider.ts'
 import { AppError } from '../errors.ts'
-import { addressRange, hostRange } from '../plugins/manifest.ts'
+import { addressRange, hostRange } from '../plugins/host-range.ts'
 import { openReply } from './reply.ts'
 
 export interface Outbound {

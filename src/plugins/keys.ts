@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts'
-import { isKeyName, type ManifestRules, type PluginManifest, whyKeyMayNotGoTo } from './manifest.ts'
+import { isKeyName, whyKeyMayNotGoTo } from './key-rules.ts'
+import type { ManifestRules, PluginManifest } from './manifest.ts'
 
 /** A place that holds secrets by the name of their variable. */
 export interface SecretSource {

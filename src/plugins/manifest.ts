@@ -1,6 +1,7 @@
-import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
+import { hostRange } from './host-range.ts'
+import { isKeyName, isOwnVariable, looksLikeKey, whyKeyMayNotGoTo } from './key-rules.ts'
 
 /**
  * The plugin document: how to reach one provider or speech server. A file with id, name, type, endpoint, auth and
@@ -230,84 +231,6 @@ function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
   return found.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]))
 }
 
-/** Why this key must not travel to this address, or undefined when it may. */
-export function whyKeyMayNotGoTo(
-  name: string,
-  endpoint: string,
-  pinned: ReadonlyMap<string, string>,
-): string | undefined {
-  const url = new URL(endpoint)
-  const range = hostRange(url.hostname)
-  const home = pinned.get(name)
-  if (home && url.host !== home && range !== 'loopback')
-    return `${name} is only sent to ${home}; name another variable for another host`
-  if (url.protocol === 'http:' && range === 'public') return `${name} would travel unencrypted; use an https address`
-  return undefined
-}
-
-/** True for a variable that a plugin may name as its key. */
-export function isKeyName(name: string, extra: readonly string[]): boolean {
-  if (isOwnVariable(name)) return false
-  return /^[A-Z][A-Z0-9_]{0,60}_API_KEY$/.test(name) || name === 'GITHUB_TOKEN' || extra.includes(name)
-}
-
-/** Variables that aichat or the machine reads itself: a plugin that named one could carry it away. */
-export function isOwnVariable(name: string): boolean {
-  return (
-    /^(?:AICHAT_|JWT_|DEFAULT_ADMIN_|LD_|NODE_|npm_|XDG_|SSH_|AWS_)/i.test(name) ||
-    /^(?:PATH|HOME|USER|SHELL|PWD|HF_TOKEN|HF_ENDPOINT|DATABASE_URL|CREDENTIALS_DIRECTORY|CORS_ORIGIN|TRUST_PROXY|PUBLIC_HOSTS|PLUGIN_KEY_ENVS|PLUGIN_ALLOW_PRIVATE|OLLAMA_HOST|SINGLE_USER_MODE|ALLOW_REGISTRATION)(?:_FILE)?$/.test(
-      name,
-    )
-  )
-}
-
-/**
- * Where a host lies, judged by its address and never by its spelling: `forbidden` are link-local and metadata addresses,
- * the unspecified one, multicast and reserved ranges. A name is `public` here; its addresses are judged when it is dialled.
- */
-export function hostRange(hostname: string): HostRange {
-  let range = ranges.get(hostname)
-  if (!range) {
-    range = judgeHost(hostname)
-    if (ranges.size < 1000) ranges.set(hostname, range)
-  }
-  return range
-}
-
-type HostRange = 'public' | 'private' | 'loopback' | 'forbidden'
-
-/** Verdicts do not change, and a gateway asks about the same few hosts for every request. */
-const ranges = new Map<string, HostRange>()
-
-function judgeHost(hostname: string): HostRange {
-  const host = hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase()
-  if (host === 'localhost' || host.endsWith('.localhost')) return 'loopback'
-  if (host === 'metadata.google.internal' || host === 'metadata') return 'forbidden'
-  return ipaddr.isValid(host) ? addressRange(host) : 'public'
-}
-
-/** The same for an address; IPv4 in an IPv6 spelling is judged as the IPv4 address it is. */
-export function addressRange(address: string): HostRange {
-  const parsed = ipaddr.process(address)
-  switch (parsed.range() as string) {
-    case 'unicast':
-      // Alibaba's and Oracle's metadata services stand on public-looking addresses.
-      return ['100.100.100.200', '192.0.0.192'].includes(parsed.toString()) ? 'forbidden' : 'public'
-    case 'loopback':
-      return 'loopback'
-    case 'private':
-    case 'uniqueLocal':
-      return parsed.toString() === 'fd00:ec2::254' ? 'forbidden' : 'private'
-    case 'carrierGradeNat':
-      return parsed.toString() === '100.100.100.200' ? 'forbidden' : 'private'
-    default:
-      return 'forbidden'
-  }
-}
-
 function checkId(id: string, context: z.RefinementCtx): void {
   if (!idRule.test(id) || id.includes('..')) {
     context.addIssue('must be 1 to 64 lower-case letters, digits and . _ - and begin and end with a letter or digit')
@@ -370,14 +293,6 @@ function checkPattern(text: string, context: z.RefinementCtx): void {
   }
   // Nested repetition is what makes a pattern run for ever.
   if (text.length > 300 || /[+*}][^()[\]|]*\)[+*{]/.test(text)) context.addIssue('is too long or repeats a repetition')
-}
-
-/** Shaped as the keys of the known providers are: a known beginning or a long run of random-looking characters. */
-function looksLikeKey(value: string): boolean {
-  return (
-    /\b(?:sk-|sk_|gsk_|ghp_|github_pat_|AIza|xox[abp]-|hf_|Bearer\s+\S{16})/.test(value) ||
-    /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9_-]{32,}$/.test(value)
-  )
 }
 
 /** `auth.key_env: must be …`; unions and missing fields said plainly. */

@@ -38,7 +38,9 @@ export function openSecretFile(path: string): SecretFile {
     const version = stat ? `${stat.ino}:${stat.mtimeMs}:${stat.size}` : ''
     if (known?.version === version) return known.secrets
     if (stat && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-      throw new AppError('configuration', `Others can read the secrets in ${path}`, { details: [`Run: chmod 600 ${path}`] })
+      throw new AppError('configuration', `Others can read the secrets in ${path}`, {
+        details: [`Run: chmod 600 ${path}`],
+      })
     }
     known = { version, secrets: stat ? read() : new Map() }
     return known.secrets
