@@ -51,8 +51,8 @@ export function termOf(word: string): string {
   return stem(irregularForms.get(letters) ?? letters)
 }
 
-/** Without apostrophes and without the diacritics of European scripts; others' marks are letters and stay. */
-function plain(word: string): string {
+/** A word without apostrophes and without the diacritics of European scripts; others' marks are letters and stay. */
+export function plain(word: string): string {
   return word
     .replace(/['’]/g, '')
     .normalize('NFD')

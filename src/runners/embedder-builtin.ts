@@ -1,0 +1,105 @@
+import { AppError } from '../errors.ts'
+import type { Embedder } from '../personas/embedding.ts'
+import { builtinModel } from '../personas/embedding.ts'
+import { wordsOf } from '../personas/ranking-terms.ts'
+import { readVectors, type WordVectors } from '../wordnet/vector-file.ts'
+import { contentWords, partsOf } from '../wordnet/words.ts'
+
+/** What can be said of it wherever it is listed. */
+export const builtinNote =
+  'Basic: static English word vectors trained from WordNet, without grammar or names; other languages match by spelling.'
+
+/**
+ * The embedder that needs no download: a text is the sum of its words' vectors, each weighed by how much the word tells.
+ * Unknown words are guessed from their parts, else represented by their spelling, so that names, typing errors and other
+ * languages still meet themselves.
+ * @param path the file that `src/wordnet/train.ts` makes; read at first use
+ */
+export function createBuiltinEmbedder(path: string): Embedder & { dimension(): number } {
+  let loaded: WordVectors | undefined
+  const load = () => {
+    try {
+      loaded ??= readVectors(path)
+      return loaded
+    } catch (cause) {
+      throw new AppError('unavailable', 'The built-in word vectors are missing: run `npm run build`', { cause })
+    }
+  }
+  return {
+    model: builtinModel,
+    trust: 0.35,
+    dimension: () => load().dimension,
+    async embed(texts) {
+      const vectors = load()
+      const space = {
+        key: `${builtinModel}@${vectors.digest.slice(0, 16)}`,
+        model: builtinModel,
+        dimension: vectors.dimension,
+      }
+      return { space, vectors: texts.map((text) => sentence(text, vectors)) }
+    },
+  }
+}
+
+/** How many of a text's words the vectors do not know: what a bench reports. */
+export function unknownWords(text: string, vectors: WordVectors): string[] {
+  return contentWords(text, (word) => vectors.row(word) !== undefined).filter((word) => vectors.row(word) === undefined)
+}
+
+/** A word guessed from its parts, or known by its spelling only, counts less than a known one. */
+const guessed = 0.7
+const spelled = 0.5
+/** The weight in a sentence of a word of which nothing is known: that of a rare word. */
+const rareWeight = 3
+
+function sentence(text: string, vectors: WordVectors): Float32Array {
+  const sum = new Float32Array(vectors.dimension)
+  const known = (word: string) => vectors.row(word) !== undefined
+  const content = contentWords(text, known)
+  for (const word of content.length > 0 ? content : wordsOf(text)) addWord(word, vectors, sum, known)
+  return unit(sum)
+}
+
+function addWord(word: string, vectors: WordVectors, sum: Float32Array, known: (word: string) => boolean): void {
+  const row = vectors.row(word)
+  if (row !== undefined) return vectors.addTo(sum, row, vectors.weight(row))
+  const parts = /^[a-z]+$/.test(word) ? partsOf(word, known) : []
+  for (const part of parts) {
+    const partRow = vectors.row(part)!
+    vectors.addTo(sum, partRow, (guessed * vectors.weight(partRow)) / Math.sqrt(parts.length))
+  }
+  if (parts.length === 0) addSpelling(word, sum, spelled * rareWeight)
+}
+
+/**
+ * Adds a unit vector made of a word's runs of three characters, each of which stands for a direction of its own: words
+ * spelled alike are near, and nothing else is (feature hashing, Weinberger et al., 2009).
+ */
+function addSpelling(word: string, sum: Float32Array, scale: number): void {
+  const characters = [...`<${word}>`]
+  const runs = characters.slice(2).map((_, at) => characters.slice(at, at + 3).join(''))
+  const each = scale / Math.sqrt(Math.max(1, runs.length) * perRun)
+  for (const run of runs) {
+    let hash = fnv1a(run)
+    for (let times = 0; times < perRun; times++) {
+      hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+      hash = (hash ^ (hash >>> 12)) >>> 0
+      sum[hash % sum.length]! += hash & 0x10000 ? each : -each
+    }
+  }
+}
+
+/** Components that a run of characters touches: enough that two runs rarely share them. */
+const perRun = 8
+
+/** http://www.isthe.com/chongo/tech/comp/fnv/ */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash >>> 0
+}
+
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector)
+  return length > 0 ? vector.map((value) => value / length) : vector
+}
