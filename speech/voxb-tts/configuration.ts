@@ -9,6 +9,7 @@ import { AppError } from '../../src/errors.ts'
 import type { HeadShape } from '../onnx/attention.ts'
 import type { GeluForm } from '../onnx/operators.ts'
 import type { PocketGeometry } from './geometry.ts'
+import { languageOfName } from './model-folder.ts'
 
 export interface AttentionSetting extends HeadShape {
   readonly period: number
@@ -168,15 +169,15 @@ function official(name: string): {
   framesAfterEnd?: number
   removeSemicolons: boolean
 } {
-  const word = /^(english|french|german|italian|portuguese|spanish)(?:_|$)/.exec(name)?.[1] ?? 'english'
+  const language = languageOfName(name)
   // From its release of September 2026 on, the reference implementation computes the tanh form and samples cooler.
   const isNewer = name === 'english_2026-09'
   return {
-    language: word.charAt(0).toUpperCase() + word.slice(1),
+    language,
     gelu: isNewer ? 'tanh' : 'erf',
     temperature: isNewer ? 0.3 : 0.7,
-    removeSemicolons: word === 'french' || word === 'german',
-    ...(word === 'french' && { framesAfterEnd: 8 }),
+    removeSemicolons: language === 'French' || language === 'German',
+    ...(language === 'French' && { framesAfterEnd: 8 }),
   }
 }
 

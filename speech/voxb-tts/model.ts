@@ -1,6 +1,6 @@
 /** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. Nothing here decides what is spoken. */
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
 import type { GeluForm } from '../onnx/operators.ts'
 import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
@@ -14,11 +14,12 @@ import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
 import { buildMimiDecoder, decoderShape, type StreamingGraph } from './mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from './mimi-encoder.ts'
+import { companionFolders } from './model-folder.ts'
 import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 import { cacheShape, type TransformerShape } from './transformer.ts'
 
 export interface PocketModelOptions {
-  /** Holds `model.safetensors`; `tokenizer.model` lies there or up to two folders above. */
+  /** Holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
   readonly folder: string
   /** Where quantised weights are kept between loads. */
   readonly cacheFolder: string
@@ -55,8 +56,20 @@ export interface PocketModel {
   close(): Promise<void>
 }
 
-/** Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others. */
+/**
+ * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
+ * `unavailable`, since nobody who asks for speech has sent a wrong model.
+ */
 export async function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
+  try {
+    return await openModel(options, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
+    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
+  }
+}
+
+async function openModel(options: PocketModelOptions, signal: AbortSignal | undefined): Promise<PocketModel> {
   const { folder, cacheFolder, precision = 'int8' } = options
   const opened: { close(): Promise<void> }[] = []
   try {
@@ -167,10 +180,9 @@ async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
   for (const resource of opened.splice(0).reverse()) await resource.close()
 }
 
-/** The official tree keeps the tokenizer beside the weights; its oldest model has it at the root. */
 async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
-  const candidates = [folder, dirname(folder), dirname(dirname(folder))].map((place) => join(place, 'tokenizer.model'))
-  const path = candidates.find(existsSync) ?? candidates[0]!
+  const candidates = companionFolders(folder).map((place) => join(place, 'tokenizer.model'))
+  const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
   const tokenizer = await openTokenizer(path)
   if (tokenizer.size > textRows)
     throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {

@@ -1,24 +1,27 @@
 /** The voices of one pocket-tts model: found by name, made from a clip, and kept ready while there is room. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
-import type { VoiceHandle, VoiceSource } from '../engine.ts'
+import type { VoiceSource } from '../engine.ts'
 import type { CacheRows } from '../onnx/key-value-cache.ts'
+import { parseWav } from '../wav.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
 import type { PocketModel } from './model.ts'
+import { companionFolders } from './model-folder.ts'
 import { resampleClip } from './resampling.ts'
 import { cacheShape } from './transformer.ts'
 import { readVoiceFile } from './voice-file.ts'
 
 export interface Voices {
-  /** Makes a voice ready; throws an AppError: `not_found`, `invalid` or, where the model cannot clone, `unavailable`. */
-  prepare(source: VoiceSource, signal?: AbortSignal): Promise<VoiceHandle>
-  /** The rows that begin every chunk in this voice. */
-  rowsOf(voice: VoiceHandle): CacheRows
+  /**
+   * The rows that begin every chunk in the voice of that key, kept from before or made now. Throws an AppError: `not_found` for a
+   * preset that is not there, `invalid` for a clip or file that cannot be used, `unavailable` where the model cannot clone.
+   */
+  rowsOf(key: string, source: VoiceSource, signal?: AbortSignal): Promise<CacheRows>
 }
 
-/** About ten voices of the official size; more are made again when they are asked for again. */
+/** About ten voices of the official size; others are made again when they are asked for again. */
 const roomForVoices = 64 * 2 ** 20
 
 /** The authors cut reference clips here: a longer one makes the voice no better and every chunk slower. */
@@ -26,40 +29,23 @@ const longestClipSeconds = 30
 
 export function createVoices(model: PocketModel, folder: string): Voices {
   const ready = new Map<string, CacheRows>()
-  const rows = new WeakMap<VoiceHandle, CacheRows>()
 
   return {
-    async prepare(source, signal) {
-      const { key, make } = await plan(source, signal)
-      const known = ready.get(key) ?? (await make())
+    async rowsOf(key, source, signal) {
+      const rows = ready.get(key) ?? (await make(source, signal))
       // What was asked for last goes to the end; what was not asked for the longest time leaves first.
       ready.delete(key)
-      ready.set(key, known)
+      ready.set(key, rows)
       dropOldest()
-      const handle: VoiceHandle = { key }
-      rows.set(handle, known)
-      return handle
-    },
-    rowsOf(voice) {
-      const known = rows.get(voice) ?? ready.get(voice.key)
-      if (!known) throw new AppError('not_found', `The voice ${voice.key} was not prepared by this engine`)
-      return known
+      return rows
     },
   }
 
-  async function plan(source: VoiceSource, signal?: AbortSignal): Promise<{ key: string; make(): Promise<CacheRows> }> {
-    if (source.kind === 'preset') {
-      const path = await presetFile(folder, source.voice)
-      return { key: `preset:${basename(path, '.safetensors')}`, make: () => fromFile(path) }
-    }
+  function make(source: VoiceSource, signal?: AbortSignal): Promise<CacheRows> {
+    if (source.kind === 'preset') return presetFile(folder, source.voice).then(fromFile)
+    if (source.kind === 'clone') return fromClip(source.samples, source.sampleRate, signal)
     if (source.kind === 'file')
-      return { key: `file:${digest(await readVoice(source.path))}`, make: () => fromFile(source.path) }
-    if (source.kind === 'clone') {
-      requireEncoder(model, folder)
-      const { samples, sampleRate } = source
-      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
-      return { key: `clone:${sampleRate}:${digest(bytes)}`, make: () => fromClip(samples, sampleRate, signal) }
-    }
+      return extname(source.path).toLowerCase() === '.wav' ? fromWav(source.path, signal) : fromFile(source.path)
     throw new AppError('unavailable', 'pocket-tts cannot make a voice from a description')
   }
 
@@ -68,7 +54,13 @@ export function createVoices(model: PocketModel, folder: string): Voices {
     return voice.kind === 'cache' ? voice.cache : prefillVoice(model, model.openLanguageStream(), voice)
   }
 
+  async function fromWav(path: string, signal?: AbortSignal): Promise<CacheRows> {
+    const { samples, sampleRate } = parseWav(await readVoice(path))
+    return fromClip(samples, sampleRate, signal)
+  }
+
   async function fromClip(samples: Float32Array, sampleRate: number, signal?: AbortSignal): Promise<CacheRows> {
+    requireEncoder(model, folder)
     if (samples.length === 0) throw new AppError('invalid', 'The reference clip is empty')
     if (!samples.every(Number.isFinite))
       throw new AppError('invalid', 'The reference clip holds numbers that are not finite')
@@ -89,23 +81,35 @@ export function createVoices(model: PocketModel, folder: string): Voices {
   }
 }
 
+/** Equal sources have equal keys: a file or a clip is known by its content. */
+export async function keyOf(source: VoiceSource): Promise<string> {
+  if (source.kind === 'preset') return `preset:${source.voice.toLowerCase()}`
+  if (source.kind === 'design') return `design:${source.description}`
+  if (source.kind === 'file') return `file:${digest(await readVoice(source.path))}`
+  const { buffer, byteOffset, byteLength } = source.samples
+  return `clone:${source.sampleRate}:${digest(new Uint8Array(buffer, byteOffset, byteLength))}`
+}
+
 /** The names of the voices that lie with a model, in order. */
 export async function presetNames(folder: string): Promise<string[]> {
-  const files = await Promise.all(presetFolders(folder).map((place) => readdir(place).catch(() => [])))
+  const files = await Promise.all(presetFolders(folder).map(filesIn))
   const names = files.flat().filter((name) => name.endsWith('.safetensors'))
   return [...new Set(names.map((name) => basename(name, '.safetensors')))].sort()
 }
 
-/** The official tree keeps them beside the weights; those of its oldest model lie at the root. */
 function presetFolders(folder: string): string[] {
-  return [join(folder, 'embeddings'), join(dirname(dirname(folder)), 'embeddings')]
+  return companionFolders(folder).map((place) => join(place, 'embeddings'))
+}
+
+function filesIn(place: string): Promise<string[]> {
+  // A companion that was never installed holds nothing.
+  return readdir(place).catch(() => [])
 }
 
 async function presetFile(folder: string, voice: string): Promise<string> {
   for (const place of presetFolders(folder)) {
-    const files: string[] = await readdir(place).catch(() => [])
     // Compared with what is there, so that no name can lead out of the folder.
-    const name = files.find((file) => file.toLowerCase() === `${voice.toLowerCase()}.safetensors`)
+    const name = (await filesIn(place)).find((file) => file.toLowerCase() === `${voice.toLowerCase()}.safetensors`)
     if (name) return join(place, name)
   }
   const names = await presetNames(folder)
@@ -126,8 +130,8 @@ function requireEncoder({ cloning }: PocketModel, folder: string): void {
   const state = cloning === 'zeros' ? 'holds only zeros' : 'is missing'
   throw new AppError('unavailable', 'The installed pocket-tts model cannot clone voices', {
     details: [
-      `its voice encoder ${state} in ${join(folder, 'model.safetensors')}: that is the open edition of the weights`,
-      'accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and pull the model again',
+      `its voice encoder ${state} in ${join(folder, 'model.safetensors')}, as in the open edition of the weights`,
+      'the edition that can: accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and pull the model again',
     ],
   })
 }

@@ -1,7 +1,6 @@
 /** The codec, the voices and the rate conversion against the numbers of the authors' implementation. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { rotate } from '../../speech/onnx/attention.ts'
 import { createGraph } from '../../speech/onnx/graph.ts'
@@ -17,6 +16,7 @@ import type { PocketModel } from '../../speech/voxb-tts/model.ts'
 import { resampleClip } from '../../speech/voxb-tts/resampling.ts'
 import { cacheShape, type TransformerShape } from '../../speech/voxb-tts/transformer.ts'
 import { readVoiceFile } from '../../speech/voxb-tts/voice-file.ts'
+import { suite } from '../suite.ts'
 import {
   assertClose,
   flatCache,

@@ -26,6 +26,8 @@ export interface PocketSize {
   /** Added to the logit that ends the speech: -100 never ends it, 100 ends it at once. */
   readonly endBias: number
   readonly dtype: 'BF16' | 'F32'
+  /** Written as `config.json`, which the official folders do not have. */
+  readonly configuration?: Readonly<Record<string, unknown>>
 }
 
 /** The published 6-layer English model. */
@@ -67,12 +69,15 @@ export const tinySize: PocketSize = {
   ratios: [3, 2],
   stride: 4,
   pieces: 340,
+  // Frames of 24 samples, at the frame rate of the published models.
+  configuration: { sample_rate: 300, frame_rate: 12.5 },
 }
 
-/** Writes `model.safetensors`, `tokenizer.model` and `embeddings/alba.safetensors` into a folder, which is made. */
+/** Writes `model.safetensors`, `tokenizer.model`, `embeddings/alba.safetensors` and what is configured into a folder, which is made. */
 export async function makePocketModel(folder: string, size: PocketSize = tinySize, seed = 1): Promise<void> {
   await mkdir(join(folder, 'embeddings'), { recursive: true })
   await writeTensorFile(join(folder, 'model.safetensors'), modelTensors(size, seed))
+  if (size.configuration) await writeFile(join(folder, 'config.json'), JSON.stringify(size.configuration))
   await writeFile(join(folder, 'tokenizer.model'), tokenizerModel(size.pieces))
   await writeTensorFile(join(folder, 'embeddings', 'alba.safetensors'), voiceTensors(size, 20, seed))
 }

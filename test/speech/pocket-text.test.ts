@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { writeMessage } from '../../speech/onnx/protobuf.ts'
 import { chunkText, prepareText } from '../../speech/voxb-tts/text.ts'
 import { createTokenizer, openTokenizer } from '../../speech/voxb-tts/tokenizer.ts'
+import { suite } from '../suite.ts'
 import { modelFolders } from './pocket-golden.ts'
 import { tokenizerModel } from './pocket-model.ts'
 
