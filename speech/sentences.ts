@@ -17,8 +17,8 @@ const afterOrdinal =
   /^\s(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahr|Weltkrieg|Stock|Etage|Klasse|Platz|Mal|Advent|Tag|Woche|Liga)/
 
 const closers = '"\'”’»›)\\]}」』】）〕》〉］｝'
-/** A run of end marks with its closing quotes and brackets. Full-width marks end a sentence also without a space. */
-const endMarks = new RegExp(`([.!?…]+|[。！？｡．]+[.!?…。！？]*)([${closers}]*)`, 'gu')
+/** A run of end marks with its closing quotes and brackets; French puts a space before both. Full-width marks end a sentence also without a space. */
+const endMarks = new RegExp(`([.!?…]+|[。！？｡．]+[.!?…。！？]*)((?:[${closers}]| »)*)`, 'gu')
 
 /**
  * Splits sanitised text at the ends of its sentences, in all ten languages: a line feed always ends one; a dot does not

@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { sanitize } from '../../speech/text.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('text made ready to be spoken')
+
+const tables: Readonly<Record<string, readonly (readonly [written: string, spoken: string])[]>> = {
+  'emoji and symbols go, with the space before a mark': [
+    ['Hello 😀 world!', 'Hello world!'],
+    ['Great 🎉!', 'Great!'],
+    ['A 👨‍👩‍👧 family 🇩🇪 here', 'A family here'],
+    ['yes ✔ no ✘ left ← right → ★', 'yes no left right'],
+  ],
+  'what a voice can read stays: degrees, numero signs, money, percent': [
+    ['5°C, № 5, €3.50, 10% & more', '5°C, № 5, €3.50, 10% & more'],
+    ['1️⃣ one', '1 one'],
+  ],
+  'Markdown leaves its text': [
+    ['**bold** and *it* and _x_ and __y__ and ~~z~~ and `code`', 'bold and it and x and y and z and code'],
+    ['# Title\n\nText', 'Title\nText'],
+    ['- one\n* two\n- [x] three', 'one\ntwo\nthree'],
+    ['> quoted', 'quoted'],
+    ['above\n\n---\n\nbelow', 'above\nbelow'],
+    ['```js\nlet x\n```', 'let x'],
+    ['a \\*star\\*', 'a *star*'],
+  ],
+  'marks that are no emphasis stay': [
+    ['snake_case and 2 * 3 = 6 and 2*3', 'snake_case and 2 * 3 = 6 and 2*3'],
+    ['file_name_2.txt', 'file_name_2.txt'],
+  ],
+  'links read as their label': [
+    ['[the page](https://x.org/a_(b)) here', 'the page here'],
+    ['![a cat](cat.png "Cat") sleeps', 'a cat sleeps'],
+    ['[label][ref]', 'label'],
+    ['see <https://x.org>', 'see https://x.org'],
+    ['not [a link] (really)', 'not [a link] (really)'],
+  ],
+  'stage directions go, other parentheses stay': [
+    ['(laughs) Hello', 'Hello'],
+    ['Well (sighs heavily), fine', 'Well, fine'],
+    ['Hello (laughs (softly)) there', 'Hello there'],
+    ['read on (see page 4)', 'read on (see page 4)'],
+    ['it was July (only July)', 'it was July (only July)'],
+    ['(pause the video first) then go', '(pause the video first) then go'],
+    ['（笑）你好（见第四页）', '你好（见第四页）'],
+    ['(lacht) Guten Tag, (rires) bonjour, (risas) hola, (вздыхает) да', 'Guten Tag, bonjour, hola, да'],
+    ['an unclosed (laughs', 'an unclosed (laughs'],
+  ],
+  'long repeats shrink, digits never': [
+    ['FUUUUU', 'FUU'],
+    ['Nooooo way!!!!!!', 'Noo way!'],
+    ['Schifffahrt, www, 1000000 and 55555', 'Schifffahrt, www, 1000000 and 55555'],
+    ['wait.......', 'wait...'],
+    ['哈哈哈哈哈', '哈哈'],
+  ],
+  'Chinese, Japanese, Korean and Russian survive': [
+    ['你好，世界。', '你好，世界。'],
+    ['こんにちは、世界！', 'こんにちは、世界！'],
+    ['안녕하세요, 세상!', '안녕하세요, 세상!'],
+    ['Привет, мир!', 'Привет, мир!'],
+    ['一行\n二行', '一行二行'],
+  ],
+  'white space is one space, paragraphs one line feed': [
+    ['  a \t b\u00a0c  \r\nd ', 'a b c d'],
+    ['one\n\n\ntwo', 'one\ntwo'],
+    ['zero\u200bwidth and soft\u00adhyphen', 'zerowidth and softhyphen'],
+  ],
+  'nothing to speak is empty': [
+    ['', ''],
+    ['😀🎉', ''],
+    ['...!?', ''],
+    ['(laughs)', ''],
+    ['('.repeat(9990), ''],
+  ],
+}
+for (const [name, rows] of Object.entries(tables))
+  test(name, () => {
+    for (const [written, spoken] of rows) assert.is(sanitize(written), spoken)
+  })
+
+test('what is clean is left alone: twice is once', () =>
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
+      const once = sanitize(text)
+      assert.is(sanitize(once).length <= once.length, true)
+      assert.is(/[\p{Cc}\p{Cf}\p{Cs}]/u.test(once.replaceAll('\n', '')), false)
+    }),
+  ))
+
+test('letters and digits of plain prose are never lost', () =>
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[a-zäöüßéñçа-я一-龥가-힣0-9]{1,3}$/u), { minLength: 1 }), (words) => {
+      assert.is(sanitize(words.join(' ')), words.join(' ').normalize('NFC'))
+    }),
+  ))
+
+test('hostile text of 300,000 characters costs linear time', () => {
+  const size = 300_000
+  const hostile = [
+    '(',
+    '[',
+    '[a](',
+    '](',
+    '*',
+    '* ',
+    '_',
+    '`',
+    '😀 ',
+    '\\',
+    '<http:',
+    '# ',
+    '> ',
+    '- ',
+    'a\u0301\u0327',
+  ]
+  const closed = ['('.repeat(size / 2) + ')'.repeat(size / 2), '(laughs '.repeat(size / 16) + ')'.repeat(size / 16)]
+  const texts = [...hostile.map((piece) => piece.repeat(size / piece.length)), ...closed, `a${'\u0301'.repeat(size)}`]
+  for (const text of texts) {
+    const small = cpuOf(() => sanitize(text.slice(0, size / 10)))
+    const large = cpuOf(() => sanitize(text))
+    // Ten times the text may take ten times as long, and as much again for a busy machine; quadratic time takes a hundred.
+    assert.ok(large < 50 * Math.max(small, 4), `${text.slice(0, 8)}…: ${small} ms for a tenth, ${large} ms for all`)
+  }
+})
+
+/** Milliseconds of processor time, which a busy machine stretches less than the clock. */
+function cpuOf(work: () => void): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+test.run()
