@@ -180,28 +180,30 @@ function tensorProblems(tensors: Entries, expected: Expected): string[] {
 
 /** What shapes that fit one by one can still get wrong together. */
 function structureProblems({ decoder, encoder, languageModel, latent }: PocketGeometry): string[] {
-  const problems = [...decoder.seanet.problems, ...(encoder?.seanet.problems ?? [])]
-  const require = (holds: boolean, problem: string) => holds || problems.push(problem)
   const mimi = decoder.transformer.width
-  require(languageModel.layers > 0, 'flow_lm.transformer has no layers')
-  require(latent > 0, 'flow_lm.bos_emb is missing or empty')
-  require(decoder.seanet.modules.length > 1, 'mimi.decoder has no modules')
-  require(decoder.seanet.channels[0] === mimi, `mimi.decoder takes ${decoder.seanet.channels[0]} channels, not ${mimi}`)
-  require(decoder.seanet.channels[1] === 1, `mimi.decoder makes ${decoder.seanet.channels[1]} channels, not 1`)
-  for (const stride of [
-    decoder.stride,
-    encoder?.stride ?? 1,
-    ...decoder.seanet.ratios,
-    ...(encoder?.seanet.ratios ?? []),
-  ])
-    require(Number.isInteger(stride) && stride > 0, 'a kernel of the re-sampling convolutions is not twice its stride')
+  const problems = [...halfProblems(decoder, [mimi, 1])]
+  if (languageModel.layers === 0) problems.push('flow_lm.transformer has no layers')
+  if (latent === 0) problems.push('flow_lm.bos_emb is missing or empty')
   if (encoder) {
-    const [input, output] = encoder.seanet.channels
-    require(input === 1 &&
-      output === mimi, `mimi.encoder takes ${input} and makes ${output} channels, not 1 and ${mimi}`)
-    const shortening = encoder.seanet.ratios.reduce((product, ratio) => product * ratio, encoder.stride)
-    const lengthening = decoder.seanet.ratios.reduce((product, ratio) => product * ratio, decoder.stride)
-    require(shortening === lengthening, 'mimi.encoder and mimi.decoder differ in samples per frame')
+    problems.push(...halfProblems(encoder, [1, mimi]))
+    const samples = ({ seanet, stride }: typeof decoder) =>
+      seanet.ratios.reduce((product, ratio) => product * ratio, stride)
+    if (samples(encoder) !== samples(decoder))
+      problems.push('mimi.encoder and mimi.decoder differ in samples per frame')
   }
+  return problems
+}
+
+/** The same for one half of the codec, which must take and make so many channels. */
+function halfProblems(half: PocketGeometry['decoder'], [input, output]: readonly [number, number]): string[] {
+  const { seanet, transformer, stride } = half
+  const problems = [...seanet.problems]
+  const { name: first = 'SEANet' } = seanet.modules[0] ?? {}
+  const { name: last = 'SEANet' } = seanet.modules.at(-1) ?? {}
+  if (transformer.layers === 0) problems.push(`${transformer.prefix} has no layers`)
+  if (seanet.channels[0] !== input) problems.push(`${first} takes ${seanet.channels[0]} channels, expected ${input}`)
+  if (seanet.channels[1] !== output) problems.push(`${last} makes ${seanet.channels[1]} channels, expected ${output}`)
+  if (![stride, ...seanet.ratios].every((ratio) => Number.isInteger(ratio) && ratio > 0))
+    problems.push(`a re-sampling kernel beside ${first} is not twice as long as a stride`)
   return problems
 }

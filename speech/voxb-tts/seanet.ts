@@ -59,7 +59,8 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
     residuals = kind === 'residual' ? residuals + 1 : 0
     channels = addModule(name, kind, outer)
   }
-  const ratios = modules.map((module) => module.stride).filter((stride) => stride > 1)
+  const inner = modules.slice(1, -1).filter((module) => module.kind !== 'residual')
+  const ratios = inner.map((module) => module.stride)
   return { modules, ratios, expected, channels: [ends[0] ?? 0, channels], problems }
 
   function addModule(name: string, kind: SeanetModule['kind'], outer: boolean): number {
