@@ -7,6 +7,7 @@ import {
   checkConversion,
   checkCuts,
   checkRequest,
+  checkRequestConversion,
   dialectOf,
   failsInside,
 } from './exchange-checks.ts'
@@ -32,7 +33,11 @@ export function exchangeSuite(name: string, exchanges: readonly Exchange[] | und
     exchanges ? test(title, run) : test.skip(title, run)
   }
 
-  each('a request is read and written again as one that means the same', asked, checkRequest)
+  each('a request is read and written again as one that means the same', chats, checkRequest)
+  for (const target of dialects)
+    each(`a request written in the dialect ${target.id} and read again says the same`, asked, (exchange) =>
+      checkRequestConversion(exchange, target),
+    )
   each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
   each('a stream cut at any byte, or coming byte by byte, says the same', streams, checkCuts)
   each('a stream broken off after any event fails, unless its end had been read', streams, checkBreaks)

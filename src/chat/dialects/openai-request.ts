@@ -9,7 +9,7 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
   const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : ''
   const { extra_content: _extra, messages, tools, ...rest } = request
   const body: Record<string, unknown> = { ...rest, messages: writeMessages(messages, host, quirks) }
-  if (tools !== undefined) body['tools'] = tools.filter(notForeign).map((tool) => withoutExtra(tool))
+  if (tools !== undefined) setTools(body, tools)
   if (request.model === '') delete body['model']
   if (quirks.no_stream_options) delete body['stream_options']
   setTokenLimit(body, host, quirks)
@@ -27,6 +27,16 @@ export function readOpenaiRequest(body: unknown, url?: string): ChatRequest {
   const model = fields['model'] ?? deploymentOf(url) ?? ''
   const { tools, ...rest } = fields
   return checkedRequest({ ...rest, ...(tools !== null && tools !== undefined && { tools }), model })
+}
+
+/** A list that nothing is left of is refused, and a choice without it too. */
+function setTools(body: Record<string, unknown>, tools: NonNullable<ChatRequest['tools']>): void {
+  const kept = tools.filter(notForeign).map((tool) => withoutExtra(tool))
+  if (kept.length > 0 || tools.length === 0) body['tools'] = kept
+  else {
+    delete body['tool_choice']
+    delete body['parallel_tool_calls']
+  }
 }
 
 function deploymentOf(url: string | undefined): string | undefined {

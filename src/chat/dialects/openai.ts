@@ -1,7 +1,8 @@
 import type { Dialect } from './dialect.ts'
+import { encodeOpenaiStream, openaiErrorBody } from './openai-encoder.ts'
 import { readOpenaiReply, writeOpenaiReply } from './openai-reply.ts'
 import { readOpenaiRequest, writeOpenaiRequest } from './openai-request.ts'
-import { decodeOpenaiStream, encodeOpenaiStream, openaiErrorBody } from './openai-stream.ts'
+import { decodeOpenaiStream } from './openai-stream.ts'
 import { decodeWhole, withJsonBody } from './whole-body.ts'
 import { readWireError } from './wire-error.ts'
 

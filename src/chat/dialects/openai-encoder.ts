@@ -1,0 +1,61 @@
+import type { ChatChunk, ChatRequest, Delta } from '../messages.ts'
+import type { ClientError, StreamEncoder } from './dialect.ts'
+import { withoutExtra } from './openai-request.ts'
+import { sourceOf } from './openai-stream.ts'
+
+/** Writes a stream in OpenAI's grammar. The chunk of token counts goes out only where the client asked for it. */
+export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
+  const wantsUsage = request.stream_options?.include_usage === true
+  let last: ChatChunk | undefined
+
+  return {
+    push(chunk) {
+      last = chunk
+      if (chunk.choices.length === 0 && chunk.usage && !wantsUsage) return ''
+      const source = sourceOf(chunk)
+      if (source !== undefined) return `data: ${source}\n\n`
+      const plain = writeChunk(chunk)
+      return plain ? `data: ${JSON.stringify(plain)}\n\n` : ''
+    },
+    end: () => 'data: [DONE]\n\n',
+    fail: (error) => `data: ${JSON.stringify(failedChunk(error, last))}\n\n`,
+  }
+}
+
+/** The chunk without what only other dialects understand; undefined where nothing else was in it. */
+function writeChunk(chunk: ChatChunk): object | undefined {
+  const choices = chunk.choices.map((choice) => ({ ...withoutExtra(choice), delta: writeDelta(choice.delta) }))
+  const empty = choices.every(
+    (choice, at) => choice.finish_reason === null && isBare(choice.delta, chunk.choices[at]!.delta),
+  )
+  if (choices.length > 0 && empty && !chunk.usage) return undefined
+  return { ...withoutExtra(chunk), choices }
+}
+
+function isBare(delta: Delta, before: Delta): boolean {
+  return delta !== before && Object.keys(delta).length === 0
+}
+
+function writeDelta(delta: Delta): Delta {
+  const plain = withoutExtra(delta)
+  const calls = delta.tool_calls?.map((call) => withoutExtra(call))
+  return calls ? { ...plain, tool_calls: calls } : plain
+}
+
+/** OpenRouter's shape for a failure after the first byte: clients of OpenAI's libraries throw on the `error` in it. */
+function failedChunk(error: ClientError, last: ChatChunk | undefined): object {
+  return {
+    id: last?.id ?? '',
+    object: 'chat.completion.chunk',
+    created: last?.created ?? 0,
+    model: last?.model ?? '',
+    ...openaiErrorBody(error),
+    choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
+  }
+}
+
+/** `{error:{message,type,param,code}}`. */
+export function openaiErrorBody(error: ClientError): { error: Record<string, unknown> } {
+  const { message, type = 'server_error', code = null } = error
+  return { error: { message, type, param: null, code } }
+}
