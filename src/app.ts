@@ -32,6 +32,8 @@ export interface App {
   readonly keys: Keys
   readonly secrets: SecretFile
   readonly health: Health
+  /** Ports of this machine where this process serves the API: a plugin that points there would ask itself for ever. */
+  readonly ownPorts: Set<number>
   chat(): Promise<Chat>
   /** The providers' model lists and the models on this machine. */
   models(): Promise<Models>
@@ -66,6 +68,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const now = () => performance.now()
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
+  const ownPorts = new Set<number>()
   const databasePath = join(settings.paths.data, 'aichat.db')
   const database = once(openDatabaseFile)
 
@@ -75,6 +78,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     keys,
     secrets,
     health,
+    ownPorts,
     chat: once(openChat),
     models: once(async () => {
       const { openModels } = await import('./app-models.ts')
@@ -178,7 +182,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       import('./runners/ollama.ts'),
       import('./chat/dialects/dialects.ts'),
     ])
-    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
+    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
     // The local runner's address is the operator's own word and may always be private.
     const local = settings.pluginAllowPrivate ? outbound : openOutbound({ allowPrivate: true })
     closers.push(() => outbound.close())

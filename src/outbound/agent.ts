@@ -11,6 +11,12 @@ export interface Outbound {
   close(): Promise<void>
 }
 
+export interface OutboundOptions {
+  readonly allowPrivate: boolean
+  /** Ports of this machine that are never called: where this process itself listens. */
+  readonly ownPorts?: ReadonlySet<number>
+}
+
 /** A body that is longer is cut off, whatever its reader wanted: bytes. */
 const longestBody = 64 * 1024 * 1024
 
@@ -19,14 +25,17 @@ const longestBody = 64 * 1024 * 1024
  * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
  * private ones only where `allowPrivate` says so.
  */
-export function openOutbound({ allowPrivate }: { readonly allowPrivate: boolean }): Outbound {
+export function openOutbound({ allowPrivate, ownPorts }: OutboundOptions): Outbound {
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
 
   return {
     send(request) {
       const url = new URL(request.url)
-      refuse(hostRange(url.hostname), url.hostname)
+      const range = hostRange(url.hostname)
+      refuse(range, url.hostname)
+      if (range !== 'public' && ownPorts?.has(Number(url.port)))
+        throw new AppError('configuration', `${url.host} is this aichat itself`)
       return openReply(request.signal, request.endsAt, (handler) => {
         agentFor(request.timeouts.connect).dispatch(
           {

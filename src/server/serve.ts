@@ -58,6 +58,7 @@ export async function serve(
       if (service) services.push(service)
       const server = await openServer(await handlerOf(parts, service, identity?.identify), host, port)
       listening.push(server)
+      if (name === 'api') app.ownPorts.add(server.port)
       around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
       if (!service) identity?.greet(server.url)
       if (service && host === '0.0.0.0')

@@ -83,6 +83,20 @@ test('PLUGIN_ALLOW_PRIVATE=false refuses addresses of the inside, at install and
   await installation.close()
 })
 
+test('a plugin that points at this aichat itself is not asked: it would ask itself for ever', async () => {
+  const installation = openInstallation({ CUSTOM_API_KEY: key })
+  const url = await installation.serve()
+  installation.app.ownPorts.add(Number(new URL(url).port))
+  installation.app.plugins.install(pluginAt(url))
+  const { router } = await installation.app.chat()
+  const failure = (await router
+    .complete({ request: question, plugin: 'custom', fallback: false })
+    .catch((reason: unknown) => reason)) as AppError
+  assert.is(failure.code, 'configuration')
+  assert.match(failure.message, /this aichat itself/)
+  await installation.close()
+})
+
 test('a key that holds a line break is refused before anything is sent', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
   const installation = openInstallation({ CUSTOM_API_KEY: 'abc\r\nX-Evil: 1' })
