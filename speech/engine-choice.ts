@@ -1,5 +1,7 @@
 import type { EngineProcessOptions } from './engine-process.ts'
 import type { ServerManifest, Variant } from './manifest.ts'
+import { isRuntimePresent, runtimeAdvice } from './onnx/session.ts'
+import { findPocketModels } from './voxb-tts/model-folder.ts'
 
 /** Where models lie and what the operator asked for. */
 export interface EngineWishes {
@@ -7,6 +9,9 @@ export interface EngineWishes {
   readonly variant: Variant
   /** `auto`, `cuda`, `mps` or `cpu`. */
   readonly device: string
+  readonly modelsFolder: string
+  /** Where engines keep what they make of a model at its first load. */
+  readonly cacheFolder: string
 }
 
 export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment'> {
@@ -21,10 +26,15 @@ export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'opt
 }
 
 /** The best engine that is installed for a server. The embedded one always is; it stands in where no neural model lies. */
-export function chooseEngine({ manifest, device }: EngineWishes): EngineChoice {
-  const reasons = [
-    `no neural model of ${manifest.id} is installed; the embedded engine speaks English with matched voices`,
-  ]
+export function chooseEngine(wishes: EngineWishes): EngineChoice {
+  const { manifest, device } = wishes
+  const models = manifest.id === 'voxb-tts' ? findPocketModels(wishes.modelsFolder) : []
+  if (models.length > 0 && isRuntimePresent()) return pocketChoice(models, wishes)
+  const missing =
+    models.length > 0
+      ? `the neural model of ${manifest.id} is installed, but what computes it is not: ${runtimeAdvice()}`
+      : `no neural model of ${manifest.id} is installed`
+  const reasons = [`${missing}; the embedded engine speaks English with matched voices`]
   if (device !== 'auto' && device !== 'cpu') reasons.push(`the embedded engine runs on the processor, not on ${device}`)
   return {
     id: 'embedded',
@@ -32,6 +42,19 @@ export function chooseEngine({ manifest, device }: EngineWishes): EngineChoice {
     own: false,
     device: 'cpu',
     reason: reasons.join('; '),
+  }
+}
+
+function pocketChoice(
+  [main, ...others]: ReturnType<typeof findPocketModels>,
+  { cacheFolder }: EngineWishes,
+): EngineChoice {
+  return {
+    id: 'pocket-tts',
+    module: moduleAddress('voxb-tts/engine'),
+    options: { folder: main!.folder, others, cacheFolder },
+    own: true,
+    device: 'cpu',
   }
 }
 

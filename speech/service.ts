@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { chooseEngine } from './engine-choice.ts'
 import { createEngineProcess, type EngineProcess } from './engine-process.ts'
@@ -13,6 +14,8 @@ export interface ServiceOptions {
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
   readonly modelsFolder: string
+  /** Where engines keep what they make of a model at its first load; beside the models where nothing is said. */
+  readonly cacheFolder?: string
   readonly hubEndpoint: string
   readonly hubToken?: string | undefined
   /** How long one chunk may take, in milliseconds. */
@@ -67,7 +70,9 @@ export interface SpeechService {
 export function openSpeechService(options: ServiceOptions): SpeechService {
   const manifest = readManifest(options.server)
   const variant = findVariant(manifest, options.variant)
-  const choice = chooseEngine({ manifest, variant, device: findDevice(manifest, options.device) })
+  const { modelsFolder, cacheFolder = join(modelsFolder, '.cache') } = options
+  const device = findDevice(manifest, options.device)
+  const choice = chooseEngine({ manifest, variant, device, modelsFolder, cacheFolder })
   const engine = createEngineProcess({
     ...choice,
     onLoss: (reason) => options.onEvent?.('the speech engine ended', { server: manifest.id, reason }),

@@ -71,7 +71,7 @@ export async function openSession(model: Uint8Array | string, options: SessionOp
   }
 }
 
-/** Whether neural models can run at all on this installation. */
+/** Whether neural models can run at all on this installation: whether the runtime loads. */
 export async function isRuntimeInstalled(): Promise<boolean> {
   return loadRuntime().then(
     () => true,
@@ -79,24 +79,35 @@ export async function isRuntimeInstalled(): Promise<boolean> {
   )
 }
 
+/** The same at once and without loading it: whether the package is there. */
+export function isRuntimePresent(): boolean {
+  try {
+    require.resolve('onnxruntime-node')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What to do where the runtime is not there. */
+export function runtimeAdvice(): string {
+  const { optionalDependencies } = require('#package') as { optionalDependencies: Record<string, string> }
+  const name = `onnxruntime-node@${optionalDependencies['onnxruntime-node']}`
+  return `run \`ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save ${name}\` in the folder of aichat`
+}
+
+const require = createRequire(import.meta.url)
 let loaded: Promise<Runtime> | undefined
 
 /** The package is optional and takes 30 ms to load: it is asked for when the first model is. */
 function loadRuntime(): Promise<Runtime> {
   loaded ??= import('onnxruntime-node').catch((thrown: unknown) => {
     loaded = undefined
-    const { optionalDependencies } = createRequire(import.meta.url)('#package') as {
-      optionalDependencies: Record<string, string>
-    }
-    const version = optionalDependencies['onnxruntime-node'] ?? 'latest'
     throw new AppError(
       'unavailable',
       'Neural models need the optional package onnxruntime-node, which is not usable here',
       {
-        details: [
-          `run \`ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save onnxruntime-node@${version}\` in the folder of aichat`,
-          firstLine(thrown),
-        ],
+        details: [runtimeAdvice(), firstLine(thrown)],
         cause: thrown,
       },
     )
