@@ -226,9 +226,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 }
 
 /** Where speech finds its models. */
-export function speechPlaces(settings: Settings): Pick<ServiceOptions, 'modelsFolder' | 'hubEndpoint' | 'hubToken'> {
-  const { modelsFolder, hubEndpoint, environment } = settings
-  return { modelsFolder, hubEndpoint, hubToken: readSecret('HF_TOKEN', environment)?.value }
+export function speechPlaces(
+  settings: Settings,
+): Pick<ServiceOptions, 'modelsFolder' | 'cacheFolder' | 'hubEndpoint' | 'hubToken'> {
+  const { modelsFolder, hubEndpoint, environment, paths } = settings
+  const cacheFolder = join(paths.cache, 'models')
+  return { modelsFolder, cacheFolder, hubEndpoint, hubToken: readSecret('HF_TOKEN', environment)?.value }
 }
 
 /** What can be done today by someone for whom nothing answers. */
