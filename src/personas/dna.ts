@@ -87,6 +87,8 @@ export interface DnaParts {
   readonly producer: string
   /** The chat model for a persona that comes without one. */
   readonly defaultModel: () => string | undefined
+  /** How much work a guess at a passphrase is, as a power of two; what age itself uses unless it is said. */
+  readonly workFactor?: number
 }
 
 export function createDna(parts: DnaParts): Dna {
@@ -105,7 +107,7 @@ export function createDna(parts: DnaParts): Dna {
       if (!sums) throw gone(persona)
       if (passphrase === undefined) return exportedFile(path, persona, request, sums)
       const { encryptFile } = await import('./age-file.ts')
-      await encryptFile(path, `${path}.age`, passphrase)
+      await encryptFile(path, `${path}.age`, passphrase, parts.workFactor)
       rmSync(path)
       return exportedFile(`${path}.age`, persona, request, sums)
     } catch (reason) {

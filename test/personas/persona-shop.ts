@@ -53,6 +53,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
     personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },
     scratch: openScratch(join(folder, 'scratch'), newId),
     defaultModel: () => undefined,
+    workFactor: 8,
   })
   const addMemories = async (persona: Persona, list: readonly NewMemory[]) =>
     void (await memories.add({ personaId: persona.id, userId: persona.user_id }, list, keepAll))
