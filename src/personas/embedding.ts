@@ -18,6 +18,8 @@ export interface Embedder {
    * judgement counts more than static word vectors'.
    */
   readonly trust: number
+  /** The space of its vectors, or undefined before the first answer of a runner has told. */
+  space(): EmbeddingSpace | undefined
   /** Throws `unavailable` where the runner does not answer. */
   embed(texts: readonly string[], role: TextRole, signal?: AbortSignal): Promise<Embedded>
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
-import type { Embedder } from '../personas/embedding.ts'
-import { builtinModel } from '../personas/embedding.ts'
+import { builtinModel, type Embedder } from '../personas/embedding.ts'
+import type { EmbeddingSpace } from '../personas/memory.ts'
 import { wordsOf } from '../personas/ranking-terms.ts'
 import { readVectors, type WordVectors } from '../wordnet/vector-file.ts'
 import { contentWords, partsOf } from '../wordnet/words.ts'
@@ -15,7 +15,7 @@ export const builtinNote =
  * languages still meet themselves.
  * @param path the file that `src/wordnet/train.ts` makes; read at first use
  */
-export function createBuiltinEmbedder(path: string): Embedder & { dimension(): number } {
+export function createBuiltinEmbedder(path: string): Embedder {
   let loaded: WordVectors | undefined
   const load = () => {
     try {
@@ -28,17 +28,23 @@ export function createBuiltinEmbedder(path: string): Embedder & { dimension(): n
   return {
     model: builtinModel,
     trust: 0.35,
-    dimension: () => load().dimension,
+    space() {
+      try {
+        return spaceOf(load())
+      } catch {
+        // The file is missing; whoever embeds is told.
+        return undefined
+      }
+    },
     async embed(texts) {
       const vectors = load()
-      const space = {
-        key: `${builtinModel}@${vectors.digest.slice(0, 16)}`,
-        model: builtinModel,
-        dimension: vectors.dimension,
-      }
-      return { space, vectors: texts.map((text) => sentence(text, vectors)) }
+      return { space: spaceOf(vectors), vectors: texts.map((text) => sentence(text, vectors)) }
     },
   }
+}
+
+function spaceOf({ digest, dimension }: WordVectors): EmbeddingSpace {
+  return { key: `${builtinModel}@${digest.slice(0, 16)}`, model: builtinModel, dimension }
 }
 
 /** How many of a text's words the vectors do not know: what a bench reports. */

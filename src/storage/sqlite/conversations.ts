@@ -1,0 +1,107 @@
+import type { Conversation, ConversationStore, SavedMessage } from '../../personas/conversation.ts'
+import type { Database } from './database.ts'
+import { giveBackPages } from './pages.ts'
+
+interface Row {
+  id: string
+  user_id: string
+  name: string
+  persona_id: string | null
+  created_at: number
+  updated_at: number
+  messages: number
+}
+
+const columns = `id, user_id, name, persona_id, created_at, updated_at,
+  (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) AS messages`
+
+/** Saved conversations in SQLite. */
+export function createConversationStore(db: Database): ConversationStore {
+  return {
+    async create({ id, user_id, name, persona_id, created_at }) {
+      const { changes } = db
+        .prepare(
+          `INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT (user_id, name) DO NOTHING`,
+        )
+        .run(id, user_id, name, persona_id ?? null, created_at, created_at)
+      return changes > 0
+    },
+    async find(id) {
+      const row = db.prepare<[string], Row>(`SELECT ${columns} FROM conversation WHERE id = ?`).get(id)
+      return row && conversationOf(row)
+    },
+    async named(owner, name) {
+      const row = db
+        .prepare<[string, string], Row>(`SELECT ${columns} FROM conversation WHERE user_id = ? AND name = ?`)
+        .get(owner, name)
+      return row && conversationOf(row)
+    },
+    async list(owner, limit, offset) {
+      const conversations = db
+        .prepare<[string, number, number], Row>(
+          `SELECT ${columns} FROM conversation WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT ? OFFSET ?`,
+        )
+        .all(owner, limit, offset)
+        .map(conversationOf)
+      const total = db
+        .prepare<[string], number>('SELECT count(*) FROM conversation WHERE user_id = ?')
+        .pluck()
+        .get(owner)!
+      return { conversations, total }
+    },
+    async messages(owner, id) {
+      return db
+        .prepare<[string, string], { message: string; timestamp: number }>(
+          `SELECT message, conversation_message.timestamp FROM conversation_message
+             JOIN conversation ON conversation.id = conversation_id
+            WHERE conversation_id = ? AND user_id = ? ORDER BY number`,
+        )
+        .all(id, owner)
+        .map(({ message, timestamp }): SavedMessage => ({ message: JSON.parse(message), timestamp }))
+    },
+    append: async (owner, id, messages) => db.transaction(() => append(owner, id, messages)).immediate(),
+    async rename(owner, id, name) {
+      const { changes } = db
+        .prepare('UPDATE OR IGNORE conversation SET name = ? WHERE id = ? AND user_id = ?')
+        .run(name, id, owner)
+      return changes > 0
+    },
+    async remove(owner, id) {
+      const { changes } = db.prepare('DELETE FROM conversation WHERE id = ? AND user_id = ?').run(id, owner)
+      if (changes > 0) giveBackPages(db)
+      return changes > 0
+    },
+    async removeOwner(owner) {
+      const { changes } = db.prepare('DELETE FROM conversation WHERE user_id = ?').run(owner)
+      if (changes > 0) giveBackPages(db)
+    },
+    async reassign(from, to) {
+      // A name that the new owner has already gets the id's beginning behind it.
+      db.prepare(
+        `UPDATE conversation SET user_id = @to, name = CASE WHEN EXISTS (SELECT 1 FROM conversation AS other
+             WHERE other.user_id = @to AND other.name = conversation.name)
+           THEN name || ' ' || substr(id, 1, 8) ELSE name END WHERE user_id = @from`,
+      ).run({ from, to })
+    },
+  }
+
+  function append(owner: string, id: string, messages: readonly SavedMessage[]): boolean {
+    const latest = Math.max(0, ...messages.map(({ timestamp }) => timestamp))
+    const { changes } = db
+      .prepare('UPDATE conversation SET updated_at = max(updated_at, ?) WHERE id = ? AND user_id = ?')
+      .run(latest, id, owner)
+    if (changes === 0) return false
+    const write = db.prepare(
+      `INSERT INTO conversation_message (conversation_id, number, message, timestamp)
+         SELECT @id, ifnull(max(number), 0) + 1, @message, @timestamp FROM conversation_message
+          WHERE conversation_id = @id`,
+    )
+    for (const { message, timestamp } of messages) write.run({ id, message: JSON.stringify(message), timestamp })
+    return true
+  }
+}
+
+function conversationOf({ persona_id, ...row }: Row): Conversation {
+  return { ...row, ...(persona_id !== null && { persona_id }) }
+}
