@@ -10,6 +10,8 @@ import type { Models } from './app-models.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
+import { createKeychain } from './keychain/keychain.ts'
+import { keychainIndex, openKeychainSecrets } from './keychain/keychain-secrets.ts'
 import { createPluginHost, type PluginHost } from './plugins/host.ts'
 import { createKeys, type Keys } from './plugins/keys.ts'
 import type { PluginManifest } from './plugins/manifest.ts'
@@ -57,7 +59,9 @@ export interface AppOptions {
 export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
   const closers: (() => Promise<void> | void)[] = []
-  const keys = createKeys([environmentSecrets(settings), secrets], () => plugins.keyRules())
+  // A service opens no keychain: nobody sits there to unlock it.
+  const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(settings.paths), createKeychain())]
+  const keys = createKeys([environmentSecrets(settings), ...keychain, secrets], () => plugins.keyRules())
   const store = openPluginFiles(packageFolder('plugins'), join(settings.paths.data, 'plugins'))
   const plugins: PluginHost = createPluginHost({
     store,

@@ -74,6 +74,12 @@ export function toAppError(thrown: unknown): AppError {
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 
+/** Whether a text is the code of a failure, and of one with this HTTP status: what another aichat's answer says of itself. */
+export function isFailureCode(text: unknown, status?: number): text is FailureCode {
+  if (typeof text !== 'string' || !Object.hasOwn(failures, text)) return false
+  return status === undefined || failures[text as FailureCode].status === status
+}
+
 /** The failure whose HTTP status this is, for a client that reads another server's answer. */
 export function failureOfStatus(status: number): FailureCode {
   const preferred: Record<number, FailureCode> = { 400: 'invalid', 500: 'internal', 503: 'unavailable' }

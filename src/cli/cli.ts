@@ -42,6 +42,8 @@ export interface Cli {
 
 /** Where questions go: the core in this process, or a server. */
 export interface Backend {
+  /** The server's address; undefined for this process. */
+  readonly server: string | undefined
   readonly ask: Ask
   readonly askStream: AskStream
   close(): Promise<void>

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { AppError, toAppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { version } from '../version.ts'
+import { addAccountCommands } from './account.ts'
 import { addChatCommand } from './chat.ts'
 import { type Cli, type Globals, Interrupted, parseDuration } from './cli.ts'
 import { addConfigCommands } from './config.ts'
@@ -9,9 +10,11 @@ import { addHelpCommands } from './help.ts'
 import { type Io, processIo, terminated } from './io.ts'
 import { addModelCommands } from './models.ts'
 import { addPluginCommands } from './plugin.ts'
+import { addSecretCommands } from './secret.ts'
 import { addServeCommand } from './serve.ts'
 import { addStatusCommands } from './status.ts'
 import { addSpeechCommands } from './tts.ts'
+import { addUserCommands } from './users.ts'
 
 /**
  * The command line: reads arguments, asks for operations, prints. Returns the exit code.
@@ -62,6 +65,9 @@ export function buildProgram(cli: Cli): Command {
   addModelCommands(program, cli)
   addSpeechCommands(program, cli)
   addServeCommand(program, cli)
+  addAccountCommands(program, cli)
+  addUserCommands(program, cli)
+  addSecretCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)
   addHelpCommands(program, cli)

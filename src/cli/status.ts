@@ -8,7 +8,7 @@ export function addStatusCommands(program: Command, cli: Cli): void {
     .description('show who would answer a chat, and in whose name')
     .action(async () => {
       const { serviceStatus } = await import('../operations/service.ts')
-      const server = cli.globals().local ? undefined : (cli.globals().server ?? (await cli.settings()).server)
+      const { server } = await cli.backend()
       const status = {
         mode: server ? 'remote' : 'local',
         server: server ?? null,

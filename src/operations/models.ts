@@ -16,6 +16,7 @@ export const listModels = defineOperation({
   method: 'GET',
   path: '/api/models',
   access: 'user',
+  impersonal: true,
   summary:
     "Lists the models of the plugins, from their stored lists; with `installed`, those of this machine's runner.",
   input: z.object({
@@ -75,6 +76,7 @@ export const refreshModels = defineOperation({
   method: 'POST',
   path: '/api/models/refresh',
   access: 'admin',
+  impersonal: true,
   summary:
     'Fetches model lists from their providers: of the named plugins, or of all that are not retired and whose key is set. A list that makes no sense leaves the old one in use.',
   input: z.object({
@@ -122,6 +124,7 @@ export const restoreModels = defineOperation({
   method: 'POST',
   path: '/api/models/restore',
   access: 'admin',
+  impersonal: true,
   summary: "Goes back to a plugin's list before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,

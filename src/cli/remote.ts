@@ -1,0 +1,242 @@
+import ky, { type KyResponse } from 'ky'
+import type { z } from 'zod'
+import { createEventReader } from '../chat/sse.ts'
+import { AppError, failureOfStatus, isFailureCode } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { Download, type Operation } from '../operations/operation.ts'
+import { hostRange } from '../plugins/host-range.ts'
+import { version } from '../version.ts'
+import type { Backend } from './cli.ts'
+
+export interface RemoteOptions {
+  /** Without a slash at its end. */
+  readonly server: string
+  readonly token: string | undefined
+  /** Plain http to another machine is allowed. */
+  readonly insecure: boolean
+}
+
+/** The longest answer that is not a download: bytes. */
+const longestAnswer = 64 * 1024 * 1024
+
+/**
+ * The operations of a server, asked over HTTP: the same inputs, answers and failures as in this process. Follows no
+ * redirect, which could carry the token elsewhere, and repeats nothing by itself.
+ * Throws `usage` for plain http beyond this machine, unless that is allowed.
+ */
+export function openRemote({ server, token, insecure }: RemoteOptions): Backend {
+  const { protocol, hostname } = new URL(server)
+  if (protocol === 'http:' && hostRange(hostname) !== 'loopback' && !insecure)
+    throw new AppError('usage', `${server} is not encrypted: passwords, tokens and chats could be read on the way`, {
+      details: ['Use an https address, or say --insecure'],
+    })
+
+  return {
+    server,
+    async ask(operation, input, signal) {
+      const response = await send(operation, input as Record<string, unknown>, signal)
+      if (isDownload(operation, response)) return downloadOf(response, server) as never
+      return (await answerOf(operation, response)) as never
+    },
+    async askStream(operation, input, signal) {
+      const response = await send(operation as Operation, input as Record<string, unknown>, signal)
+      if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? ''))
+        throw new AppError('protocol', `${server} did not answer with a stream`)
+      return eventsOf(response, server)
+    },
+    async close() {},
+  }
+
+  async function send(
+    operation: Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'name'>,
+    input: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<KyResponse> {
+    const { path, query, body, headers } = requestOf(operation, input)
+    let response: KyResponse
+    try {
+      response = await ky(`${server}${path}${query}`, {
+        method: operation.method,
+        headers: {
+          'user-agent': `aichat-toolkit/${version()}`,
+          ...headers,
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        redirect: 'manual',
+        throwHttpErrors: false,
+        retry: 0,
+        timeout: false,
+        ...(body !== undefined && { body }),
+        ...(signal && { signal }),
+      })
+    } catch (reason) {
+      if (signal?.aborted) throw reason
+      throw new AppError('unavailable', `No aichat answers at ${server}`, {
+        details: ['Start one there: aichat serve', 'or work without it: --local'],
+        cause: reason,
+      })
+    }
+    if (response.ok) return response
+    throw await failureOf(response, server)
+  }
+}
+
+/** An input in its places: in the path, the query, and the body. */
+function requestOf(
+  { method, path, bodyField, upload, name }: Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'name'>,
+  input: Record<string, unknown>,
+) {
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
+  const filled = path.replace(/:(\w+)/g, (_, field: string) => {
+    const value = rest.get(field)
+    rest.delete(field)
+    if (typeof value !== 'string' || value === '') throw new AppError('usage', `${name} needs ${field}`)
+    return encodeURIComponent(value)
+  })
+  const { body, headers } = bodyOf()
+  const query = new URLSearchParams([...rest].map(([field, value]): [string, string] => [field, queryText(value)]))
+  return { path: filled, query: rest.size > 0 ? `?${query}` : '', body, headers }
+
+  /** The body takes its fields; what is left goes into the query. */
+  function bodyOf(): { body?: NonNullable<RequestInit['body']>; headers: Record<string, string> } {
+    const json = { 'content-type': 'application/json' }
+    if (upload) {
+      const value = rest.get(upload.field)
+      rest.delete(upload.field)
+      if (upload.as === 'multipart') {
+        const form = new FormData()
+        form.set(upload.field, new Blob([String(value)], { type: 'application/json' }), upload.field)
+        return { body: form, headers: {} }
+      }
+      const stream = ReadableStream.from(value as AsyncIterable<Uint8Array>)
+      return { body: stream, headers: { 'content-type': 'application/octet-stream' } }
+    }
+    if (bodyField) {
+      const value = rest.get(bodyField)
+      rest.delete(bodyField)
+      return value === undefined ? { headers: {} } : { body: JSON.stringify(value), headers: json }
+    }
+    if (method === 'GET' || method === 'DELETE' || rest.size === 0) return { headers: {} }
+    const value = JSON.stringify(Object.fromEntries(rest))
+    rest.clear()
+    return { body: value, headers: json }
+  }
+}
+
+function queryText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The answer as the server gave it, after a look whether it is what the operation promises. */
+async function answerOf<O extends z.ZodType>(
+  operation: Pick<Operation<z.ZodType, O>, 'output' | 'name'>,
+  response: Response,
+): Promise<unknown> {
+  const value = parseAnswer(await textOf(response))
+  const parsed = operation.output.safeParse(value)
+  if (parsed.success) return value
+  throw new AppError('protocol', `The server's answer to ${operation.name} is not what this aichat expects`, {
+    details: [
+      'The two may be of different versions',
+      ...parsed.error.issues.map(({ path }) => path.join('.')).slice(0, 5),
+    ],
+  })
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return parseJson(text, "the server's answer")
+  } catch (cause) {
+    throw new AppError('protocol', "The server's answer cannot be read", { cause })
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of response.body ?? []) {
+      size += piece.length
+      if (size > longestAnswer) throw new AppError('protocol', "The server's answer is too long")
+      pieces.push(piece)
+    }
+  } catch (reason) {
+    throw reason instanceof AppError ? reason : brokenOff(reason)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+/** The failure that a server reported, as it would have been in this process; its own kind by status for other servers. */
+async function failureOf(response: Response, server: string): Promise<AppError> {
+  const { status } = response
+  if (status >= 300 && status < 400)
+    return new AppError('unavailable', `${server} redirects to another address, which is not followed`, {
+      details: [`It says: ${response.headers.get('location') ?? 'nowhere'}`],
+    })
+  const told = await textOf(response)
+    .then(parseAnswer)
+    .catch(() => undefined)
+  const { error, details, code } = (told ?? {}) as { error?: unknown; details?: unknown; code?: unknown }
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new AppError(
+    isFailureCode(code, status) ? code : failureOfStatus(status),
+    typeof error === 'string' ? error : `${server} answered with status ${status}`,
+    {
+      details: Array.isArray(details) ? details.map(String) : [],
+      ...(Number.isFinite(retryAfter) && { retryAfter }),
+    },
+  )
+}
+
+/** A file is what the operation says it is, or what is offered for saving where the operation itself offers nothing. */
+function isDownload(operation: Pick<Operation, 'produces' | 'attachment'>, response: Response): boolean {
+  return (
+    operation.produces !== undefined ||
+    (operation.attachment === undefined && response.headers.has('content-disposition')) ||
+    !/^application\/json\b/i.test(response.headers.get('content-type') ?? '')
+  )
+}
+
+function downloadOf(response: Response, server: string): Download {
+  const { headers } = response
+  const filename = /filename="([^"]*)"/.exec(headers.get('content-disposition') ?? '')?.[1]
+  const ours = [...headers].filter(([name]) => name.startsWith('x-') && !/^x-(?:content|frame|request)/.test(name))
+  return new Download(headers.get('content-type') ?? 'application/octet-stream', bytesOf(response, server), {
+    ...(filename !== undefined && { filename }),
+    headers: Object.fromEntries(ours),
+  })
+}
+
+async function* bytesOf(response: Response, server: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response.body ?? []
+  } catch (reason) {
+    throw brokenOff(reason, server)
+  }
+}
+
+/** The JSON values of a stream until its `[DONE]`. Throws what the server reports, and `protocol` where it just ends. */
+async function* eventsOf(response: Response, server: string): AsyncGenerator<unknown> {
+  const reader = createEventReader()
+  for await (const piece of bytesOf(response, server)) {
+    for (const { event, data } of reader.push(piece)) {
+      if (data === '[DONE]') return
+      const value = parseAnswer(data)
+      if (event === 'error') throw reported(value)
+      yield value
+    }
+  }
+  throw brokenOff(undefined, server)
+}
+
+/** The failure in an error event: its code alone says its kind, since the status was 200 long before. */
+function reported(value: unknown): AppError {
+  const { error, details, code } = value as { error?: unknown; details?: unknown; code?: unknown }
+  return new AppError(isFailureCode(code) ? code : 'unavailable', String(error ?? 'The answer broke off'), {
+    details: Array.isArray(details) ? details.map(String) : [],
+  })
+}
+
+function brokenOff(cause: unknown, server?: string): AppError {
+  return new AppError('protocol', `The answer${server ? ` of ${server}` : ''} broke off`, { cause })
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Paths } from '../settings.ts'
+import { replaceFile } from '../storage/files.ts'
+import type { Keychain } from './keychain.ts'
+
+/** Secrets in the keychain. Their names stand in a file, so that nobody needs to open the keychain to see what there is. */
+export interface KeychainSecrets {
+  /** True when the name was stored; does not open the keychain. */
+  has(name: string): boolean
+  names(): readonly string[]
+  /** Throws `unavailable` when the keychain does not answer. */
+  get(name: string): Promise<string | undefined>
+  set(name: string, value: string): Promise<void>
+  /** True when there was one. */
+  remove(name: string): Promise<boolean>
+}
+
+/** The file of the names. */
+export function keychainIndex(paths: Paths): string {
+  return join(paths.config, 'keychain.json')
+}
+
+/** `path` is the file of the names. */
+export function openKeychainSecrets(path: string, keychain: Keychain): KeychainSecrets {
+  return {
+    has: (name) => names().includes(name),
+    names,
+    get: (name) => keychain.get(name),
+    async set(name, value) {
+      await keychain.set(name, value)
+      write([...new Set([...names(), name])])
+    },
+    async remove(name) {
+      if (!names().includes(name)) return false
+      await keychain.remove(name)
+      write(names().filter((other) => other !== name))
+      return true
+    },
+  }
+
+  function names(): readonly string[] {
+    try {
+      const { names } = JSON.parse(readFileSync(path, 'utf8')) as { names: readonly string[] }
+      return names
+    } catch {
+      // An index that is not there or not readable names nothing; the secrets themselves are untouched.
+      return []
+    }
+  }
+
+  function write(names: readonly string[]): void {
+    replaceFile(path, `${JSON.stringify({ names: [...names].sort() }, null, 2)}\n`)
+  }
+}
