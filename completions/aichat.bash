@@ -4,12 +4,12 @@ _aichat() {
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
     case "$path|$word" in
-    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | 'plugin|help' | '|models' | 'models|list' | 'models|help' | '|serve' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | 'config|help' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | 'plugin|help' | '|models' | 'models|list' | 'models|refresh' | 'models|restore' | 'models|help' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | 'auth|help' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | 'users|help' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | 'secret|help' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | 'config|help' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
     '')
-      commands='chat plugin models serve config status doctor completion help'
+      commands='chat plugin models tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
       flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -89,7 +89,7 @@ _aichat() {
       kind=''
       ;;
     'models')
-      commands='list help'
+      commands='list refresh restore help'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -98,14 +98,169 @@ _aichat() {
       flags='--installed -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind='plugins'
       ;;
+    'models refresh')
+      commands=''
+      flags='--all --dry-run --force --strict -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind='plugins'
+      ;;
+    'models restore')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind='plugins'
+      ;;
     'models help')
       commands=''
       flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
+    'tts')
+      commands='voices health clone design'
+      flags='-i --input --model --language --instruct --voice --cfg-coef -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'tts voices')
+      commands=''
+      flags='--model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'tts health')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'tts clone')
+      commands=''
+      flags='-i --input --model --language --instruct --ref --ref-text -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'tts design')
+      commands=''
+      flags='-i --input --model --language --instruct --description -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
     'serve')
       commands=''
       flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'setup')
+      commands=''
+      flags='--username --email --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'register')
+      commands=''
+      flags='--username --email --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'login')
+      commands=''
+      flags='--username --password-stdin --token-stdin --insecure-storage -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'logout')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'whoami')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'passwd')
+      commands=''
+      flags='--password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'auth')
+      commands='status token help'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'auth status')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'auth token')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'auth help')
+      commands=''
+      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users')
+      commands='list show create update remove reset-password stats help'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users list')
+      commands=''
+      flags='--limit --offset --search -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users show')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users create')
+      commands=''
+      flags='--email --role --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users update')
+      commands=''
+      flags='--username --email --role -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users remove')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users reset-password')
+      commands=''
+      flags='--password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users stats')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'users help')
+      commands=''
+      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'secret')
+      commands='set list remove help'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'secret set')
+      commands=''
+      flags='--insecure-storage -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'secret list')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'secret remove')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'secret help')
+      commands=''
+      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'config')
