@@ -1,0 +1,63 @@
+/** Whole personas in and out: time, peak memory and bytes of both forms, each step in a process of its own. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+interface Measured {
+  readonly ms: number
+  readonly peak: number
+  readonly bytes: number
+}
+
+/** Sizes can be given as AICHAT_BENCH_MEMORIES=1000,50000. */
+const sizes = (process.env['AICHAT_BENCH_MEMORIES'] ?? '1000,50000').split(',').map(Number)
+const steps = ['export', 'verify', 'import'] as const
+const forms = ['container', 'document'] as const
+
+export async function bench(): Promise<void> {
+  process.stdout.write(
+    'Aim: a container verified at 50 MB/s or more, in less than 300 MB at 50,000 memories × 1,536.\n',
+  )
+  for (const size of sizes) {
+    const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-dna-'))
+    try {
+      measure(folder, size)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function measure(folder: string, size: number): void {
+  for (const name of ['home', ...forms.map((form) => `away-${form}`)]) mkdirSync(join(folder, name))
+  const stocked = step('stock', folder, 'container', size)
+  process.stdout.write(
+    `\n${size.toLocaleString('en')} memories × 1,536 (stocked in ${(stocked.ms / 1000).toFixed(1)} s)\n`,
+  )
+  process.stdout.write('form       step      seconds     MB/s   peak MB    file MB\n')
+  for (const form of forms) {
+    for (const deed of steps) {
+      const { ms, peak, bytes } = step(deed, folder, form, size)
+      const cells = [
+        (ms / 1000).toFixed(2),
+        (bytes / 1000 / ms).toFixed(0),
+        (peak / 1e6).toFixed(0),
+        (bytes / 1e6).toFixed(1),
+      ]
+      process.stdout.write(`${form.padEnd(11)}${deed.padEnd(8)}${cells.map((cell) => cell.padStart(10)).join('')}\n`)
+    }
+    rmSync(join(folder, `away-${form}`), { recursive: true })
+    rmSync(join(folder, `persona.${form}`))
+  }
+}
+
+function step(deed: string, folder: string, form: string, size: number): Measured {
+  const isSource = import.meta.url.endsWith('.ts')
+  const path = fileURLToPath(new URL(`./dna-parts/step.${isSource ? 'ts' : 'js'}`, import.meta.url))
+  const words = [...(isSource ? ['--import', 'tsx'] : []), path, deed, folder, form, String(size)]
+  const { stdout, stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${deed} ${form} failed: ${stderr}`)
+  return JSON.parse(stdout) as Measured
+}
