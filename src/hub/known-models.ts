@@ -1,0 +1,196 @@
+/**
+ * The models that can be pulled: where each file lies on the model hub, at which revision, and what it must hash to.
+ *
+ * A revision is a commit, so what it names never changes. Where the SHA-256 of a file stands here it was published by
+ * several projects that pin the same file. Where it does not, it is what the hub itself says of that commit at the first
+ * pull (`x-linked-etag` of a large file is its SHA-256, `etag` of a small one its git blob id); the SHA-256 of what came
+ * is then kept in the model's record, and every later pull must find the same.
+ */
+
+export type ModelKind = 'chat' | 'embedding' | 'tts'
+
+export interface KnownFile {
+  /** `owner/name` on the hub. */
+  readonly repository: string
+  /** A commit. */
+  readonly revision: string
+  readonly path: string
+  /** Where it lies below the edition's folder. */
+  readonly as: string
+  readonly sha256?: string
+  readonly bytes?: number
+}
+
+/** One form in which a model can be had. Its files lie together in one folder of the models folder. */
+export interface Edition {
+  /** Below the models folder: the repository's own tree, so that a copy of the repository fits. */
+  readonly folder: string
+  readonly files: readonly KnownFile[]
+  /** The owner asks everybody to accept a licence first: only a token of somebody who did opens it. */
+  readonly gated?: true
+}
+
+export interface KnownModel {
+  readonly name: string
+  readonly kind: ModelKind
+  readonly licence: string
+  readonly summary: string
+  /** The first that can be had is taken; a gated one is tried only with a token. */
+  readonly editions: readonly Edition[]
+}
+
+/** The chat model that is offered where there is no runner. */
+export const defaultChatModel = 'smollm2-360m'
+
+export const embeddingModel = 'minilm'
+
+const tokenizerConfig = '4ec77d44f62efeb38d7e044a1db318f6a939438425312dfa333b8382dbad98df'
+
+/** Published by the model's authors as an ONNX export with 8-bit weights (https://huggingface.co/HuggingFaceTB). */
+const chatModels: readonly KnownModel[] = [
+  {
+    name: 'smollm2-360m',
+    kind: 'chat',
+    licence: 'Apache-2.0',
+    summary: 'SmolLM2 360M Instruct: small talk and simple questions in English, about 370 MB',
+    editions: [
+      repositoryOf('HuggingFaceTB/SmolLM2-360M-Instruct', 'a10cc1512eabd3dde888204e902eca88bddb4951', {
+        'config.json': {},
+        'generation_config.json': {},
+        'tokenizer.json': {},
+        'tokenizer_config.json': {},
+        'onnx/model_quantized.onnx': {},
+      }),
+    ],
+  },
+  {
+    name: 'smollm2-135m',
+    kind: 'chat',
+    licence: 'Apache-2.0',
+    summary: 'SmolLM2 135M Instruct: the smallest that answers at all, 139 MB',
+    editions: [
+      repositoryOf('HuggingFaceTB/SmolLM2-135M-Instruct', '12fd25f77366fa6b3b4b768ec3050bf629380bac', {
+        'config.json': { bytes: 861, sha256: '8eb740e8bbe4cff95ea7b4588d17a2432deb16e8075bc5828ff7ba9be94d982a' },
+        'generation_config.json': {
+          bytes: 132,
+          sha256: '87b916edaaab66b3899b9d0dd0752727dff6666686da0504d89ae0a6e055a013',
+        },
+        'tokenizer.json': {
+          bytes: 2_104_556,
+          sha256: '9ca9acddb6525a194ec8ac7a87f24fbba7232a9a15ffa1af0c1224fcd888e47c',
+        },
+        'tokenizer_config.json': { bytes: 3_764, sha256: tokenizerConfig },
+        'onnx/model_quantized.onnx': {
+          bytes: 137_147_981,
+          sha256: 'ecc1a19eece6494e2963cf74f78ace35916e8d0b803168ddd41db00979f18e39',
+        },
+      }),
+    ],
+  },
+]
+
+/** all-MiniLM-L6-v2 as an ONNX export with 8-bit weights (https://huggingface.co/Xenova/all-MiniLM-L6-v2). */
+const embeddingModels: readonly KnownModel[] = [
+  {
+    name: embeddingModel,
+    kind: 'embedding',
+    licence: 'Apache-2.0',
+    summary: 'all-MiniLM-L6-v2: sentence embeddings of 384 numbers for English, 24 MB',
+    editions: [
+      repositoryOf('Xenova/all-MiniLM-L6-v2', '751bff37182d3f1213fa05d7196b954e230abad9', {
+        'config.json': { bytes: 650, sha256: '7135149f7cffa1a573466c6e4d8423ed73b62fd2332c575bf738a0d033f70df7' },
+        'tokenizer.json': {
+          bytes: 711_661,
+          sha256: 'da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0',
+        },
+        'tokenizer_config.json': {
+          bytes: 366,
+          sha256: '9261e7d79b44c8195c1cada2b453e55b00aeb81e907a6664974b4d7776172ab3',
+        },
+        'onnx/model_quantized.onnx': {
+          bytes: 22_972_370,
+          sha256: 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1',
+        },
+      }),
+    ],
+  },
+]
+
+/** The languages of pocket-tts with the voice that speaks each best. */
+const pocketLanguages: readonly (readonly [suffix: string, language: string, voice: string, size: string])[] = [
+  ['', 'english', 'alba', '275 MB'],
+  ['-german', 'german', 'juergen', '280 MB'],
+  ['-german-24l', 'german_24l', 'juergen', '850 MB'],
+  ['-french', 'french_24l', 'estelle', '850 MB'],
+  ['-italian', 'italian', 'giovanni', '280 MB'],
+  ['-italian-24l', 'italian_24l', 'giovanni', '850 MB'],
+  ['-portuguese', 'portuguese', 'rafael', '280 MB'],
+  ['-portuguese-24l', 'portuguese_24l', 'rafael', '850 MB'],
+  ['-spanish', 'spanish', 'lola', '280 MB'],
+  ['-spanish-24l', 'spanish_24l', 'lola', '850 MB'],
+]
+
+interface Source {
+  readonly repository: string
+  readonly revision: string
+}
+
+const gatedWeights: Source = {
+  repository: 'kyutai/pocket-tts',
+  revision: '39592ff23c9ef80098bb74895d104c26275fe2c9',
+}
+const openWeights: Source = {
+  repository: 'kyutai/pocket-tts-without-voice-cloning',
+  revision: 'd29db7978e464fb90cb3359ee0c69a273b9142cc',
+}
+const openVoices: Source = { ...openWeights, revision: 'e041936c75475d350b405bc870bcf7c22da4e9e6' }
+
+/** The voices of speech server B. */
+const pocketVoices = ['alba', 'marius', 'javert', 'jean', 'fantine', 'cosette', 'eponine', 'azelma']
+
+/**
+ * Kyutai's pocket-tts in its authors' own tree (https://huggingface.co/kyutai/pocket-tts). Two repositories share it: the
+ * gated one has the weights that clone voices, the open one has these as zeros, and all the rest.
+ */
+const speechModels: readonly KnownModel[] = pocketLanguages.map(([suffix, language, voice, size]) => ({
+  name: `voxb-tts${suffix}`,
+  kind: 'tts',
+  licence: 'CC-BY-4.0 (two of the voices CC-BY-NC-4.0)',
+  summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
+  editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
+}))
+
+/** Every model by its name. */
+export const knownModels: ReadonlyMap<string, KnownModel> = new Map(
+  [...chatModels, ...embeddingModels, ...speechModels].map((model) => [model.name, model]),
+)
+
+function repositoryOf(
+  repository: string,
+  revision: string,
+  files: Readonly<Record<string, Pick<KnownFile, 'sha256' | 'bytes'>>>,
+): Edition {
+  return {
+    folder: repository,
+    files: Object.entries(files).map(([path, pin]) => ({ repository, revision, path, as: path, ...pin })),
+  }
+}
+
+function pocketEdition(language: string, voice: string, weights: Source, gated: boolean): Edition {
+  const folder = `languages/${language}`
+  const file = ({ repository, revision }: Source, name: string): KnownFile => ({
+    repository,
+    revision,
+    path: `${folder}/${name}`,
+    as: name,
+  })
+  return {
+    folder: `${weights.repository}/${folder}`,
+    files: [
+      file(weights, 'model.safetensors'),
+      file(openWeights, 'tokenizer.model'),
+      ...[...new Set([...pocketVoices, voice])].map((name) => file(openVoices, `embeddings/${name}.safetensors`)),
+    ],
+    ...(gated && { gated }),
+  }
+}
