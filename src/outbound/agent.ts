@@ -15,17 +15,20 @@ export interface OutboundOptions {
   readonly allowPrivate: boolean
   /** Ports of this machine that are never called: where this process itself listens. */
   readonly ownPorts?: ReadonlySet<number>
+  /** For a reader of files, who counts himself: bytes in place of `defaultLongestBody`. */
+  readonly longestBody?: number
 }
 
 /** A body that is longer is cut off, whatever its reader wanted: bytes. */
-const longestBody = 64 * 1024 * 1024
+const defaultLongestBody = 64 * 1024 * 1024
 
 /**
  * The one way out: HTTP with kept connections. Follows no redirect, since a redirect would carry a key to another host.
  * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
  * private ones only where `allowPrivate` says so.
  */
-export function openOutbound({ allowPrivate, ownPorts }: OutboundOptions): Outbound {
+export function openOutbound(options: OutboundOptions): Outbound {
+  const { allowPrivate, ownPorts, longestBody = defaultLongestBody } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
 
