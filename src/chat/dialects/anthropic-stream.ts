@@ -5,7 +5,7 @@ import { anthropicFinish, readUsage } from './anthropic-reply.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
 import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
 import { withExtra } from './turns.ts'
-import { cutOff, readWireError, takeLast } from './wire-error.ts'
+import { cutOff, errorEvent, readWireError, takeLast } from './wire-error.ts'
 
 /** A block that has begun: the calls are counted, and what we do not know is passed on event by event. */
 interface Block {
@@ -38,15 +38,19 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
 
   function take(events: readonly ServerEvent[]): readonly ChatChunk[] {
     const chunks: ChatChunk[] = []
-    for (const { event, data } of events) if (!complete && data !== '') chunks.push(...read(parseEvent(data), event))
+    for (const { event, data } of events) {
+      if (complete || data === '') continue
+      if (event === 'error') throw errorEvent(data)
+      chunks.push(...read(parseEvent(data), event))
+    }
     return chunks
   }
 
   function read(event: JsonObject, name: string): readonly ChatChunk[] {
     const type = stringOf(event['type']) ?? name
     if (type === 'ping') return []
-    if (type === 'error' || isObject(event['error']))
-      throw new DialectError('reported', readWireError(event) ?? { message: 'The provider reported an error' })
+    const error = readWireError(event)
+    if (error) throw new DialectError('reported', error)
     if (type === 'message_start') return start(objectOf(event['message']))
     const handler = handlers.get(type)
     if (!handler) return []

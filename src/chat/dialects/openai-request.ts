@@ -14,6 +14,7 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
   if (quirks.no_stream_options) delete body['stream_options']
   setTokenLimit(body, host, quirks)
   if (isOpenai(host) && refusesSampling(request)) dropSampling(body)
+  if (host === mistralHost) renameSeed(body)
   return {
     url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
     headers: { 'content-type': 'application/json' },
@@ -53,6 +54,8 @@ const strictHosts = [
   'models.inference.ai.azure.com',
 ]
 
+const mistralHost = 'api.mistral.ai'
+
 function isStrict(host: string): boolean {
   return strictHosts.includes(host) || host.endsWith('.openai.azure.com')
 }
@@ -63,14 +66,44 @@ function isOpenai(host: string): boolean {
 
 function writeMessages(messages: readonly Message[], host: string, quirks: Quirks): readonly Message[] {
   // Mistral answers 422 to OpenAI's newer name of the role.
-  const systemAs = quirks.system_as ?? (host === 'api.mistral.ai' ? 'system' : undefined)
+  const systemAs = quirks.system_as ?? (host === mistralHost ? 'system' : undefined)
   const named = quirks.tool_id_pattern ? renameToolIds(messages, quirks.tool_id_pattern) : messages
   const strict = isStrict(host)
-  return named.map((message) => {
+  return (strict ? withoutToolImages(named) : named).map((message) => {
     const plain = needsWork(message, strict) ? writeMessage(message, strict) : message
     const isSystem = plain.role === 'system' || plain.role === 'developer'
     return systemAs && isSystem && plain.role !== systemAs ? { ...plain, role: systemAs } : plain
   })
+}
+
+/**
+ * OpenAI takes pictures from the user only. Those in the answers of tools, which Anthropic's clients send, follow the
+ * answers as the user's.
+ */
+function withoutToolImages(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some(hasToolImage)) return messages
+  let waiting: ContentPart[] = []
+  const placed = messages.flatMap((message): Message[] => {
+    const before = message.role === 'tool' ? [] : shownBy(waiting)
+    if (message.role !== 'tool') waiting = []
+    if (!hasToolImage(message)) return [...before, message]
+    const parts = message.content as readonly ContentPart[]
+    waiting = [...waiting, ...parts.filter(isImage)]
+    return [{ ...message, content: parts.filter((part) => !isImage(part)) }]
+  })
+  return [...placed, ...shownBy(waiting)]
+}
+
+function shownBy(images: readonly ContentPart[]): readonly Message[] {
+  return images.length > 0 ? [{ role: 'user', content: images }] : []
+}
+
+function hasToolImage(message: Message): boolean {
+  return message.role === 'tool' && Array.isArray(message.content) && message.content.some(isImage)
+}
+
+function isImage(part: ContentPart): boolean {
+  return part.type === 'image_url'
 }
 
 function needsWork(message: Message, strict: boolean): boolean {
@@ -144,7 +177,7 @@ export function withoutExtra<T extends object>(thing: T, strict = false): T {
 function setTokenLimit(body: Record<string, unknown>, host: string, quirks: Quirks): void {
   const model = String(body['model'] ?? '')
   const byModel = isOpenai(host) && isReasoning(model) ? 'max_completion_tokens' : undefined
-  const byHost = host === 'api.mistral.ai' || host === 'models.github.ai' ? 'max_tokens' : undefined
+  const byHost = host === mistralHost || host === 'models.github.ai' ? 'max_tokens' : undefined
   const field = quirks.max_tokens_field ?? byModel ?? byHost
   if (!field) return
   const limit = body['max_completion_tokens'] ?? body['max_tokens']
@@ -162,6 +195,13 @@ function isReasoning(model: string): boolean {
 /** From gpt-5.1 on, sampling is allowed again where reasoning is turned off (OpenAI's page "Using GPT-5.2"). */
 function refusesSampling(request: ChatRequest): boolean {
   return isReasoning(request.model) && !(request.reasoning_effort === 'none' && /^gpt-/.test(request.model))
+}
+
+/** Mistral refuses OpenAI's name for it (https://docs.mistral.ai/api/). */
+function renameSeed(body: Record<string, unknown>): void {
+  if (body['seed'] === undefined) return
+  body['random_seed'] ??= body['seed']
+  delete body['seed']
 }
 
 /** The values that change nothing, which these models accept. */

@@ -15,7 +15,7 @@ import {
 import { openaiFinish, splitContent, usageOf } from './openai-reply.ts'
 import { withFittingFields } from './openai-shape.ts'
 import { madeId } from './tool-ids.ts'
-import { cutOff, readWireError, takeLast } from './wire-error.ts'
+import { cutOff, errorEvent, readWireError, takeLast } from './wire-error.ts'
 
 /** Where a chunk keeps the text that it was read from, with itself: a changed copy takes the entry along, but is not it. */
 const source = Symbol('source')
@@ -71,15 +71,15 @@ export function decodeOpenaiStream(): StreamDecoder {
   }
 
   function readChunk(data: string, event: string, chunks: ChatChunk[]): void {
+    if (event === 'error') throw errorEvent(data)
     const fields = parseEvent(data)
-    if (event === '' && isPlainText(fields, choices.get(0))) {
+    if (isPlainText(fields, choices.get(0))) {
       chunks.push(keepSource(fields as unknown as ChatChunk, data))
-    } else readAnyChunk(fields, data, event, chunks)
+    } else readAnyChunk(fields, data, chunks)
   }
 
-  function readAnyChunk(fields: JsonObject, data: string, event: string, chunks: ChatChunk[]): void {
-    const error =
-      event === 'error' ? (readWireError(fields) ?? readWireError({ error: fields })) : readWireError(fields)
+  function readAnyChunk(fields: JsonObject, data: string, chunks: ChatChunk[]): void {
+    const error = readWireError(fields)
     if (error) throw new DialectError('reported', error)
     const usage = usageOf(fields)
     const wireChoices = objectsOf(fields['choices'])

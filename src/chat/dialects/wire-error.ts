@@ -1,6 +1,6 @@
 import { goDuration } from '../wait-hint.ts'
 import { type ClientError, DialectError, type WireError } from './dialect.ts'
-import { compact, isObject, type JsonObject, objectOf, objectsOf, stringOf } from './json.ts'
+import { compact, isObject, type JsonObject, objectOf, objectsOf, parseObject, stringOf } from './json.ts'
 
 /**
  * The error in a provider's parsed body, or undefined when the body holds none. One reader for every spelling, because
@@ -18,6 +18,13 @@ export function readWireError(body: unknown): WireError | undefined {
   if (found['detail'] !== undefined && !('choices' in found)) return detailError(found['detail'])
   if (found['object'] === 'error' || 'statusCode' in found) return errorOf(found, found)
   return undefined
+}
+
+/** What an event named `error` tells: an error in any spelling, bare or wrapped, or plain words. */
+export function errorEvent(data: string): DialectError {
+  const fields = parseObject(data)
+  const error = readWireError(fields) ?? readWireError({ error: fields ?? data })
+  return new DialectError('reported', error ?? { message: 'The provider reported an error' })
 }
 
 /** Throws the error that a body holds under a good status, as `reported`. */

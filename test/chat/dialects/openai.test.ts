@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Quirks } from '../../../src/chat/dialects/dialect.ts'
+import { DialectError, type Quirks } from '../../../src/chat/dialects/dialect.ts'
 import { openai } from '../../../src/chat/dialects/openai.ts'
 import type { ChatRequest, Message } from '../../../src/chat/messages.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -116,12 +116,49 @@ const bodies: readonly {
     body: { model: 'm', messages: [signedTurn()] },
   },
   {
+    name: 'Mistral has a name of its own for the seed',
+    request: { seed: 4 },
+    endpoint: mistral,
+    body: { model: 'm', messages: [hi], random_seed: 4 },
+  },
+  {
     name: 'thinking and signatures are left out where a host refuses them',
     request: { messages: [{ ...signedTurn(), reasoning_content: 'hm', refusal: null, annotations: [] }] },
     endpoint: groq,
     body: { model: 'm', messages: [plainTurn()] },
   },
 ]
+
+test('pictures in the answers of tools follow as said by the user, where only the user may show any', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const answer = (id: string): Message => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: [{ type: 'text', text: id }, image],
+  })
+  const messages = [plainTurn(), answer('a'), answer('b'), hi]
+  assert.equal(written({ messages }, own)['messages'], [
+    plainTurn(),
+    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'a' }] },
+    { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'b' }] },
+    { role: 'user', content: [image, image] },
+    hi,
+  ])
+  assert.equal(written({ messages })['messages'], messages)
+})
+
+test('an event named error is one, whatever it holds', () => {
+  for (const [data, message] of [
+    ['{"message":"a","code":"b"}', 'a'],
+    ['{"error":"c"}', 'c'],
+    ['just words', 'just words'],
+    ['null', 'null'],
+  ] as const)
+    assert.throws(
+      () => decode(openai, request, [Buffer.from(`event: error\ndata: ${data}\n\n`)]),
+      (error: unknown) => error instanceof DialectError && error.kind === 'reported' && error.message === message,
+    )
+})
 
 function plainTurn(): Message {
   return {
