@@ -26,7 +26,9 @@ const libraries: Record<string, readonly string[]> = {
   undici: ['src/outbound/agent.ts', 'src/outbound/reply.ts'],
   conf: ['src/cli/config-file.ts'],
   'prom-client': ['src/server/metrics.ts'],
-  keytar: ['src/keychain/keychain.ts'],
+  keytar: ['src/keychain/keychain-child.ts'],
+  bcrypt: ['src/accounts/passwords.ts'],
+  jose: ['src/accounts/tokens.ts'],
 }
 
 const test = suite('the house')

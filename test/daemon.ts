@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Accounts } from '../src/accounts/accounts.ts'
+import type { LoginAnswer } from '../src/accounts/logins.ts'
+import { identifyBy } from '../src/server/guards.ts'
+import { aichatCommand } from './command.ts'
+import { type Installation, openInstallation } from './installation.ts'
+
+/** A password that the rules allow. */
+export const goodPassword = 'Passw0rd'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+
+/** Asks an HTTP API as a client does: `call('POST', '/api/auth/login', { body })`. */
+export type CallApi = (method: string, path: string, options?: CallOptions) => Promise<Answered>
+
+/** The API with its accounts, in this process on a free loopback port, in a folder of its own. */
+export interface TestDaemon {
+  readonly home: string
+  readonly installation: Installation
+  readonly accounts: Accounts
+  readonly url: string
+  readonly call: CallApi
+  /** Registers over HTTP; the first one is the administrator. */
+  register(username: string, password?: string): Promise<LoginAnswer>
+  close(): Promise<void>
+}
+
+export async function openDaemon(environment: Record<string, string> = {}): Promise<TestDaemon> {
+  const installation = openInstallation(environment)
+  const accounts = await installation.app.accounts()
+  const url = await installation.serve(identifyBy(accounts, installation.app.settings, 'setup-token-of-the-test'))
+  const call = callApi(url)
+  return {
+    home: installation.home,
+    installation,
+    accounts,
+    url,
+    call,
+    async register(username, password = goodPassword) {
+      const { status, body } = await call('POST', '/api/auth/register', { body: { username, password } })
+      if (status !== 201) throw new Error(`registering ${username}: ${status} ${JSON.stringify(body)}`)
+      return body as LoginAnswer
+    },
+    close: () => installation.close(),
+  }
+}
+
+/** Does something with a daemon and closes it. */
+export async function withDaemon(
+  work: (daemon: TestDaemon) => Promise<void>,
+  environment: Record<string, string> = {},
+): Promise<void> {
+  const daemon = await openDaemon(environment)
+  try {
+    await work(daemon)
+  } finally {
+    await daemon.close()
+  }
+}
+
+export function callApi(url: string): CallApi {
+  return async (method, path, { token, body, headers = {} } = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: readable(text) }
+  }
+}
+
+function readable(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The daemon as a process: `aichat serve api`, from the build or from the sources as the test itself runs. */
+export interface SpawnedDaemon {
+  readonly home: string
+  readonly url: string
+  readonly child: ChildProcess
+  readonly call: CallApi
+  /** All that it has said so far. */
+  readonly output: { stdout: string; stderr: string }
+  /** Ends it with a signal and resolves with its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts it, in a new folder unless one is given. Throws what it said when it ends instead of listening. */
+export async function spawnDaemon(
+  environment: Record<string, string> = {},
+  home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
+): Promise<SpawnedDaemon> {
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, 'serve', 'api', '--port', '0'], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  const ended = once(child, 'exit')
+  const listening = /serves the API on (http:\/\/\S+:\d+)/
+  while (!listening.test(output.stderr)) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new DaemonEnded(child.exitCode, output.stderr)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  const url = listening.exec(output.stderr)![1]!
+  return {
+    home,
+    url,
+    child,
+    call: callApi(url),
+    output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await ended
+      return child.exitCode
+    },
+  }
+}
+
+/** The daemon ended at its start. */
+export class DaemonEnded extends Error {
+  override readonly name = 'DaemonEnded'
+  readonly code: number | null
+
+  constructor(code: number | null, stderr: string) {
+    super(stderr)
+    this.code = code
+  }
+}
+
+/** Removes the folder of a spawned daemon. */
+export function removeHome({ home }: Pick<SpawnedDaemon, 'home'>): void {
+  rmSync(home, { recursive: true, force: true })
+}
