@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
+import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */
 export type FetchVoice = (path: string, signal?: AbortSignal) => Promise<string>
@@ -59,14 +60,14 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
 }
 
 async function download(url: string, token: string | undefined, signal?: AbortSignal): Promise<Buffer> {
-  const limit = AbortSignal.timeout(fetchMs)
+  const deadline = startDeadline(fetchMs, signal)
   try {
     let target = url
     for (let hops = 0; hops < 5; hops++) {
       const response = await fetch(target, {
         redirect: 'manual',
         headers: token ? { authorization: `Bearer ${token}` } : {},
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        signal: deadline.signal,
       })
       const next = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
       if (!next) return await readAnswer(response)
@@ -79,6 +80,8 @@ async function download(url: string, token: string | undefined, signal?: AbortSi
   } catch (reason) {
     signal?.throwIfAborted()
     throw reason instanceof AppError ? reason : unreachable('it cannot be reached', reason)
+  } finally {
+    deadline.clear()
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../src/errors.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, VoiceHandle, VoiceSource } from './engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { detectLanguage, findLanguage, languageNames } from './languages.ts'
@@ -84,12 +85,14 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   async function prepare(voice: NonNullable<SpeechInput['voice']>, signal?: AbortSignal): Promise<VoiceHandle> {
     const source = typeof voice === 'string' ? await namedVoice(voice, signal) : voice
     const release = await turns.take(signal)
+    const deadline = startDeadline(chunkMs, signal)
     try {
-      return await engine.prepareVoice(source, limited(signal))
+      return await engine.prepareVoice(source, deadline.signal)
     } catch (thrown) {
       signal?.throwIfAborted()
       throw isTimeout(thrown) ? new AppError('timeout', 'The voice was not ready in time', { cause: thrown }) : thrown
     } finally {
+      deadline.clear()
       release()
     }
   }
@@ -98,11 +101,6 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     if (!manifest.options.hub_voices || !name.includes('/')) return { kind: 'preset', voice: findVoice(manifest, name) }
     const path = parseHubPath(name, manifest.options.voice_repository)
     return { kind: 'file', path: await options.fetchVoice(path, signal) }
-  }
-
-  function limited(signal: AbortSignal | undefined): AbortSignal {
-    const limit = AbortSignal.timeout(chunkMs)
-    return signal ? AbortSignal.any([signal, limit]) : limit
   }
 
   function speechOf(request: Checked, signal?: AbortSignal): Speech {
@@ -155,8 +153,10 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   /** Speaks one chunk into the queue; its time begins when its turn comes. */
   async function make(text: string, request: Checked, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
     let release = () => {}
+    let deadline: Deadline | undefined
     try {
       release = await turns.take(signal)
+      deadline = startDeadline(chunkMs, signal)
       const { voice, language, instruct, cfgCoefficient } = request
       const wanted = {
         text,
@@ -165,11 +165,12 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         ...(instruct ? { instruct } : {}),
         ...(cfgCoefficient === undefined ? {} : { cfgCoefficient }),
       }
-      for await (const samples of engine.synthesize(wanted, limited(signal))) queue.push(samples)
+      for await (const samples of engine.synthesize(wanted, deadline.signal)) queue.push(samples)
       queue.finish()
     } catch (thrown) {
       queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
     } finally {
+      deadline?.clear()
       release()
     }
   }

@@ -1,0 +1,147 @@
+import * as assert from 'uvu/assert'
+import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
+import { AppError } from '../../src/errors.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('an engine in a process of its own')
+const module = new URL(`./faulty-engine${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
+
+test('it speaks, in the pieces the engine made', () =>
+  withEngine({}, async (engine) => {
+    await engine.load()
+    assert.is(engine.id, 'faulty')
+    const pieces = await speak(engine, 'hello')
+    assert.equal(
+      pieces.map((piece) => [piece.length, piece[0]]),
+      [
+        [250, 0.5],
+        [250, 0.25],
+      ],
+    )
+  }))
+
+test('an error of the engine comes over whole, and the process goes on', () =>
+  withEngine({}, async (engine) => {
+    await engine.load()
+    const { pid } = engine
+    assert.is((await errorOf(speak(engine, 'fail'))).code, 'internal')
+    const missing = await errorOf(
+      engine.prepareVoice({ kind: 'preset', voice: 'serena' }).then((voice) => collect(engine, 'x', voice)),
+    )
+    assert.equal([missing.code, missing.message], ['not_found', 'No such voice here'])
+    assert.is((await speak(engine, 'hello')).length, 2)
+    assert.is(engine.pid, pid)
+  }))
+
+test('a crash costs one call: the next one finds a new process and its voice prepared again', () =>
+  withEngine({}, async (engine, losses) => {
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
+    const { pid } = engine
+    const lost = await errorOf(collect(engine, 'crash', voice))
+    assert.equal([lost.code, lost.message], ['unavailable', 'The speech engine ended unexpectedly'])
+    assert.is((await collect(engine, 'hello', voice)).length, 2)
+    assert.is.not(engine.pid, pid)
+    assert.is(losses.length, 1)
+    assert.match(losses[0]!, /SIGKILL/)
+  }))
+
+test('a hang is killed soon after its time is over', () =>
+  withEngine({ graceMs: 50 }, async (engine) => {
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
+    const { pid } = engine
+    const reason = await collect(engine, 'hang', voice, AbortSignal.timeout(50)).then(
+      () => undefined,
+      (thrown: Error) => thrown.name,
+    )
+    assert.is(reason, 'TimeoutError')
+    assert.not.ok(isAlive(pid!))
+    assert.is((await collect(engine, 'hello', voice)).length, 2)
+  }))
+
+test('a cancelled call ends without costing the process', () =>
+  withEngine({ graceMs: 10_000 }, async (engine) => {
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
+    const { pid } = engine
+    const controller = new AbortController()
+    for await (const _ of engine.synthesize({ text: 'wait', voice })) break
+    await collect(engine, 'wait', voice, AbortSignal.any([controller.signal, AbortSignal.timeout(30)])).catch(() => {})
+    assert.is((await collect(engine, 'hello', voice)).length, 2)
+    assert.is(engine.pid, pid)
+  }))
+
+test('an engine that cannot be opened says why, each time', () =>
+  withEngine({ options: { unusable: true } }, async (engine) => {
+    for (let time = 0; time < 2; time++) {
+      const error = await errorOf(engine.load())
+      assert.equal(
+        [error.code, error.message, error.details],
+        ['unavailable', 'The weights are missing', ['fetch them']],
+      )
+    }
+  }))
+
+test('the engine’s process does not see the environment', async () => {
+  const engine = createEngineProcess({ module })
+  await engine.load()
+  const { readFileSync, existsSync } = await import('node:fs')
+  const file = `/proc/${engine.pid}/environ`
+  if (existsSync(file)) assert.not.match(readFileSync(file, 'utf8'), /PATH=|HOME=/)
+  await engine.close()
+})
+
+test('closing ends the process, and nothing is started after it', async () => {
+  const engine = createEngineProcess({ module })
+  await engine.load()
+  const { pid } = engine
+  await engine.close()
+  assert.not.ok(isAlive(pid!))
+  assert.is((await errorOf(engine.load())).code, 'unavailable')
+})
+
+async function withEngine(
+  options: Partial<EngineProcessOptions>,
+  work: (engine: EngineProcess, losses: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const losses: string[] = []
+  const engine = createEngineProcess({ module, onLoss: (reason) => losses.push(reason), ...options })
+  try {
+    await work(engine, losses)
+  } finally {
+    await engine.close()
+  }
+}
+
+async function speak(engine: EngineProcess, text: string): Promise<readonly Float32Array[]> {
+  return collect(engine, text, await engine.prepareVoice({ kind: 'preset', voice: 'alba' }))
+}
+
+async function collect(
+  engine: EngineProcess,
+  text: string,
+  voice: Awaited<ReturnType<EngineProcess['prepareVoice']>>,
+  signal?: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const pieces: Float32Array[] = []
+  for await (const piece of engine.synthesize({ text, voice }, signal)) pieces.push(piece)
+  return pieces
+}
+
+async function errorOf(work: Promise<unknown>): Promise<AppError> {
+  try {
+    await work
+  } catch (thrown) {
+    if (thrown instanceof AppError) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was thrown')
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test.run()

@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { createVoiceFetcher } from '../../speech/hub-voice.ts'
+import type { AppError } from '../../src/errors.ts'
+import { type Answer, openStandIn } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('voices of the model hub')
+const path = 'owner/repository/folder/voice.wav'
+
+test('a file in the models folder is used, and nobody is asked', () =>
+  withHub(
+    (_, response) => void response.writeHead(500).end(),
+    async ({ folder, fetchVoice, asked }) => {
+      mkdirSync(join(folder, 'owner/repository/folder'), { recursive: true })
+      writeFileSync(join(folder, path), 'mine')
+      assert.is(await fetchVoice(path), join(folder, path))
+      assert.equal(asked, [])
+    },
+  ))
+
+test('a file of the hub is fetched once, with the token, and kept', () =>
+  withHub(
+    (_, response) => void response.end('sound'),
+    async ({ fetchVoice, asked }) => {
+      for (let time = 0; time < 2; time++) assert.is(readFileSync(await fetchVoice(path), 'utf8'), 'sound')
+      assert.equal(asked, ['/owner/repository/resolve/main/folder/voice.wav Bearer secret'])
+    },
+  ))
+
+test('a redirect within the hub is followed, one to another host is refused and gets no token', () =>
+  withHub(
+    (request, response) => {
+      if (request.url === '/moved') response.end('sound')
+      else response.writeHead(302, { location: request.url.includes('away') ? 'http://127.0.0.2:9/x' : '/moved' }).end()
+    },
+    async ({ fetchVoice }) => {
+      assert.is(readFileSync(await fetchVoice(path), 'utf8'), 'sound')
+      const error = await refused(fetchVoice('owner/repository/away.wav'))
+      assert.is(error.code, 'unavailable')
+      assert.match(error.details.join(), /another host/)
+    },
+  ))
+
+test('what the hub does not have is not found, what it refuses needs a token, a dead hub is unavailable', async () => {
+  await withHub(
+    (request, response) => void response.writeHead(request.url.includes('gated') ? 401 : 404).end(),
+    async ({ fetchVoice }) => {
+      assert.is((await refused(fetchVoice(path))).code, 'not_found')
+      const gated = await refused(fetchVoice('owner/repository/gated.wav'))
+      assert.equal([gated.code, /HF_TOKEN/.test(gated.details.join())], ['unavailable', true])
+    },
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://127.0.0.1:9' })
+  assert.is((await refused(fetchVoice(path))).code, 'unavailable')
+  rmSync(folder, { recursive: true })
+})
+
+interface Hub {
+  readonly folder: string
+  readonly fetchVoice: ReturnType<typeof createVoiceFetcher>
+  readonly asked: readonly string[]
+}
+
+async function withHub(answer: Answer, work: (hub: Hub) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const asked: string[] = []
+  const server = await openStandIn((request, response) => {
+    if (request.url !== '/moved') asked.push(`${request.url} ${request.headers.authorization ?? ''}`)
+    return answer(request, response)
+  })
+  try {
+    const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
+    await work({ folder, fetchVoice, asked })
+  } finally {
+    await server.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function refused(work: Promise<unknown>): Promise<AppError> {
+  return work.then(
+    () => {
+      throw new Error('nothing was refused')
+    },
+    (thrown: AppError) => thrown,
+  )
+}
+
+test.run()

@@ -1,0 +1,189 @@
+import * as assert from 'uvu/assert'
+import type { SpeechEngine, VoiceSource } from '../../speech/engine.ts'
+import { readManifest, serverIds } from '../../speech/manifest.ts'
+import { pauseAfter, splitChunks } from '../../speech/sentences.ts'
+import { createSynthesis, type SpeechInput, type SynthesisOptions, speakWhole } from '../../speech/synthesis.ts'
+import { AppError } from '../../src/errors.ts'
+import { suite } from '../suite.ts'
+import { createEngine, faultyRate } from './faulty-engine.ts'
+
+const test = suite('one request, from text to WAV')
+
+const paragraph = 'The north wind and the sun were disputing which was the stronger when a traveler came along. '
+
+test('10,000 characters become one WAV whose length is the sum of its chunks and pauses', async () => {
+  const text = paragraph.repeat(200).slice(0, 10_000)
+  const { speech, wav } = await say(text)
+  const chunks = splitChunks(text.trim())
+  assert.equal([speech.spoken, speech.total], [chunks.length, chunks.length])
+  const pauses = chunks.slice(0, -1).map((chunk) => Math.round(pauseAfter(chunk) * faultyRate))
+  const samples =
+    chunks.reduce((sum, chunk) => sum + 100 * chunk.length, 0) + pauses.reduce((sum, pause) => sum + pause)
+  assert.is(wav.length, 44 + 2 * samples)
+  assert.is(wav.readUInt32LE(40), 2 * samples)
+  assert.is(wav.readUInt32LE(24), faultyRate)
+})
+
+test('a chunk that fails is left out whole, counted and told', async () => {
+  const skipped: unknown[] = []
+  const text = `${paragraph.repeat(5)}This one will fail${', as it must'.repeat(40)}. ${paragraph.repeat(5)}`
+  const { speech, wav } = await say(text, { onSkip: (event) => skipped.push(event) })
+  assert.is(speech.spoken, speech.total - skipped.length)
+  assert.ok(skipped.length > 0 && speech.spoken > 0)
+  const spoken = splitChunks(text.trim()).filter((chunk) => !chunk.includes('fail'))
+  const pauses = spoken.slice(0, -1).map((chunk) => Math.round(pauseAfter(chunk) * faultyRate))
+  const samples =
+    spoken.reduce((sum, chunk) => sum + 100 * chunk.length, 0) + pauses.reduce((sum, pause) => sum + pause)
+  assert.is(wav.length, 44 + 2 * samples)
+})
+
+const refusals: readonly { readonly name: string; readonly input: SpeechInput; readonly code: string }[] = [
+  { name: '10,001 characters', input: { text: 'a'.repeat(10_001) }, code: 'invalid' },
+  { name: 'an empty text', input: { text: ' \n ' }, code: 'invalid' },
+  { name: 'a text that is empty without its emoji', input: { text: '😀(laughs)' }, code: 'invalid' },
+  { name: '9,990 unclosed parentheses', input: { text: '('.repeat(9990) }, code: 'invalid' },
+  { name: 'an unknown voice', input: { text: 'Hi', voice: 'nobody' }, code: 'not_found' },
+  { name: 'a property of objects as voice', input: { text: 'Hi', voice: '__proto__' }, code: 'not_found' },
+  { name: 'an unknown language', input: { text: 'Hi', language: 'Klingon' }, code: 'invalid' },
+  { name: 'a language the engine lacks', input: { text: 'Hi', language: 'French' }, code: 'unavailable' },
+  { name: 'a text in such a language', input: { text: '你好，世界。' }, code: 'unavailable' },
+  { name: 'a text none of which could be spoken', input: { text: 'fail' }, code: 'internal' },
+]
+for (const { name, input, code } of refusals)
+  test(`${name} is ${code}`, async () => assert.is((await refused(input)).code, code))
+
+test('10,000 emoji are 10,000 characters, not 20,000', async () =>
+  assert.match((await refused({ text: '😀'.repeat(10_000) })).message, /empty/))
+
+test('an unknown voice is answered with the names there are', async () => {
+  const { details } = await refused({ text: 'Hi', voice: 'nobody' })
+  assert.match(details.join(), /alba, marius, javert/)
+  assert.match(details.join(), /alloy/)
+})
+
+test('voices and aliases are found in any case', async () => {
+  for (const id of serverIds) {
+    const manifest = readManifest(id)
+    for (const [alias, voice] of Object.entries(manifest.aliases)) {
+      const asked: string[] = []
+      await say('Hi.', { manifest, engine: recording(asked) }, { voice: alias.toUpperCase() })
+      assert.equal(asked, [voice])
+    }
+    assert.equal(Object.keys(manifest.aliases).sort(), ['alloy', 'echo', 'fable', 'nova', 'onyx', 'shimmer'])
+    assert.ok(manifest.voices.some((voice) => voice.id === manifest.default_voice))
+  }
+})
+
+test('a voice with a slash is a hub path where the server has such voices, and unknown elsewhere', async () => {
+  const asked: string[] = []
+  const fetchVoice = async (path: string) => {
+    asked.push(path)
+    return '/somewhere/voice.wav'
+  }
+  const voice = 'alba-mackenna/casual.wav'
+  await say('Hi.', { fetchVoice }, { voice })
+  await say('Hi.', { fetchVoice }, { voice: 'hf://owner/repository/a.safetensors' })
+  assert.equal(asked, ['kyutai/tts-voices/alba-mackenna/casual.wav', 'owner/repository/a.safetensors'])
+  assert.is((await refused({ text: 'Hi', voice }, { manifest: readManifest('voxa-tts') })).code, 'not_found')
+  for (const path of [
+    '../../etc/passwd.wav',
+    '/etc/x.wav',
+    'a/../b/c.wav',
+    'https://evil.example/a/b.wav',
+    'a/b/c.txt',
+    'a/b\\..\\c.wav',
+    'a//b.wav',
+  ])
+    assert.is((await refused({ text: 'Hi', voice: path }, { fetchVoice })).code, 'invalid', path)
+  assert.is(asked.length, 2)
+})
+
+test('when every chunk takes too long the answer is a timeout, and the engine is told to stop', async () => {
+  const error = await refused({ text: 'wait' }, { chunkMs: 20 })
+  assert.is(error.code, 'timeout')
+})
+
+test('a caller who leaves gets no answer and leaves no work behind', async () => {
+  const controller = new AbortController()
+  const synthesis = createSynthesis(options())
+  const speech = await synthesis.open({ text: 'wait' }, controller.signal)
+  setTimeout(() => controller.abort(new Error('gone')), 20)
+  const reason = await speakWhole(speech).then(
+    () => undefined,
+    (thrown: Error) => thrown.message,
+  )
+  assert.is(reason, 'gone')
+  assert.is((await synthesis.open({ text: 'hello' })).total, 1)
+})
+
+test('requests beyond the bound are refused as busy with a time to come back', async () => {
+  const synthesis = createSynthesis(options({ queueLimit: 2 }))
+  const controller = new AbortController()
+  const waiting = await Promise.all([1, 2].map(() => synthesis.open({ text: 'wait' }, controller.signal)))
+  const running = waiting.map((speech) => speakWhole(speech).catch(() => {}))
+  const error = await synthesis.open({ text: 'hello' }).then(
+    () => undefined,
+    (thrown: AppError) => thrown,
+  )
+  assert.is(error?.code, 'busy')
+  assert.ok(error!.retryAfter! >= 1)
+  controller.abort()
+  await Promise.all(running)
+  assert.is((await speakWhole(await synthesis.open({ text: 'hello' }))).length > 1, true)
+})
+
+test('a long text shares the engine with a short one that comes later', async () => {
+  const synthesis = createSynthesis(options())
+  const order: string[] = []
+  const long = speakWhole(await synthesis.open({ text: paragraph.repeat(100) })).then(() => order.push('long'))
+  const short = speakWhole(await synthesis.open({ text: 'Hi.' })).then(() => order.push('short'))
+  await Promise.all([long, short])
+  assert.equal(order, ['short', 'long'])
+})
+
+test('a stream gives its first audio before the chunk is whole', async () => {
+  const controller = new AbortController()
+  const speech = await createSynthesis(options()).open({ text: 'wait' }, controller.signal)
+  const audio = speech.pcm(true)
+  assert.is((await audio.next()).value!.length, 20)
+  controller.abort()
+  await audio.next().catch(() => {})
+})
+
+function options(more: Partial<SynthesisOptions> = {}): SynthesisOptions {
+  return {
+    manifest: readManifest('voxb-tts'),
+    engine: createEngine({}),
+    fetchVoice: () => Promise.reject(new Error('nobody may ask the hub')),
+    ...more,
+  }
+}
+
+async function say(text: string, more: Partial<SynthesisOptions> = {}, input: Partial<SpeechInput> = {}) {
+  const speech = await createSynthesis(options(more)).open({ text, ...input })
+  return { speech, wav: Buffer.concat(await speakWhole(speech)) }
+}
+
+async function refused(input: SpeechInput, more: Partial<SynthesisOptions> = {}): Promise<AppError> {
+  try {
+    await speakWhole(await createSynthesis(options(more)).open(input))
+  } catch (thrown) {
+    if (thrown instanceof AppError) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was refused')
+}
+
+/** An engine that notes which presets it is asked for. */
+function recording(asked: string[]): SpeechEngine {
+  const engine = createEngine({})
+  return {
+    ...engine,
+    prepareVoice: async (source: VoiceSource) => {
+      if (source.kind === 'preset') asked.push(source.voice)
+      return { key: source.kind }
+    },
+  }
+}
+
+test.run()
