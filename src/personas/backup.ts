@@ -75,8 +75,8 @@ export interface BackupParts {
   readonly producer: string
 }
 
-/** As many backups of a persona are kept; the oldest goes first. */
-const mostBackups = 20
+/** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
+const mostBackups = { manual: 20, automatic: 10 } as const
 
 /** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
 const orphanAge = 3_600_000
@@ -213,7 +213,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
 
   /** Keeps the newest, and sweeps files that no row knows: of removed personas, and of a process that was killed. */
   async function prune(scope: Scope): Promise<void> {
-    for (const { backup_id } of (await store.list(scope)).slice(mostBackups)) {
+    const rows = await store.list(scope)
+    const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
+    const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
+    for (const { backup_id } of [...manual, ...automatic]) {
       await store.remove(scope, backup_id)
       rmSync(pathOf(backup_id), { force: true })
     }
