@@ -4,7 +4,7 @@ _aichat() {
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
     case "$path|$word" in
-    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | 'plugin|help' | '|models' | 'models|list' | 'models|refresh' | 'models|restore' | 'models|help' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | 'auth|help' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | 'users|help' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | 'secret|help' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | 'config|help' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|refresh' | 'models|restore' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
@@ -19,7 +19,7 @@ _aichat() {
       kind=''
       ;;
     'plugin')
-      commands='list show validate install update remove activate deactivate current status export test help'
+      commands='list show validate install update remove activate deactivate current status export test'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -83,13 +83,8 @@ _aichat() {
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind='plugins'
       ;;
-    'plugin help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
     'models')
-      commands='list refresh restore help'
+      commands='list refresh restore'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -107,11 +102,6 @@ _aichat() {
       commands=''
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind='plugins'
-      ;;
-    'models help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
       ;;
     'tts')
       commands='voices health clone design'
@@ -174,7 +164,7 @@ _aichat() {
       kind=''
       ;;
     'auth')
-      commands='status token help'
+      commands='status token'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -188,13 +178,8 @@ _aichat() {
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
-    'auth help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
     'users')
-      commands='list show create update remove reset-password stats help'
+      commands='list show create update remove reset-password stats'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -233,13 +218,8 @@ _aichat() {
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
-    'users help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
     'secret')
-      commands='set list remove help'
+      commands='set list remove'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -258,13 +238,8 @@ _aichat() {
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
-    'secret help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
     'config')
-      commands='list get set unset path help'
+      commands='list get set unset path'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -291,11 +266,6 @@ _aichat() {
     'config path')
       commands=''
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'status')

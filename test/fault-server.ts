@@ -55,7 +55,7 @@ export const faults: Record<string, Fault> = {
   reset: (response) => void response.socket?.resetAndDestroy(),
   'silence before headers': () => {},
   'slow first token': async (response, request) => {
-    await wait(700)
+    await wait(400)
     healthy(response, request)
   },
   'silence after the first chunk': (response, request) => {

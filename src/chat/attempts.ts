@@ -124,7 +124,11 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
           tries--
           circuits.failed(name, target.identity, cancelled)
           throw new AttemptFailed(
-            { ...describe('failed'), class: 'configuration', error: redact(thrown.message) },
+            {
+              ...describe('failed'),
+              class: thrown.code === 'invalid' ? 'request' : 'configuration',
+              error: redact(thrown.message),
+            },
             undefined,
             thrown,
           )

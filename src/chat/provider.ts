@@ -140,7 +140,13 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     streamed: boolean,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
     const { url, headers, body } = dialect.writeRequest(
-      { ...request, model, stream: streamed },
+      // Token counts of a stream come only when they are asked for; whoever did not ask is not shown them.
+      {
+        ...request,
+        model,
+        stream: streamed,
+        ...(streamed && { stream_options: { ...request.stream_options, include_usage: true } }),
+      },
       manifest.endpoint,
       manifest.quirks,
     )
@@ -187,13 +193,19 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
 
   async function* chunksOf(reply: OutboundReply, request: ChatRequest): AsyncGenerator<ChatChunk> {
     const decoder = dialect.decodeStream(request)
-    for await (const bytes of reply.body) {
-      yield* decoder.push(bytes)
-      if (decoder.complete) {
-        // The answer is whole; what little the provider still sends is let pass, so that its connection can be used again.
-        reply.discard()
-        break
+    try {
+      for await (const bytes of reply.body) {
+        yield* decoder.push(bytes)
+        // Gemini counts tokens in events after its end: there the body's end is the end.
+        if (decoder.complete && dialect.id !== 'gemini') {
+          // The answer is whole; what little is still sent is let pass, so that its connection can be used again.
+          reply.discard()
+          break
+        }
       }
+    } catch (reason) {
+      // A connection that breaks after the dialect's own end has delivered everything.
+      if (!decoder.complete) throw reason
     }
     yield* decoder.end()
   }

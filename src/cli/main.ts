@@ -71,6 +71,7 @@ export function buildProgram(cli: Cli): Command {
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)
   addHelpCommands(program, cli)
+  for (const group of program.commands) group.helpCommand(false)
   cli.bind(() => program.opts<Globals>())
   return program
 }

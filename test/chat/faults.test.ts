@@ -206,7 +206,7 @@ async function withProvider(
     const { app } = installation
     app.plugins.install(
       pluginAt(`${provider.url}/${encodeURIComponent(fault)}`, {
-        timeouts: { connect: 500, first_byte: 900, idle: 400, total: 10_000 },
+        timeouts: { connect: 500, first_byte: 1_500, idle: 700, total: 10_000 },
         retry: { attempts: 2, budget_ms: 2_000 },
       }),
     )

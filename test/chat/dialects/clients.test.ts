@@ -10,7 +10,7 @@ import { decode, dialectOf, encode, failsInside, requestOf } from '../exchange-c
 import { type Exchange, isChat, isStreamed, loadExchanges } from '../exchanges.ts'
 import { type Facts, factsOf } from '../facts.ts'
 
-const exchanges = loadExchanges(fileURLToPath(new URL('../../fixtures/dialects', import.meta.url)))
+const exchanges = loadExchanges(fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package'))))
 const answers = exchanges.filter((exchange) => isChat(exchange) && exchange.status === 200 && !failsInside(exchange))
 const streams = answers.filter(isStreamed)
 
