@@ -5,7 +5,7 @@ export type TextRole = 'document' | 'query'
 
 export interface Embedded {
   readonly space: EmbeddingSpace
-  /** A unit vector for each text, in order; a text that says nothing to the model may have a vector of zeros. */
+  /** A unit vector for each text, in order. */
   readonly vectors: readonly Float32Array[]
 }
 

@@ -158,7 +158,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     })
     const settings = memorySettingsOf(persona)
     const oldest = settings.auto_cleanup ? now - settings.retention_days * dayMs : Number.NEGATIVE_INFINITY
-    const hits = rank(found, { query, terms, vectorWeight: vector ? embedder.trust : 0, now })
+    const hits = rank(found, { query, terms, trust: vector ? embedder.trust : 0, now })
       .filter(({ candidate }) => candidate.entry.timestamp >= oldest || candidate.entry.metadata['pinned'] === true)
       .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
       .slice(0, limit)
@@ -217,12 +217,11 @@ async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<
   }
 }
 
-/** The query's vector; none where the runner does not answer in time or the query says nothing to the model. */
+/** The query's vector; none where the runner does not answer in time. */
 async function queryVector(embedder: Embedder, query: string, signal?: AbortSignal): Promise<Vector | undefined> {
   try {
     const { space, vectors } = await embedder.embed([query], 'query', signal)
-    const values = vectors[0]
-    return values?.some((value) => value !== 0) ? { space, values } : undefined
+    return { space, values: vectors[0]! }
   } catch (reason) {
     if (reason instanceof AppError && !signal?.aborted) return undefined
     throw reason

@@ -104,9 +104,9 @@ export interface SearchQuery {
 
 /** What a store found for `rank` to judge. */
 export interface Found {
-  /** Memories in the scope, and how many terms one has on average. */
+  /** Memories in the scope, and how long the terms of one are on average, in characters. */
   readonly memories: number
-  readonly meanTerms: number
+  readonly meanLength: number
   /** For each asked term, in the order asked: in how many memories' own text it stands. */
   readonly frequencies: readonly number[]
   readonly candidates: readonly Candidate[]
@@ -115,9 +115,10 @@ export interface Found {
 /** A memory that may answer. */
 export interface Candidate {
   readonly entry: MemoryEntry
-  readonly terms: readonly string[]
+  /** Its terms in order, a space between them: parting them for every search would cost more than the search. */
+  readonly terms: string
   /** Terms of who said it and when. */
-  readonly about: readonly string[]
+  readonly about: string
   /** What was said around it in the same conversation, nearest first. */
   readonly around: readonly Neighbour[]
   /** With the query's vector; absent where the memory has none in that space, or was asked for none. */
@@ -128,7 +129,7 @@ export interface Candidate {
 export interface Neighbour {
   readonly distance: number
   readonly question: boolean
-  readonly terms: readonly string[]
+  readonly terms: string
 }
 
 /** Where memories are kept: text, search index and vectors agree at all times, since each write is one transaction. */

@@ -8,8 +8,8 @@ export const reach = 3
 export const gap = 3_600_000
 
 /** The terms of who said a memory and when; questions ask for both in words. */
-export function aboutTerms(memory: { readonly timestamp: number; readonly metadata: Metadata }): string[] {
-  return termsOf(`${speakerOf(memory.metadata)} ${dateText(memory.timestamp)}`)
+export function aboutTerms(memory: { readonly timestamp: number; readonly metadata: Metadata }): string {
+  return termsOf(`${speakerOf(memory.metadata)} ${dateText(memory.timestamp)}`).join(' ')
 }
 
 /** Whether a text asks for something; answers are remembered for what they say, questions rarely are. */
@@ -25,7 +25,7 @@ export function writeContext(neighbours: readonly Neighbour[]): string {
   return neighbours
     .map(({ distance, question, terms }) => {
       const mark = (distance < 0 ? '<' : '>').repeat(Math.abs(distance)) + (question ? '?' : '')
-      return `${mark} ${terms.join(' ')}`
+      return `${mark} ${terms}`
     })
     .join('\n')
 }
@@ -34,9 +34,10 @@ export function writeContext(neighbours: readonly Neighbour[]): string {
 export function readContext(text: string): Neighbour[] {
   if (text === '') return []
   return text.split('\n').map((line) => {
-    const [mark = '', ...terms] = line.split(' ')
-    const steps = mark.length - (mark.endsWith('?') ? 1 : 0)
-    return { distance: mark.startsWith('<') ? -steps : steps, question: mark.endsWith('?'), terms }
+    const end = line.indexOf(' ')
+    const question = line[end - 1] === '?'
+    const steps = question ? end - 1 : end
+    return { distance: line.startsWith('<') ? -steps : steps, question, terms: line.slice(end + 1) }
   })
 }
 

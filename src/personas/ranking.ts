@@ -19,13 +19,20 @@ export interface Ranked {
   readonly parts: Parts
 }
 
+interface Fusion {
+  /** What a lexical score is multiplied with. */
+  readonly lexical: number
+  /** What each candidate's nearness adds. */
+  readonly vector: readonly number[]
+}
+
 export interface RankOptions {
   /** As it was asked. */
   readonly query: string
   /** The query's terms in the order in which the store counted their frequencies. */
   readonly terms: readonly string[]
-  /** How far the space of the vectors can be trusted, see `vectorWeight`; 0 leaves them out. */
-  readonly vectorWeight: number
+  /** How far the space of the vectors can be trusted, see `Embedder.trust`; 0 leaves them out. */
+  readonly trust: number
   /** Milliseconds since 1970 UTC. */
   readonly now: number
 }
@@ -36,12 +43,12 @@ export interface RankOptions {
  */
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const lexical = scoreTerms(found, options)
-  const vector = scoreVectors(found.candidates, lexical, options.vectorWeight)
+  const fusion = fuse(found.candidates, lexical, options.trust)
   return found.candidates
     .map((candidate, at): Ranked => {
       const parts = {
-        lexical: lexical[at]!,
-        vector: vector[at]!,
+        lexical: lexical[at]! * fusion.lexical,
+        vector: fusion.vector[at]!,
         recency: recencyOf(candidate.entry.timestamp, options.now),
         importance: 1 + priors.importance * candidate.entry.importance_score,
       }
@@ -109,8 +116,8 @@ function scoreTerms(found: Found, { query, terms }: RankOptions): number[] {
   const telling = terms.map((_, at) => inverseFrequency(found.memories, found.frequencies[at] ?? 0))
   const total = telling.reduce((sum, each) => sum + each, 0)
   if (total === 0) return found.candidates.map(() => 0)
-  const places = new Map(terms.map((term, at) => [term, at]))
-  const matches = found.candidates.map((candidate) => matchesOf(candidate, places, found.meanTerms))
+  const asked = askedFor(terms)
+  const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength))
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query)
   return found.candidates.map((candidate, index) => {
@@ -128,34 +135,46 @@ interface Matches {
   readonly around: readonly { readonly distance: number; readonly question: boolean; readonly own: readonly number[] }[]
 }
 
-function matchesOf(candidate: Candidate, places: ReadonlyMap<string, number>, meanTerms: number): Matches {
-  const about = new Array<boolean>(places.size).fill(false)
-  for (const term of candidate.about) {
-    const at = places.get(term)
-    if (at !== undefined) about[at] = true
+function matchesOf({ terms, about, around }: Candidate, asked: Asked, meanLength: number): Matches {
+  return {
+    own: saturated(terms, asked, meanLength) ?? nothing(asked.size),
+    about: (counts(about, asked) ?? nothing(asked.size)).map((count) => count > 0),
+    around: around.flatMap(({ distance, question, terms: others }) => {
+      const own = saturated(others, asked, meanLength)
+      return own ? [{ distance, question, own }] : []
+    }),
   }
-  const around = candidate.around.flatMap(({ distance, question, terms }) => {
-    const own = saturated(terms, places, meanTerms)
-    return own ? [{ distance, question, own }] : []
-  })
-  return { own: saturated(candidate.terms, places, meanTerms) ?? nothing(places.size), about, around }
+}
+
+/** How a query's terms are found in texts of terms: by one expression, which is far quicker than parting the texts. */
+interface Asked {
+  readonly size: number
+  readonly pattern: RegExp
+  readonly places: ReadonlyMap<string, number>
+}
+
+/** Terms hold letters, marks and digits only, so none of them means anything to a regular expression. */
+function askedFor(terms: readonly string[]): Asked {
+  return {
+    size: terms.length,
+    pattern: new RegExp(`(?<![^ ])(?:${terms.join('|')})(?![^ ])`, 'gu'),
+    places: new Map(terms.map((term, at) => [term, at])),
+  }
+}
+
+/** How often each term stands in a text; undefined when none does. */
+function counts(text: string, { pattern, places, size }: Asked): number[] | undefined {
+  const found = text.match(pattern)
+  if (!found) return undefined
+  const result = nothing(size)
+  for (const term of found) result[places.get(term)!]!++
+  return result
 }
 
 /** BM25's tf / (k1 + tf) with the frequency divided by the relative length; undefined when no term stands there. */
-function saturated(
-  terms: readonly string[],
-  places: ReadonlyMap<string, number>,
-  meanTerms: number,
-): number[] | undefined {
-  let counts: number[] | undefined
-  for (const term of terms) {
-    const at = places.get(term)
-    if (at === undefined) continue
-    counts ??= nothing(places.size)
-    counts[at]!++
-  }
-  const length = 1 - weights.b + (weights.b * terms.length) / Math.max(1, meanTerms)
-  return counts?.map((count) => count / length / (weights.k1 + count / length))
+function saturated(text: string, asked: Asked, meanLength: number): number[] | undefined {
+  const length = 1 - weights.b + (weights.b * text.length) / Math.max(1, meanLength)
+  return counts(text, asked)?.map((count) => count / length / (weights.k1 + count / length))
 }
 
 function nothing(size: number): number[] {
@@ -208,24 +227,31 @@ const times =
 function manner({ entry, terms }: Candidate, asksTime: boolean): number {
   const question = isQuestion(entry.content) ? 1 - weights.question : 1
   const time = asksTime && times.test(entry.content) ? 1 + weights.time : 1
-  return question * time * (1 + weights.length * Math.log2(1 + terms.length))
+  return question * time * (1 + weights.length * Math.log2(1 + terms.length / 5))
 }
 
+/** A question whose best match by words scores less than the one is not answered by words, more than the other it is. */
+const unanswered = 0.3
+const answered = 0.4
+
 /**
- * Cosines as what they add to the score. Spaces differ in what they call near, so a query's cosines are stretched over
- * the candidates: the nearest counts in full, one no nearer than most counts nothing. (Bruch, Gai and Ingber, "An
- * Analysis of Fusion Functions for Hybrid Retrieval", 2023, find such a sum of normalised scores better than a sum of
- * reciprocal ranks.)
+ * How much of a score the words and the meaning each make. Cosines are stretched over a query's candidates, since spaces
+ * differ in what they call near: the nearest counts in full, one no nearer than most counts nothing. (Bruch, Gai and Ingber,
+ * "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, find such a sum of normalised scores better than a sum of
+ * reciprocal ranks, which the words' clear winner enters like any other.)
  */
-function scoreVectors(candidates: readonly Candidate[], lexical: readonly number[], weight: number): number[] {
-  const cosines = candidates.flatMap(({ cosine }) => (cosine === undefined ? [] : [cosine])).sort((a, b) => b - a)
+function fuse(candidates: readonly Candidate[], lexical: readonly number[], trust: number): Fusion {
+  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => b - a)
   const [nearest] = cosines
-  if (weight === 0 || nearest === undefined) return candidates.map(() => 0)
+  if (trust === 0 || nearest === undefined) return { lexical: 1, vector: candidates.map(() => 0) }
   const middle = cosines[cosines.length >> 1]!
   const span = Math.max(nearest - middle, 1e-6)
-  // Where the words answer the question already, meaning has less to add.
-  const doubt = Math.max(0, 1 - Math.max(0, ...lexical))
-  return candidates.map(({ cosine }) =>
-    cosine === undefined ? 0 : weight * doubt * Math.max(0, (cosine - middle) / span),
-  )
+  const best = Math.max(0, ...lexical)
+  // The better the words answer, the less meaning has to add; where they hardly do, a chance match must not win.
+  const lost = Math.min(1, Math.max(0, (answered - best) / (answered - unanswered)))
+  const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)
+  return {
+    lexical: 1 - 0.9 * lost,
+    vector: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * Math.max(0, (cosine - middle) / span))),
+  }
 }

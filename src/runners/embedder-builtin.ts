@@ -27,7 +27,7 @@ export function createBuiltinEmbedder(path: string): Embedder {
   }
   return {
     model: builtinModel,
-    trust: 0.35,
+    trust: 0.2,
     space() {
       try {
         return spaceOf(load())
@@ -62,7 +62,10 @@ function sentence(text: string, vectors: WordVectors): Float32Array {
   const sum = new Float32Array(vectors.dimension)
   const known = (word: string) => vectors.row(word) !== undefined
   const content = contentWords(text, known)
-  for (const word of content.length > 0 ? content : wordsOf(text)) addWord(word, vectors, sum, known)
+  const words = content.length > 0 ? content : wordsOf(text)
+  for (const word of words) addWord(word, vectors, sum, known)
+  // A text without any word, such as a row of emoji, is at least near to itself.
+  if (words.length === 0) addSpelling(text, sum, 1)
   return unit(sum)
 }
 

@@ -168,13 +168,13 @@ function vectorsOf(answer: unknown, count: number): Float32Array[] {
   const rows = (answer as { embeddings?: unknown } | null)?.embeddings
   const vectors = Array.isArray(rows) ? rows.map((row) => Float32Array.from(Array.isArray(row) ? row : [])) : []
   const dimension = vectors[0]?.length ?? 0
-  const sound = vectors.every((vector) => vector.length === dimension && vector.every(Number.isFinite))
+  const lengths = vectors.map((vector) => Math.hypot(...vector))
+  const sound = vectors.every(
+    ({ length }, at) => length === dimension && Number.isFinite(lengths[at]) && lengths[at]! > 0,
+  )
   if (vectors.length !== count || dimension === 0 || !sound)
     throw new AppError('protocol', 'The model runner sent no vectors that could be used')
-  return vectors.map((vector) => {
-    const length = Math.hypot(...vector)
-    return length > 0 ? vector.map((value) => value / length) : vector
-  })
+  return vectors.map((vector, at) => vector.map((value) => value / lengths[at]!))
 }
 
 /**

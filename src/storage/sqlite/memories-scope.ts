@@ -6,7 +6,8 @@ export interface ScopeRow {
   readonly scope_id: number
   readonly last_number: number
   readonly memories: number
-  readonly terms: number
+  /** Of all its memories' terms together, in characters. */
+  readonly length: number
 }
 
 /** The numbers of one scope's memories, both ends included. */
@@ -27,7 +28,7 @@ export function rangeOf(scopeId: number): NumberRange {
 export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
   return db
     .prepare<[string, string], ScopeRow>(
-      'SELECT scope_id, last_number, memories, terms FROM memory_scope WHERE persona_id = ? AND user_id = ?',
+      'SELECT scope_id, last_number, memories, length FROM memory_scope WHERE persona_id = ? AND user_id = ?',
     )
     .get(scope.personaId, scope.userId)
 }

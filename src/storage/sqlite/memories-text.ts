@@ -15,8 +15,8 @@ interface TextRow {
 
 export interface IndexedText {
   readonly memory_id: number
-  readonly terms: readonly string[]
-  readonly about: readonly string[]
+  readonly terms: string
+  readonly about: string
   readonly around: readonly Neighbour[]
 }
 
@@ -61,7 +61,7 @@ export function createTextIndex(db: Database) {
   return {
     /**
      * Indexes new memories (their rows are written already) and renews what stands around their neighbours.
-     * Resolves with the number of terms that the scope gained.
+     * Resolves with the length of the terms that the scope gained.
      */
     add(scopeId: number, numbers: readonly number[]): number {
       const fresh = new Set(numbers)
@@ -74,7 +74,7 @@ export function createTextIndex(db: Database) {
         for (const { row: other } of around) if (!fresh.has(other.memory_id)) touched.add(other.memory_id)
         const terms = analysed(row, known).terms
         gained += terms.length
-        insert.run(number, terms.join(' '), aboutOf(row), writeContext(around.map((near) => neighbour(near, known))))
+        insert.run(number, terms, aboutOf(row), writeContext(around.map((near) => neighbour(near, known))))
       }
       this.renew(scopeId, touched, known)
       return gained
@@ -117,11 +117,9 @@ export function createTextIndex(db: Database) {
       removeRange.run(low, high)
     },
 
-    /** How many terms these memories have. */
-    countTerms(numbers: readonly number[]): number {
-      return fetch
-        .all(JSON.stringify(numbers))
-        .reduce((sum, [, content]) => sum + (content === '' ? 0 : content.split(' ').length), 0)
+    /** How long the terms of these memories are together. */
+    length(numbers: readonly number[]): number {
+      return fetch.all(JSON.stringify(numbers)).reduce((sum, [, content]) => sum + content.length, 0)
     },
 
     /** Looks all terms up in one statement. Terms hold letters, marks and digits only, so nothing needs quoting twice. */
@@ -146,8 +144,8 @@ export function createTextIndex(db: Database) {
     texts(numbers: readonly number[]): IndexedText[] {
       return fetch.all(JSON.stringify(numbers)).map(([memory_id, content, about, context]) => ({
         memory_id,
-        terms: parts(content),
-        about: parts(about),
+        terms: content,
+        about,
         around: readContext(context),
       }))
     },
@@ -182,11 +180,11 @@ interface Near {
   readonly distance: number
 }
 
-type Known = Map<number, { readonly terms: readonly string[]; readonly question: boolean }>
+type Known = Map<number, { readonly terms: string; readonly question: boolean }>
 
 /** A memory's terms, made once per write however many neighbours it has. */
 function analysed(row: TextRow, known: Known) {
-  const seen = known.get(row.memory_id) ?? { terms: termsOf(row.content), question: isQuestion(row.content) }
+  const seen = known.get(row.memory_id) ?? { terms: termsOf(row.content).join(' '), question: isQuestion(row.content) }
   known.set(row.memory_id, seen)
   return seen
 }
@@ -196,9 +194,5 @@ function neighbour({ row, distance }: Near, known: Known): Neighbour {
 }
 
 function aboutOf(row: TextRow): string {
-  return aboutTerms({ timestamp: row.timestamp, metadata: JSON.parse(row.metadata) }).join(' ')
-}
-
-function parts(text: string): string[] {
-  return text === '' ? [] : text.split(' ')
+  return aboutTerms({ timestamp: row.timestamp, metadata: JSON.parse(row.metadata) })
 }

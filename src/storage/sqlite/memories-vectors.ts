@@ -18,17 +18,18 @@ export function createVectorIndex(db: Database) {
   const read = db.prepare<[number], { space_id: number; vector: Buffer }>(
     'SELECT space_id, vector FROM memory_vector WHERE memory_id = ?',
   )
-  // Over an ordinary table an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema).
+  // Over an ordinary table an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema). Between
+  // unit vectors the Euclidean distance says the same as the cosine and costs a third less.
   const nearest = db
     .prepare<[Buffer, number, number, number, number], [number, number]>(
-      `SELECT memory_id, 1 - vec_distance_cosine(vector, ?) AS cosine FROM memory_vector
-        WHERE memory_id BETWEEN ? AND ? AND space_id = ? ORDER BY cosine DESC, memory_id DESC LIMIT ?`,
+      `SELECT memory_id, vec_distance_l2(vector, ?) AS distance FROM memory_vector
+        WHERE memory_id BETWEEN ? AND ? AND +space_id = ? ORDER BY distance LIMIT ?`,
     )
     .raw()
   const some = db
     .prepare<[Buffer, string, number, number, number], [number, number]>(
-      `SELECT memory_id, 1 - vec_distance_cosine(vector, ?) FROM json_each(?) AS asked CROSS JOIN memory_vector
-        WHERE memory_id = asked.value AND memory_id BETWEEN ? AND ? AND space_id = ?`,
+      `SELECT memory_id, vec_distance_l2(vector, ?) FROM json_each(?) AS asked CROSS JOIN memory_vector
+        WHERE memory_id = asked.value AND memory_id BETWEEN ? AND ? AND +space_id = ?`,
     )
     .raw()
   const removeRange = db.prepare('DELETE FROM memory_vector WHERE memory_id BETWEEN ? AND ?')
@@ -52,10 +53,11 @@ export function createVectorIndex(db: Database) {
       if (space === undefined) return new Map()
       const { low, high } = rangeOf(scopeId)
       const bytes = bytesOf(query.values)
-      const found = new Map(nearest.all(bytes, low, high, space, limit))
-      const left = others.filter((number) => !found.has(number))
-      for (const [number, cosine] of some.all(bytes, JSON.stringify(left), low, high, space)) found.set(number, cosine)
-      return found
+      const near = nearest.all(bytes, low, high, space, limit)
+      const known = new Set(near.map(([number]) => number))
+      const left = JSON.stringify(others.filter((number) => !known.has(number)))
+      const rest = some.all(bytes, left, low, high, space)
+      return new Map([...near, ...rest].map(([number, distance]) => [number, 1 - distance ** 2 / 2]))
     },
 
     spaceId,

@@ -83,7 +83,7 @@ export function memoryRows(db: Database) {
        metadata) VALUES (@memory_id, @scope_id, @id, @content, @digest, @timestamp, @importance, @category, @pinned,
        @conversation, @metadata)`,
   )
-  const count = db.prepare('UPDATE memory_scope SET memories = memories + ?, terms = terms + ? WHERE scope_id = ?')
+  const count = db.prepare('UPDATE memory_scope SET memories = memories + ?, length = length + ? WHERE scope_id = ?')
 
   return { add, get, list, categories, wipe, clean, search, pending, putVectors, evictions }
 
@@ -257,7 +257,7 @@ export function memoryRows(db: Database) {
 
   function search(scope: Scope, query: SearchQuery): Found {
     const row = findScope(db, scope)
-    if (!row) return { memories: 0, meanTerms: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+    if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
     const { frequencies, best } = text.postings(row.scope_id, row.memories, query.terms, query.candidates)
     const cosines = query.vector && vectors.search(row.scope_id, query.vector, best, query.candidates)
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
@@ -269,7 +269,7 @@ export function memoryRows(db: Database) {
       const cosine = cosines?.get(each.memory_id)
       return [{ entry: entryOf(scope, each), terms, about, around, ...(cosine !== undefined && { cosine }) }]
     })
-    return { memories: row.memories, meanTerms: row.terms / Math.max(1, row.memories), frequencies, candidates }
+    return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
   }
 
   function pending(scope: Scope, spaceKey: string | undefined, limit: number) {
@@ -308,19 +308,19 @@ export function memoryRows(db: Database) {
   function removeNumbers(scopeId: number, numbers: readonly number[]): void {
     if (numbers.length === 0) return
     const near = text.nearby(scopeId, numbers)
-    const terms = text.countTerms(numbers)
+    const length = text.length(numbers)
     const remove = db.prepare('DELETE FROM memory WHERE memory_id = ? AND scope_id = ?')
     text.remove(numbers)
     for (const number of numbers) remove.run(number, scopeId)
     text.renew(scopeId, near)
-    count.run(-numbers.length, -terms, scopeId)
+    count.run(-numbers.length, -length, scopeId)
   }
 
   function removeScopeRows(scopeId: number): void {
     text.removeScope(scopeId)
     vectors.removeScope(scopeId)
     db.prepare('DELETE FROM memory WHERE scope_id = ?').run(scopeId)
-    db.prepare('UPDATE memory_scope SET memories = 0, terms = 0 WHERE scope_id = ?').run(scopeId)
+    db.prepare('UPDATE memory_scope SET memories = 0, length = 0 WHERE scope_id = ?').run(scopeId)
   }
 
   function rowsOf(scopeId: number, numbers: readonly number[]): Row[] {

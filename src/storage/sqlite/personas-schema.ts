@@ -36,7 +36,7 @@ export const personaMigrations: readonly Migration[] = [
           user_id TEXT NOT NULL,
           last_number INTEGER NOT NULL DEFAULT 0,
           memories INTEGER NOT NULL DEFAULT 0,
-          terms INTEGER NOT NULL DEFAULT 0,
+          length INTEGER NOT NULL DEFAULT 0,
           UNIQUE (persona_id, user_id)
         ) STRICT;
         CREATE TABLE memory (
@@ -73,6 +73,7 @@ export const personaMigrations: readonly Migration[] = [
           space_id INTEGER NOT NULL REFERENCES embedding_space (space_id),
           vector BLOB NOT NULL
         ) STRICT;
+        CREATE INDEX memory_vector_space ON memory_vector (space_id, memory_id);
         CREATE TABLE memory_eviction (
           eviction_id INTEGER PRIMARY KEY,
           scope_id INTEGER NOT NULL REFERENCES memory_scope (scope_id) ON DELETE CASCADE,
