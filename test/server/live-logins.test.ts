@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http'
+import * as assert from 'uvu/assert'
+import { goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
+import { pluginAt } from '../installation.ts'
+import { completionEvents, openStandIn, type StandIn } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('open streams and their logins')
+
+/** Everything that ends a login while its answer is being streamed. */
+const endings: readonly (readonly [string, (daemon: TestDaemon, user: string, token: string) => Promise<unknown>])[] = [
+  ['logout', ({ call }, _, token) => call('POST', '/api/auth/logout', { token })],
+  [
+    'a new password',
+    ({ call }, _, token) =>
+      call('POST', '/api/auth/change-password', {
+        token,
+        body: { current_password: goodPassword, new_password: 'N3wpassword' },
+      }),
+  ],
+  ['a reset', async ({ accounts }, user) => accounts.logins.resetPassword(accounts.users.get(user), 'N3wpassword')],
+  ['another role', async ({ accounts }, user) => accounts.users.update(user, { role: 'admin' })],
+  ['removal', async ({ accounts }, user) => accounts.users.remove(user)],
+  ['another process', (daemon, user) => removeElsewhere(daemon, user)],
+]
+
+for (const [what, end] of endings) {
+  test(`${what} ends a stream, with an error and not as if it were whole, and stops the provider`, () =>
+    withStream('/api/chat', {}, async (daemon, stream, user, token) => {
+      await end(daemon, user, token)
+      const text = await stream.rest()
+      assert.match(text, /event: error\ndata: .*The login has ended/)
+      assert.not.match(text, /\[DONE\]/)
+      while (!stream.provider.received[0]!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
+    }))
+}
+
+test('in the dialects the stream ends with an error as their clients know it', async () => {
+  await withStream('/v1/chat/completions', {}, async (daemon, stream, _, token) => {
+    await daemon.call('POST', '/api/auth/logout', { token })
+    const text = await stream.rest()
+    assert.match(text, /"error":\{"message":"The login has ended"/)
+    assert.not.match(text, /\[DONE\]/)
+  })
+  await withStream('/v1/messages', { max_tokens: 100 }, async (daemon, stream, _, token) => {
+    await daemon.call('POST', '/api/auth/logout', { token })
+    const text = await stream.rest()
+    assert.match(text, /event: error\ndata: .*The login has ended/)
+    assert.not.match(text, /message_stop/)
+  })
+})
+
+test('a stream goes on when another login ends', () =>
+  withStream('/api/chat', {}, async (daemon, stream) => {
+    const { token } = (
+      await daemon.call('POST', '/api/auth/login', { body: { username: 'ada', password: goodPassword } })
+    ).body
+    await daemon.call('POST', '/api/auth/logout', { token })
+    stream.finish()
+    assert.match(await stream.rest(), /\[DONE\]/)
+  }))
+
+test.run()
+
+interface OpenStream {
+  readonly provider: StandIn
+  /** What comes after the first piece, until the end. */
+  rest(): Promise<string>
+  /** Lets the provider end as it should. */
+  finish(): void
+}
+
+/** A user's stream of which the first piece has arrived and the rest is being waited for. */
+async function withStream(
+  path: string,
+  more: object,
+  work: (daemon: TestDaemon, stream: OpenStream, user: string, token: string) => Promise<void>,
+): Promise<void> {
+  const [first, second, ...rest] = completionEvents(['one ', 'two'])
+  let waiting: ServerResponse | undefined
+  const provider = await openStandIn((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`${first}${second}`)
+    waiting = response
+  })
+  try {
+    await withDaemon(
+      async (daemon) => {
+        const admin = await daemon.register('admin')
+        const { token, user } = await daemon.register('ada')
+        await daemon.call('POST', '/api/plugins/install', { token: admin.token, body: pluginAt(provider.url) })
+        await daemon.call('POST', '/api/plugins/activate/custom', { token: admin.token })
+        const response = await fetch(`${daemon.url}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+          body: JSON.stringify({
+            model: 'custom-model',
+            messages: [{ role: 'user', content: 'Hi' }],
+            stream: true,
+            ...more,
+          }),
+        })
+        assert.is(response.status, 200)
+        const reader = response.body!.getReader()
+        await reader.read()
+        await work(
+          daemon,
+          {
+            provider,
+            finish: () => void waiting?.end(rest.join('')),
+            async rest() {
+              let text = ''
+              for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+                text += Buffer.from(piece.value).toString('utf8')
+              return text
+            },
+          },
+          user.id,
+          token,
+        )
+      },
+      { CUSTOM_API_KEY: 'sk-test-123456' },
+    )
+  } finally {
+    await provider.close()
+  }
+}
+
+/** Removes the user over a connection to the database that the daemon knows nothing of. */
+async function removeElsewhere({ home }: TestDaemon, user: string): Promise<void> {
+  const [{ openDatabase }, { openAccountStore }] = await Promise.all([
+    import('../../src/storage/sqlite/database.ts'),
+    import('../../src/storage/sqlite/accounts.ts'),
+  ])
+  const db = await openDatabase(`${home}/aichat.db`)
+  assert.is(openAccountStore(db, `${home}/aichat.db`).remove(user), 'removed')
+  db.close()
+}
