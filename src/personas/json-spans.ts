@@ -61,14 +61,18 @@ function* splitSpans(file: number, inside: Span): Generator<Span> {
         if (escaped) escaped = false
         else if (byte === 0x5c) escaped = true
         else if (byte === 0x22) inString = false
-      } else if (byte === 0x22) inString = true
-      else if (byte === 0x2c) {
-        if (depth === 0) {
-          yield { start, end: base + at }
-          start = base + at + 1
-        }
-      } else if (byte === 0x7b || byte === 0x5b) depth++
-      else if ((byte === 0x7d || byte === 0x5d) && --depth < 0) throw damaged('The JSON has a bracket too many')
+        continue
+      }
+      const kind = kinds[byte]!
+      if (kind === plain) continue
+      if (kind === quote) inString = true
+      else if (kind === opening) depth++
+      else if (kind === closing) {
+        if (--depth < 0) throw damaged('The JSON has a bracket too many')
+      } else if (depth === 0) {
+        yield { start, end: base + at }
+        start = base + at + 1
+      }
     }
     base += length
   }
@@ -76,6 +80,17 @@ function* splitSpans(file: number, inside: Span): Generator<Span> {
   // `[]` holds nothing, `[1,]` holds an empty second item, which its reader refuses.
   if (start !== inside.start || !isBlank(file, { start, end: inside.end })) yield { start, end: inside.end }
 }
+
+/** What a byte outside of a string means to a splitter; a table, since most bytes are digits and mean nothing. */
+const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
+const kinds = new Uint8Array(256)
+for (const [kind, characters] of [
+  [quote, '"'],
+  [opening, '{['],
+  [closing, '}]'],
+  [comma, ','],
+] as const)
+  for (const character of characters) kinds[character.charCodeAt(0)] = kind
 
 /** What is between the two brackets that a value begins and ends with. */
 function insideOf(file: number, span: Span, brackets: '{}' | '[]', what: string): Span {

@@ -37,8 +37,11 @@ export interface Verdict {
 /** More sentences of one kind help nobody. */
 const mostProblems = 50
 
-/** Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package. */
-export function verifySource(source: PackageSource): Verdict {
+/**
+ * Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package.
+ * `onRecord` is told how many memories were read, for whoever waits.
+ */
+export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): Verdict {
   const findings = new Findings()
   const { head } = source
   const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
@@ -46,7 +49,7 @@ export function verifySource(source: PackageSource): Verdict {
   if (wrongVersion) findings.add(wrongVersion.message, wrongVersion.kind)
   for (const problem of personaProblems(head.persona)) findings.add(`persona: ${problem}`)
   for (const problem of stateProblems(head.state)) findings.add(`state: ${problem}`)
-  const inspection = new Inspection(findings)
+  const inspection = new Inspection(findings, onRecord)
   let integrity: Integrity | undefined
   try {
     integrity = source.walk(inspection)
@@ -136,19 +139,22 @@ class Inspection implements Visitor {
   readonly records: string[] = []
   isWhole = true
   readonly #findings: Findings
+  readonly #onRecord: (memories: number) => void
   readonly #ids = new Set<string>()
   readonly #chain = chainCheck()
   readonly #events: Event[] = []
   #chained = 0
   #sound = true
 
-  constructor(findings: Findings) {
+  constructor(findings: Findings, onRecord: (memories: number) => void) {
     this.#findings = findings
+    this.#onRecord = onRecord
   }
 
   memory(memory: PackageMemory, index: number): void {
     this.#judge('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
+    this.#onRecord(index + 1)
   }
 
   record(record: Readonly<Record<string, unknown>>, index: number): void {
