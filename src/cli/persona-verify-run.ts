@@ -1,0 +1,82 @@
+import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { AppError } from '../errors.ts'
+import { openPackage, sniff } from '../personas/package-file.ts'
+import { refused, type Verdict, verifySource } from '../personas/package-verify.ts'
+import { type Cli, mayAsk, show } from './cli.ts'
+import { openProgress } from './progress.ts'
+
+/**
+ * Says whether a package is what was exported: of a file and of stdin in this process, without the database; of a stored
+ * persona by asking the core. Exit 65 when it is not, 66 when there is no such file.
+ */
+export async function verify(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<void> {
+  const verdict = await judge(cli, source, passphraseFromStdin)
+  if (!verdict.valid) cli.exit = 65
+  await show(cli, verdict, (found) => verdictText(found, source))
+}
+
+async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<Verdict> {
+  if (source !== '-' && !existsSync(source)) return judgeStored(cli, source)
+  if (source !== '-' && !statSync(source).isFile())
+    throw new AppError('no_input', `Cannot read ${source}: it is no file`)
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-verify-'))
+  try {
+    const path = source === '-' ? join(folder, 'stdin') : source
+    if (source === '-') await pipeline(cli.io.stdin, createWriteStream(path, { mode: 0o600 }))
+    return await judgeFile(cli, path, join(folder, 'plain'), passphraseFromStdin)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function judgeStored(cli: Cli, id: string): Promise<Verdict> {
+  if (/[/\\]|\.(?:json|dna|zip|age|png)$/i.test(id))
+    throw new AppError('no_input', `Cannot read ${id}: there is no such file`)
+  const { verifyPersona } = await import('../operations/dna.ts')
+  return cli.ask(verifyPersona, { id, package: nothing() })
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function judgeFile(cli: Cli, path: string, scratch: string, passphraseFromStdin: boolean): Promise<Verdict> {
+  const passphrase = await askPassphrase(cli, path, passphraseFromStdin)
+  const progress = openProgress(cli)
+  try {
+    const { source, close } = await openPackage(path, scratch, passphrase)
+    const total = (source.head.metadata['counts'] as { memories?: unknown } | undefined)?.memories
+    const all = typeof total === 'number' && total > 0 ? total : Number.POSITIVE_INFINITY
+    const verdict = verifySource(source, (memories) => {
+      if (memories % 500 === 0) progress.show(memories / all, `${memories} memories`)
+    })
+    await close()
+    return verdict
+  } catch (reason) {
+    return refused(reason)
+  } finally {
+    progress.clear()
+  }
+}
+
+/** The passphrase of a sealed package: piped in, or asked; undefined for a package that has none. */
+export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean): Promise<string | undefined> {
+  if (sniff(path) !== 'age') return undefined
+  const { askSecret, readSecrets } = await import('./prompts.ts')
+  if (fromStdin) return (await readSecrets(cli, 1))[0]
+  return (await mayAsk(cli)) ? askSecret(cli, 'Passphrase', '--passphrase-stdin') : undefined
+}
+
+function verdictText(
+  { valid, version, memories, adaptations, actual, content_hash, problems }: Verdict,
+  source: string,
+): string {
+  const name = source === '-' ? 'the standard input' : source
+  if (!valid) return [`invalid ${name}`, ...problems.map((problem) => `  ${problem}`)].join('\n')
+  return [
+    `valid   ${name}: version ${version}, ${memories} memories, ${adaptations} adaptations`,
+    `  checksum     ${actual}`,
+    `  content hash ${content_hash}`,
+  ].join('\n')
+}
