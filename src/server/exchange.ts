@@ -154,25 +154,24 @@ export function openEvents({ response }: Exchange, headers: Readonly<Record<stri
   response.socket?.setNoDelay(true)
   const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs)
   heartbeat.unref()
-  let corked = false
+  let pending = ''
+  const flush = () => {
+    if (pending === '') return
+    response.write(pending)
+    pending = ''
+  }
   return {
     write(text) {
       heartbeat.refresh()
-      // Events that arrive together leave together.
-      if (!corked) {
-        corked = true
-        response.cork()
-        process.nextTick(() => {
-          corked = false
-          response.uncork()
-        })
-      }
-      if (response.write(text) || response.destroyed) return undefined
-      return drained(response)
+      // Events that arrive together leave together: each write costs more than the events in it.
+      if (pending === '') process.nextTick(flush)
+      pending += text
+      return response.writableNeedDrain && !response.destroyed ? drained(response) : undefined
     },
     end(text) {
       clearInterval(heartbeat)
-      response.end(text)
+      response.end(pending + (text ?? ''))
+      pending = ''
     },
   }
 }
