@@ -5,7 +5,7 @@ import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakTe
 import { type Cli, note, show, table } from './cli.ts'
 import { readInput, writeOutput } from './files.ts'
 import { openPlayer } from './player.ts'
-import type { AudioOptions, SpeakOptions, TextOptions } from './tts.ts'
+import type { AudioOptions, CloneOptions, DesignOptions, SpeakOptions, TextOptions } from './tts.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 
 /** More than the server takes, so that its own message is seen. */
@@ -23,22 +23,14 @@ export async function runSpeak(cli: Cli, words: string, options: SpeakOptions): 
   await deliver(cli, await cli.ask(speakText, request), input, options)
 }
 
-export async function runDesign(
-  cli: Cli,
-  words: string,
-  options: SpeakOptions & { description: string },
-): Promise<void> {
+export async function runDesign(cli: Cli, words: string, options: DesignOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
   const request = { ...common(input, options, live(cli, input, options)), voice_description: options.description }
   await deliver(cli, await cli.ask(designVoice, request), input, options)
 }
 
-export async function runClone(
-  cli: Cli,
-  words: string,
-  options: SpeakOptions & { ref: string; refText?: string },
-): Promise<void> {
+export async function runClone(cli: Cli, words: string, options: CloneOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
   const clip = await readInput(cli.io, options.ref, 24 * 1024 * 1024)
@@ -136,6 +128,8 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
   else await write(cli, one((await collectWav(body)).wav))
+  // Who stopped listening wants no account of the rest.
+  if (cli.io.outClosed) return
   const [spoken, total] = countsOf(answer)
   if (spoken < total) cli.io.err(`aichat: ${total - spoken} of ${total} parts of the text could not be spoken`)
   const engine = answer.headers['x-speech-engine']

@@ -23,6 +23,15 @@ export interface SpeakOptions extends AudioOptions, TextOptions {
   readonly cfgCoef?: number
 }
 
+export interface CloneOptions extends AudioOptions, TextOptions {
+  readonly ref: string
+  readonly refText?: string
+}
+
+export interface DesignOptions extends AudioOptions, TextOptions {
+  readonly description: string
+}
+
 /** `aichat tts`: text in, a WAV file out. */
 export function addSpeechCommands(program: Command, cli: Cli): void {
   const tts = withAudioFlags(
@@ -39,9 +48,9 @@ export function addSpeechCommands(program: Command, cli: Cli): void {
     .command('voices')
     .description('list the voices of the speech servers')
     .option('--model <server>', 'only those of one server')
-    .action(async ({ model }: { model?: string }) => {
+    .action(async (_options: object, command: Command) => {
       const { runVoices } = await import('./tts-run.ts')
-      await runVoices(cli, model)
+      await runVoices(cli, flagsOf<{ model?: string }>(command).model)
     })
 
   tts
@@ -57,19 +66,24 @@ export function addSpeechCommands(program: Command, cli: Cli): void {
       .description('speak with the voice of a recording')
       .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer')
       .option('--ref-text <text>', 'what is said in the recording'),
-  ).action(async (words: readonly string[], options: SpeakOptions & { ref: string; refText?: string }) => {
+  ).action(async (words: readonly string[], _options: object, command: Command) => {
     const { runClone } = await import('./tts-run.ts')
-    await runClone(cli, words.join(' '), options)
+    await runClone(cli, words.join(' '), flagsOf<CloneOptions>(command))
   })
 
   withAudioFlags(
     withTextFlags(tts.command('design [text...]'))
       .description('speak with a voice made from its description')
       .requiredOption('--description <text>', 'such as "a calm old man with a deep voice"'),
-  ).action(async (words: readonly string[], options: SpeakOptions & { description: string }) => {
+  ).action(async (words: readonly string[], _options: object, command: Command) => {
     const { runDesign } = await import('./tts-run.ts')
-    await runDesign(cli, words.join(' '), options)
+    await runDesign(cli, words.join(' '), flagsOf<DesignOptions>(command))
   })
+}
+
+/** The flags of a command below `tts`; those that `tts` has too are read by it wherever they stand. */
+function flagsOf<T extends object>(command: Command): T {
+  return { ...command.parent?.opts<object>(), ...command.opts<T>() }
 }
 
 function withTextFlags(command: Command): Command {

@@ -1,0 +1,98 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { resample } from '../../speech/resample.ts'
+import { writeWav } from '../../speech/wav.ts'
+
+/**
+ * A judge of what can be understood: the automatic recogniser PocketSphinx with its open vocabulary of 129,000 English
+ * words. It is harsher than a listener, and never kind out of knowing the text.
+ */
+export interface Judge {
+  /** What it hears in each recording, by name. All in one call, since loading the model takes longest. */
+  transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>>
+}
+
+export interface Recording {
+  readonly samples: Float32Array
+  readonly sampleRate: number
+}
+
+const model = '/usr/share/pocketsphinx/model/en-us'
+const packages = ['pocketsphinx', 'pocketsphinx-en-us']
+
+/** The judge, installed by apt where that is possible; otherwise why there is none. */
+export function findJudge(): Judge | string {
+  if (!isInstalled()) install()
+  return isInstalled() ? { transcribe } : `the Debian packages ${packages.join(' and ')} are not installed`
+}
+
+function isInstalled(): boolean {
+  const { error } = spawnSync('pocketsphinx_batch', ['-help'], { stdio: 'ignore', timeout: 10_000 })
+  return !error && existsSync(join(model, 'en-us.lm.bin'))
+}
+
+function install(): void {
+  if (process.getuid?.() !== 0) return
+  const options = {
+    stdio: 'ignore' as const,
+    timeout: 60_000,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  }
+  const fetched = spawnSync('apt-get', ['install', '-y', '-qq', ...packages], options)
+  if (fetched.error || fetched.status === 0) return
+  spawnSync('apt-get', ['update', '-qq'], options)
+  spawnSync('apt-get', ['install', '-y', '-qq', ...packages], options)
+}
+
+async function transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-judge-'))
+  try {
+    for (const [name, { samples, sampleRate }] of recordings)
+      writeFileSync(join(folder, `${name}.wav`), writeWav(resample(samples, sampleRate / 16_000), 16_000))
+    writeFileSync(join(folder, 'list'), [...recordings.keys()].map((name) => `${name}\n`).join(''))
+    const audio = ['-adcin', 'yes', '-adchdr', '44', '-cepdir', folder, '-cepext', '.wav', '-ctl', join(folder, 'list')]
+    const words = [
+      '-hmm',
+      join(model, 'en-us'),
+      '-lm',
+      join(model, 'en-us.lm.bin'),
+      '-dict',
+      join(model, 'cmudict-en-us.dict'),
+    ]
+    const output = ['-hyp', join(folder, 'heard'), '-logfn', join(folder, 'log')]
+    await promisify(execFile)('pocketsphinx_batch', [...audio, ...words, ...output])
+    return readHeard(readFileSync(join(folder, 'heard'), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Lines of `some words (name -1234)`; a word's other pronunciations are marked `(2)`. */
+function readHeard(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\n').flatMap((line) => /^(.*)\((\S+) -?\d+\)$/.exec(line) ?? [])
+  const heard = new Map<string, string>()
+  for (let at = 0; at + 2 < lines.length; at += 3)
+    heard.set(lines[at + 2]!, lines[at + 1]!.replace(/\(\d+\)/g, '').trim())
+  return heard
+}
+
+/** Words wrong (put in, left out, taken for another) for each word said: Levenshtein's distance over words. */
+export function wordErrorRate(said: string, heard: string): number {
+  const [wanted, found] = [wordsOf(said), wordsOf(heard)]
+  let row = found.map((_, index) => index + 1)
+  row.unshift(0)
+  for (const [index, word] of wanted.entries()) {
+    const next = [index + 1]
+    for (const [at, other] of found.entries())
+      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (word === other ? 0 : 1)))
+    row = next
+  }
+  return row.at(-1)! / wanted.length
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[a-z']+/g) ?? []
+}
