@@ -1,10 +1,14 @@
+import type { DnaArea } from './app-dna.ts'
 import type { Send } from './chat/provider.ts'
+import type { Adaptation } from './personas/adaptation-service.ts'
 import type { ConversationStore } from './personas/conversation.ts'
 import type { Conversations } from './personas/conversation-service.ts'
 import type { Embedders } from './personas/embedding.ts'
 import type { MemoryStore } from './personas/memory.ts'
 import type { Memories } from './personas/memory-service.ts'
 import type { PersonaStore, Personas } from './personas/persona.ts'
+import type { PersonaChat } from './personas/persona-chat.ts'
+import type { Settings } from './settings.ts'
 import type { Database } from './storage/sqlite/database.ts'
 
 /** Personas, what they remember, and saved conversations. */
@@ -13,7 +17,8 @@ export interface PersonaArea {
   readonly memories: Memories
   readonly conversations: Conversations
   readonly embedders: Embedders
-  /** The stores themselves, for what moves whole personas. */
+  readonly chat: PersonaChat
+  /** The stores themselves, for measurements. */
   readonly stores: {
     readonly personas: PersonaStore
     readonly memories: MemoryStore
@@ -24,24 +29,23 @@ export interface PersonaArea {
 
 export interface PersonaAreaParts {
   readonly db: Database
-  readonly ollamaUrl: string
+  readonly settings: Pick<Settings, 'ollamaHost'>
+  /** What personas learn; opened when it is needed. */
+  readonly dna: () => Promise<Pick<DnaArea, 'adaptation'>>
+  /** Sends to the local runner. */
   readonly send: Send
   /** The file of the built-in word vectors. */
   readonly vectorFile: string
+  /** How many tokens a request to this model may hold, where somebody knows. */
+  readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
   /** Milliseconds, monotonic. */
   readonly now: () => number
   readonly clock: () => number
 }
 
 /** The part of the composition root that deals with personas. */
-export async function openPersonas({
-  db,
-  ollamaUrl,
-  send,
-  vectorFile,
-  now,
-  clock,
-}: PersonaAreaParts): Promise<PersonaArea> {
+export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
+  const { db, settings, dna, send, vectorFile, now, clock } = parts
   const [
     { createPersonaStore },
     { createMemoryStore },
@@ -49,6 +53,8 @@ export async function openPersonas({
     { createPersonas },
     { createMemories },
     { createConversations },
+    { createPersonaChat },
+    { chatHooks, withSettingsRecords },
     { createEmbedders },
     { createBuiltinEmbedder },
     { createOllamaEmbeddings },
@@ -59,6 +65,8 @@ export async function openPersonas({
     import('./personas/persona-service.ts'),
     import('./personas/memory-service.ts'),
     import('./personas/conversation-service.ts'),
+    import('./personas/persona-chat.ts'),
+    import('./personas/adaptation-hooks.ts'),
     import('./runners/embedder.ts'),
     import('./runners/embedder-builtin.ts'),
     import('./runners/embedder-ollama.ts'),
@@ -70,15 +78,34 @@ export async function openPersonas({
   }
   const embedders = createEmbedders({
     builtin: createBuiltinEmbedder(vectorFile),
-    ollama: createOllamaEmbeddings({ url: ollamaUrl, send, now }),
+    ollama: createOllamaEmbeddings({ url: settings.ollamaHost, send, now }),
   })
-  const personas = createPersonas({
+  const plain = createPersonas({
     store: stores.personas,
     embedders,
     onEmbeddingModel: (persona) => memories.reembed(persona),
     clock,
   })
-  const memories: Memories = createMemories({ store: stores.memories, personas, embedders, clock })
-  const conversations = createConversations({ store: stores.conversations, personas, clock })
-  return { personas, memories, conversations, embedders, stores, close: () => memories.close() }
+  const memories: Memories = createMemories({ store: stores.memories, personas: plain, embedders, clock })
+  const conversations = createConversations({ store: stores.conversations, personas: plain, clock })
+  const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
+    state: async (persona) => (await dna()).adaptation.state(persona),
+    observe: async (persona, observation) => (await dna()).adaptation.observe(persona, observation),
+    settingsChanged: async (before, after) => (await dna()).adaptation.settingsChanged(before, after),
+  }
+  return {
+    personas: withSettingsRecords(plain, adaptation),
+    memories,
+    conversations,
+    embedders,
+    chat: createPersonaChat({
+      personas: plain,
+      memories,
+      conversations,
+      ...chatHooks(adaptation),
+      contextTokens: parts.contextTokens,
+    }),
+    stores,
+    close: () => memories.close(),
+  }
 }

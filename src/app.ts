@@ -6,7 +6,9 @@ import type { SpeechRouter } from '../speech/router.ts'
 import type { ServiceOptions, SpeechService } from '../speech/service.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Secrets } from './accounts/tokens.ts'
+import type { DnaArea } from './app-dna.ts'
 import type { Models } from './app-models.ts'
+import type { PersonaArea } from './app-personas.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
@@ -41,6 +43,10 @@ export interface App {
   models(): Promise<Models>
   /** Users and logins; the database is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
+  /** Personas, their memories, and saved conversations, in the same database. */
+  personas(): Promise<PersonaArea>
+  /** What personas learn, and whole personas that come and go. */
+  dna(): Promise<DnaArea>
   speech(): Promise<SpeechRouter>
   close(): Promise<void>
 }
@@ -75,6 +81,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const ownPorts = new Set<number>()
   const databasePath = join(settings.paths.data, 'aichat.db')
   const database = once(openDatabaseFile)
+  const personas = once(openPersonaArea)
+  const dna = once(openDnaArea)
 
   return {
     settings,
@@ -91,6 +99,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       return models
     }),
     accounts: once(openAccounts),
+    personas,
+    dna,
     speech: once(openSpeech),
     async close() {
       for (const close of closers.reverse()) await close()
@@ -170,6 +180,34 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     }
   }
 
+  async function openPersonaArea(): Promise<PersonaArea> {
+    const [db, { openPersonas }] = await Promise.all([database(), import('./app-personas.ts')])
+    // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
+    const outbound = once(async () => {
+      const opened = (await import('./outbound/agent.ts')).openOutbound({ allowPrivate: true })
+      closers.push(() => opened.close())
+      return opened
+    })
+    const area = await openPersonas({
+      db,
+      settings,
+      dna,
+      send: async (request) => (await outbound()).send(request),
+      vectorFile: join(packageFolder('dist'), 'data', 'word-vectors.bin'),
+      contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
+      now,
+      clock: Date.now,
+    })
+    closers.push(() => area.close())
+    return area
+  }
+
+  async function openDnaArea(): Promise<DnaArea> {
+    const [db, { openDna }, area] = await Promise.all([database(), import('./app-dna.ts'), personas()])
+    const { paths, model } = settings
+    return openDna({ db, paths, personas: area.personas, defaultModel: () => model, clock: Date.now })
+  }
+
   async function openChat(): Promise<Chat> {
     const [
       { openOutbound },
@@ -236,6 +274,21 @@ export function speechPlaces(
   const { modelsFolder, hubEndpoint, environment, paths } = settings
   const cacheFolder = join(paths.cache, 'models')
   return { modelsFolder, cacheFolder, hubEndpoint, hubToken: readSecret('HF_TOKEN', environment)?.value }
+}
+
+/** A window that today's hosted models all have, and one that local runners give a model when they are not told otherwise. */
+const hostedContext = 32_768
+const localContext = 4_096
+
+/** The context window of the model that is to answer: what its plugin says of it, else a cautious guess. */
+function contextTokens(plugins: PluginHost, model: string | undefined, plugin: string | undefined): number {
+  const prefix = model?.split(':', 1)[0] ?? ''
+  const manifest = plugins.find(plugin ?? prefix) ?? (plugin === undefined ? plugins.active('chat') : undefined)
+  if (!manifest) return localContext
+  const name = model?.startsWith(`${manifest.id}:`) ? model.slice(manifest.id.length + 1) : model
+  const facts = manifest.models?.[name ?? manifest.default_model ?? manifest.model_map[0]!]
+  const told = facts?.['context_window']
+  return typeof told === 'number' && told > 0 ? told : hostedContext
 }
 
 /** What can be done today by someone for whom nothing answers. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { ChatChunk, ChatRequest } from '../chat/messages.ts'
-import type { RouteReport } from '../chat/router.ts'
-import { AppError } from '../errors.ts'
+import type { ChatChunk, ChatRequest, Message } from '../chat/messages.ts'
+import type { ChatCall, RouteReport } from '../chat/router.ts'
+import { AppError, toAppError } from '../errors.ts'
+import type { PreparedChat } from '../personas/persona-chat.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -18,6 +19,8 @@ export const chatInput = z.looseObject({
   plugin: z.exactOptional(z.string()),
   persona: z.exactOptional(z.string()),
   session: z.exactOptional(z.string()),
+  /** False keeps the persona from looking into its memories and from making new ones. */
+  memory: z.boolean().default(true),
   stream: z.boolean().nullable().default(false),
   temperature: z.exactOptional(z.number().min(0).max(2).nullable()),
   top_p: z.exactOptional(z.number().min(0).max(1).nullable()),
@@ -44,6 +47,8 @@ export const routeReport = z.looseObject({
   fallback: z.boolean(),
   attempts: z.array(attempt),
   warnings: z.array(z.string()),
+  /** The persona's memories that were placed in the request, best first. */
+  memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
 })
 
 const chatOutput = z.looseObject({
@@ -64,15 +69,19 @@ export const chat = defineOperation({
   input: chatInput,
   output: chatOutput,
   run: async (call, input) => {
-    const { router } = await call.app.chat()
-    const { reply, report } = await router.complete(routed(input), call.signal)
-    return { ...reply, choices: reply.choices.map((choice) => ({ ...choice })), aichat: plain(report) }
+    const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
+    const { reply, report } = await router.complete(prepared.routed, call.signal)
+    const answer = reply.choices[0]?.message
+    const warnings = answer ? await kept(prepared, answer) : []
+    const choices = reply.choices.map((choice) => ({ ...choice }))
+    return { ...reply, choices, aichat: { ...plain(report, prepared), warnings: [...report.warnings, ...warnings] } }
   },
   stream: {
     wanted: (input) => input.stream === true,
     run: async (call, input) => {
-      const { chunks, report } = await openChatStream(call, input)
-      return { chunks: withReport(chunks, report), headers: reportHeaders(report) }
+      const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
+      const { chunks, report } = await router.stream(prepared.routed, call.signal)
+      return { chunks: withReport(chunks, report, prepared), headers: reportHeaders(report) }
     },
   },
 })
@@ -86,6 +95,31 @@ export async function openChatStream(
   return router.stream(routed(input), call.signal)
 }
 
+interface Prepared {
+  readonly routed: ChatCall
+  readonly chat?: PreparedChat
+}
+
+/** The request with what a persona and a saved conversation add; neither is opened for a chat without them. */
+async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise<Prepared> {
+  const { persona, session, memory, ...plainInput } = input
+  const { request, plugin, fallback } = routed({ ...plainInput, memory })
+  if (persona === undefined && session === undefined) return { routed: { request, plugin, fallback } }
+  const area = await app.personas()
+  const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })
+  return { routed: { request: chat.request, plugin, fallback }, chat }
+}
+
+/** Keeps what was said. The answer is there already: what cannot be kept is a warning beside it, not an error in its place. */
+async function kept({ chat }: Prepared, answer: Message): Promise<readonly string[]> {
+  try {
+    await chat?.finish(answer)
+    return []
+  } catch (reason) {
+    return [`What was said could not be kept: ${toAppError(reason).message}`]
+  }
+}
+
 /** The headers that say who answered. */
 export function reportHeaders(report: RouteReport): Record<string, string> {
   return {
@@ -96,24 +130,39 @@ export function reportHeaders(report: RouteReport): Record<string, string> {
 }
 
 /** The request as a provider may see it, apart from what is ours alone. */
-export function routed({ plugin, fallback, persona, session, ...request }: ChatInput) {
+export function routed({ plugin, fallback, persona, session, memory: _memory, ...request }: ChatInput) {
   if (persona !== undefined || session !== undefined) {
-    throw new AppError('invalid', 'Invalid chat request', { details: ['persona and session are not available'] })
+    throw new AppError('invalid', 'Invalid chat request', { details: ['persona and session are for /api/chat'] })
   }
   return { request: request as Partial<ChatRequest> & Pick<ChatRequest, 'messages'>, plugin, fallback }
 }
 
-/** The first chunk says who answers, so that a client need not read headers. */
-async function* withReport(chunks: AsyncIterable<ChatChunk>, report: RouteReport): AsyncGenerator<ChatChunk> {
+/** The first chunk says who answers, so that a client need not read headers; what was said is kept before the end. */
+async function* withReport(
+  chunks: AsyncIterable<ChatChunk>,
+  report: RouteReport,
+  prepared: Prepared,
+): AsyncGenerator<ChatChunk> {
   let first = true
+  let content = ''
+  let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield first ? { ...chunk, aichat: plain(report) } : chunk
+    yield first ? { ...chunk, aichat: plain(report, prepared) } : chunk
     first = false
+    last = chunk
+    content += chunk.choices[0]?.delta.content ?? ''
   }
+  const warnings = await kept(prepared, { role: 'assistant', content })
+  if (last && warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }
 
-function plain(report: RouteReport): z.input<typeof routeReport> {
-  return { ...report, attempts: report.attempts.map((attempt) => ({ ...attempt })), warnings: [...report.warnings] }
+function plain(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
+  return {
+    ...report,
+    attempts: report.attempts.map((attempt) => ({ ...attempt })),
+    warnings: [...report.warnings],
+    ...(chat && { memories: chat.memories.map((memory) => ({ ...memory })) }),
+  }
 }
 
 export const previewChat = defineOperation({
@@ -133,9 +182,9 @@ export const previewChat = defineOperation({
     body: z.unknown(),
     warnings: z.array(z.string()),
   }),
-  run: async ({ app }, input) => {
-    const { router } = await app.chat()
-    const preview = await router.preview(routed(input))
+  run: async (call, input) => {
+    const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
+    const preview = await router.preview(prepared.routed)
     return { ...preview, warnings: [...preview.warnings] }
   },
 })

@@ -1,9 +1,14 @@
+import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
+import { dnaOperations } from './dna.ts'
+import { memoryOperations } from './memories.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
+import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
 import { serviceOperations } from './service.ts'
+import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
 import { userOperations } from './users.ts'
 
@@ -16,4 +21,9 @@ export const operations: readonly Operation[] = [
   ...speechOperations,
   ...authOperations,
   ...userOperations,
+  ...personaOperations,
+  ...adaptationOperations,
+  ...dnaOperations,
+  ...memoryOperations,
+  ...sessionOperations,
 ]

@@ -49,8 +49,6 @@ export interface ConversationStore {
   /** False when it is gone or the name is taken. */
   rename(owner: string, id: string, name: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
-  removeOwner(owner: string): Promise<void>
-  reassign(from: string, to: string): Promise<void>
 }
 
 export const conversationName = z.string().trim().min(1).max(200)

@@ -170,7 +170,22 @@ export interface MemoryStore {
   evictions(scope: Scope, limit: number): Promise<readonly Eviction[]>
 }
 
-const metadata = z.record(z.string().max(200), z.unknown())
+/** A memory's metadata is a handful of labels. Characters as JSON. */
+const longestMetadata = 10_000
+
+const label = z.string().trim().min(1).max(200)
+
+const metadata = z
+  .looseObject({
+    category: z.exactOptional(label),
+    pinned: z.exactOptional(z.boolean()),
+    speaker: z.exactOptional(label),
+    conversation: z.exactOptional(label),
+  })
+  .refine(
+    (fields) => JSON.stringify(fields).length <= longestMetadata,
+    `must not be longer than ${longestMetadata} characters as JSON`,
+  )
 
 /** What a user says of a new memory. */
 export const memoryInput = z.object({

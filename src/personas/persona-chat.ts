@@ -15,6 +15,8 @@ export interface PersonaChatCall {
   readonly session?: string | undefined
   /** False keeps this chat from reading and writing memories. */
   readonly memory?: boolean | undefined
+  /** The plugin that is to answer, where the caller named one. */
+  readonly plugin?: string | undefined
   readonly request: OpenRequest
   readonly signal?: AbortSignal | undefined
 }
@@ -40,8 +42,8 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Told what the user said about an answer that went before it. */
   readonly observe: (persona: Persona, said: string) => Promise<void>
-  /** How many tokens a request for this model may hold. */
-  readonly contextTokens: (request: OpenRequest) => Promise<number>
+  /** How many tokens a request for this model and plugin may hold. */
+  readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
 }
 
 /** How many memories a request carries at the most, and how many characters of them. */
@@ -53,7 +55,7 @@ const answerTokens = 1_024
 /** Chats in which a persona answers, or which are part of a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, persona: asked, session, memory, request, signal }) {
+    async prepare({ owner, persona: asked, session, memory, plugin, request, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = asked ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
@@ -75,7 +77,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         messages,
       }
       return {
-        request: conversation ? { ...full, messages: await fitted(full) } : full,
+        request: conversation ? { ...full, messages: fitted(full, plugin) } : full,
         memories: hits.map(({ entry, score }) => ({ id: entry.id, score })),
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
@@ -108,9 +110,9 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return [persona.system_prompt ?? '', learned, memoryPrompt(hits)].filter((text) => text !== '').join('\n\n')
   }
 
-  async function fitted(request: OpenRequest): Promise<readonly Message[]> {
+  function fitted(request: OpenRequest, plugin: string | undefined): readonly Message[] {
     const reserved = request.max_completion_tokens ?? request.max_tokens ?? answerTokens
-    const context = await parts.contextTokens(request)
+    const context = parts.contextTokens(request.model, plugin)
     const tools = request.tools ? estimateTokens({ role: 'system', content: JSON.stringify(request.tools) }) : 0
     return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }

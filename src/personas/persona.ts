@@ -27,6 +27,9 @@ const name = z.string().trim().min(1).max(200)
 const model = z.string().trim().min(1).max(300)
 const longText = z.string().max(100_000)
 
+/** Fields of a request that a persona's parameters are no place for. */
+const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin', 'fallback', 'memory']
+
 /**
  * Request fields sent with every chat of the persona, such as `temperature`. The ones whose meaning is known are
  * checked; others are passed on to the provider.
@@ -37,9 +40,7 @@ export const parameters = z
     top_p: z.exactOptional(z.number().min(0).max(1)),
     max_tokens: z.exactOptional(z.int().min(1)),
   })
-  .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${'messages, model or stream'}`)
-
-const reserved = ['messages', 'model', 'stream']
+  .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${reserved.join(', ')}`)
 
 /** What a user says of a new persona. */
 export const personaInput = z.object({
@@ -149,10 +150,6 @@ export interface PersonaStore {
   list(owner: string): Promise<readonly Persona[]>
   /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was not there. */
   remove(id: string, owner: string): Promise<boolean>
-  /** Removes everything an owner had; for deleting an account. Resolves with the number of personas. */
-  removeOwner(owner: string): Promise<number>
-  /** Hands all personas and memories of one owner to another: what `local` owns goes to the first administrator. */
-  reassign(from: string, to: string): Promise<void>
 }
 
 /** What the faces and the other areas ask of personas. Unknown is `not_found`, somebody else's `forbidden`. */

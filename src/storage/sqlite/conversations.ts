@@ -1,5 +1,6 @@
 import type { Conversation, ConversationStore, SavedMessage } from '../../personas/conversation.ts'
 import type { Database } from './database.ts'
+import type { OwnedRows } from './ownership.ts'
 import { giveBackPages } from './pages.ts'
 
 interface Row {
@@ -72,18 +73,6 @@ export function createConversationStore(db: Database): ConversationStore {
       if (changes > 0) giveBackPages(db)
       return changes > 0
     },
-    async removeOwner(owner) {
-      const { changes } = db.prepare('DELETE FROM conversation WHERE user_id = ?').run(owner)
-      if (changes > 0) giveBackPages(db)
-    },
-    async reassign(from, to) {
-      // A name that the new owner has already gets the id's beginning behind it.
-      db.prepare(
-        `UPDATE conversation SET user_id = @to, name = CASE WHEN EXISTS (SELECT 1 FROM conversation AS other
-             WHERE other.user_id = @to AND other.name = conversation.name)
-           THEN name || ' ' || substr(id, 1, 8) ELSE name END WHERE user_id = @from`,
-      ).run({ from, to })
-    },
   }
 
   function append(owner: string, id: string, messages: readonly SavedMessage[]): boolean {
@@ -100,6 +89,21 @@ export function createConversationStore(db: Database): ConversationStore {
     for (const { message, timestamp } of messages) write.run({ id, message: JSON.stringify(message), timestamp })
     return true
   }
+}
+
+/** Conversations when users come and go. */
+export const conversationOwnership: OwnedRows = {
+  reassign(db, from, to) {
+    // A name that the new owner has already gets the id's beginning behind it.
+    db.prepare(
+      `UPDATE conversation SET user_id = @to, name = CASE WHEN EXISTS (SELECT 1 FROM conversation AS other
+           WHERE other.user_id = @to AND other.name = conversation.name)
+         THEN name || ' ' || substr(id, 1, 8) ELSE name END WHERE user_id = @from`,
+    ).run({ from, to })
+  },
+  remove(db, owner) {
+    db.prepare('DELETE FROM conversation WHERE user_id = ?').run(owner)
+  },
 }
 
 function conversationOf({ persona_id, ...row }: Row): Conversation {

@@ -1,4 +1,6 @@
+import { conversationOwnership } from './conversations.ts'
 import type { Database } from './database.ts'
+import { personaOwnership } from './personas.ts'
 
 /** The owner of what was made while there were no users. */
 export const localUser = 'local'
@@ -12,7 +14,7 @@ export interface OwnedRows {
 }
 
 /** Every store whose rows belong to a user. */
-const stores: readonly OwnedRows[] = []
+const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership]
 
 /** The first administrator takes over what was local. */
 export function adopt(db: Database, userId: string): void {

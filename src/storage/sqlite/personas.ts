@@ -1,6 +1,7 @@
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import type { Database } from './database.ts'
 import { removeMemoriesOf } from './memories.ts'
+import type { OwnedRows } from './ownership.ts'
 import { giveBackPages } from './pages.ts'
 
 interface Row {
@@ -40,23 +41,20 @@ export function createPersonaStore(db: Database): PersonaStore {
       if (removed) giveBackPages(db)
       return removed
     },
-    async removeOwner(owner) {
-      const ids = db.transaction(() => {
-        const all = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ?').pluck().all(owner)
-        for (const id of all) rows.remove(id, owner)
-        return all
-      })
-      const count = ids.immediate().length
-      if (count > 0) giveBackPages(db)
-      return count
-    },
-    async reassign(from, to) {
-      db.transaction(() => {
-        db.prepare('UPDATE persona SET user_id = ? WHERE user_id = ?').run(to, from)
-        db.prepare('UPDATE memory_scope SET user_id = ? WHERE user_id = ?').run(to, from)
-      }).immediate()
-    },
   }
+}
+
+/** Personas and their memories when users come and go. */
+export const personaOwnership: OwnedRows = {
+  reassign(db, from, to) {
+    db.prepare('UPDATE persona SET user_id = ? WHERE user_id = ?').run(to, from)
+    db.prepare('UPDATE memory_scope SET user_id = ? WHERE user_id = ?').run(to, from)
+  },
+  remove(db, owner) {
+    const rows = personaRows(db)
+    const ids = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ?').pluck()
+    for (const id of ids.all(owner)) rows.remove(id, owner)
+  },
 }
 
 /** The same by plain calls, for transactions that span several stores. */

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { memoryInput } from '../personas/memory.ts'
+import { defineOperation } from './operation.ts'
+import { locatePersona } from './personas.ts'
+
+const personaId = z.object({ id: z.string() })
+
+const eviction = z.object({
+  memory_id: z.string(),
+  reason: z.enum(['max_memories', 'retention_days']),
+  timestamp: z.int(),
+  importance_score: z.number(),
+  evicted_at: z.int(),
+})
+
+const entry = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  persona_id: z.string(),
+  content: z.string(),
+  timestamp: z.int(),
+  importance_score: z.number(),
+  metadata: z.record(z.string(), z.unknown()),
+})
+
+const memory = entry.extend({
+  embedding_model: z.string(),
+  /** `pending` until the embedding model has answered; the memory is found by its words meanwhile. */
+  embedding_status: z.enum(['ready', 'pending']),
+  embedding: z.exactOptional(z.array(z.number())),
+})
+
+const limit = z.coerce.number().int().min(1).max(1000)
+
+export const addMemory = defineOperation({
+  name: 'memories.add',
+  method: 'POST',
+  path: '/api/personas/:id/memory',
+  access: 'user',
+  status: 201,
+  summary: 'Stores a memory. The same words again renew the memory that is there.',
+  locate: locatePersona,
+  input: memoryInput.extend(personaId.shape),
+  output: memory.extend({
+    /** What had to go to make room. */
+    evicted: z.array(eviction),
+  }),
+  run: async ({ app, caller }, { id, ...input }) => {
+    const { memory: stored, evicted } = await (await app.personas()).memories.add(caller.id, id, input)
+    const { embedding, ...rest } = stored
+    return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted: [...evicted] }
+  },
+})
+
+export const listMemories = defineOperation({
+  name: 'memories.list',
+  method: 'GET',
+  path: '/api/personas/:id/memory',
+  access: 'user',
+  summary: "Lists a persona's memories, newest first; embeddings on request.",
+  locate: locatePersona,
+  input: personaId.extend({
+    limit: limit.default(100),
+    offset: z.coerce.number().int().min(0).default(0),
+    category: z.exactOptional(z.string()),
+    include: z.exactOptional(z.enum(['embedding'])),
+  }),
+  output: z.object({ memories: z.array(memory), total: z.int() }),
+  run: async ({ app, caller }, { id, include, ...options }) => {
+    const embeddings = include === 'embedding'
+    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, { ...options, embeddings })
+    return {
+      memories: memories.map(({ embedding, ...rest }) => ({
+        ...rest,
+        ...(embedding && { embedding: [...embedding] }),
+      })),
+      total,
+    }
+  },
+})
+
+export const searchMemories = defineOperation({
+  name: 'memories.search',
+  method: 'POST',
+  path: '/api/personas/:id/memory/search',
+  access: 'user',
+  summary: 'Finds memories by words and by meaning, best first, each with what its score is made of.',
+  locate: locatePersona,
+  input: personaId.extend({
+    query: z.string().trim().min(1).max(10_000),
+    limit: z.exactOptional(limit),
+    /** Other names for `limit`. */
+    max_results: z.exactOptional(limit),
+    top_k: z.exactOptional(limit),
+    min_score: z.exactOptional(z.coerce.number()),
+  }),
+  output: z.object({
+    results: z.array(
+      entry.extend({
+        score: z.number(),
+        /** `score = (lexical + vector) · recency · importance` */
+        parts: z.object({ lexical: z.number(), vector: z.number(), recency: z.number(), importance: z.number() }),
+      }),
+    ),
+    mode: z.enum(['hybrid', 'lexical']),
+    embedding_model: z.string(),
+  }),
+  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score }) => {
+    const { hits, mode, embedding_model } = await (await app.personas()).memories.search(caller.id, id, {
+      query,
+      limit: limit ?? max_results ?? top_k ?? 10,
+      minScore: min_score,
+      signal,
+    })
+    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts: { ...parts } }))
+    return { results, mode, embedding_model }
+  },
+})
+
+export const wipeMemories = defineOperation({
+  name: 'memories.wipe',
+  method: 'DELETE',
+  path: '/api/personas/:id/memory',
+  access: 'user',
+  summary: 'Wipes memories for good: all of them, those of a category, or those before a time.',
+  locate: locatePersona,
+  input: personaId.extend({
+    category: z.exactOptional(z.string()),
+    before: z.exactOptional(z.coerce.number().int()),
+  }),
+  output: z.object({ deleted: z.int() }),
+  run: async ({ app, caller }, { id, ...filter }) => ({
+    deleted: await (await app.personas()).memories.wipe(caller.id, id, filter),
+  }),
+})
+
+export const listCategories = defineOperation({
+  name: 'memories.categories',
+  method: 'GET',
+  path: '/api/personas/:id/memory/categories',
+  access: 'user',
+  summary: "Counts a persona's memories by category; the empty category holds those without one.",
+  locate: locatePersona,
+  input: personaId,
+  output: z.object({ categories: z.array(z.object({ category: z.string(), count: z.int() })) }),
+  run: async ({ app, caller }, { id }) => ({
+    categories: [...(await (await app.personas()).memories.categories(caller.id, id))],
+  }),
+})
+
+export const listEvictions = defineOperation({
+  name: 'memories.evictions',
+  method: 'GET',
+  path: '/api/personas/:id/memory/evictions',
+  access: 'user',
+  summary: 'Lists which memories clean-up removed and why, newest first.',
+  locate: locatePersona,
+  input: personaId.extend({ limit: limit.default(100) }),
+  output: z.object({ evictions: z.array(eviction) }),
+  run: async ({ app, caller }, { id, limit }) => ({
+    evictions: [...(await (await app.personas()).memories.evictions(caller.id, id, limit))],
+  }),
+})
+
+export const memoryOperations = [addMemory, listMemories, searchMemories, wipeMemories, listCategories, listEvictions]

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
+import { type Call, defineOperation } from './operation.ts'
+
+/** An id, or a name that exactly one of the caller's personas has. */
+const personaId = z.object({ id: z.string() })
+
+/** The caller's persona; refuses what is not there or not theirs before the rest of the input is looked at. */
+export async function locatePersona({ app, caller }: Call, path: Readonly<Record<string, string>>): Promise<void> {
+  await (await app.personas()).personas.get(caller.id, path['id'] ?? '')
+}
+
+export const listPersonas = defineOperation({
+  name: 'personas.list',
+  method: 'GET',
+  path: '/api/personas',
+  access: 'user',
+  summary: "Lists the caller's personas, oldest first.",
+  input: z.object({}),
+  output: z.object({ personas: z.array(personaView) }),
+  run: async ({ app, caller }) => {
+    const { personas } = await app.personas()
+    return { personas: (await personas.list(caller.id)).map(viewOf) }
+  },
+})
+
+export const createPersona = defineOperation({
+  name: 'personas.create',
+  method: 'POST',
+  path: '/api/personas',
+  access: 'user',
+  status: 201,
+  summary: 'Creates a persona.',
+  input: personaInput,
+  output: personaView,
+  run: async ({ app, caller }, input) => viewOf(await (await app.personas()).personas.create(caller.id, input)),
+})
+
+export const showPersona = defineOperation({
+  name: 'personas.show',
+  method: 'GET',
+  path: '/api/personas/:id',
+  access: 'user',
+  summary: 'Shows a persona.',
+  input: personaId,
+  output: personaView,
+  run: async ({ app, caller }, { id }) => viewOf(await (await app.personas()).personas.get(caller.id, id)),
+})
+
+export const updatePersona = defineOperation({
+  name: 'personas.update',
+  method: 'PUT',
+  path: '/api/personas/:id',
+  access: 'user',
+  summary: 'Changes a persona: absent fields stay, null removes an optional one, settings are merged.',
+  locate: locatePersona,
+  input: personaChange.extend(personaId.shape),
+  output: personaView,
+  run: async ({ app, caller }, { id, ...change }) =>
+    viewOf(await (await app.personas()).personas.update(caller.id, id, change)),
+})
+
+export const removePersona = defineOperation({
+  name: 'personas.remove',
+  method: 'DELETE',
+  path: '/api/personas/:id',
+  access: 'user',
+  summary: 'Removes a persona with its memories, its state and its backups.',
+  input: personaId,
+  output: z.object({ id: z.string(), removed: z.literal(true) }),
+  run: async ({ app, caller }, { id }) => {
+    const removed: Persona = await (await app.personas()).personas.remove(caller.id, id)
+    return { id: removed.id, removed: true as const }
+  },
+})
+
+export const listEmbeddingModels = defineOperation({
+  name: 'embeddings.models',
+  method: 'GET',
+  path: '/api/embeddings/models',
+  access: 'user',
+  summary: 'Lists the embedding models of this machine, and how to get one where there is only the built-in one.',
+  input: z.object({}),
+  output: z.object({
+    models: z.array(
+      z.object({
+        name: z.string(),
+        provider: z.enum(['builtin', 'ollama']),
+        dimension: z.exactOptional(z.int()),
+        note: z.exactOptional(z.string()),
+      }),
+    ),
+    instructions: z.exactOptional(z.array(z.string())),
+  }),
+  run: async ({ app }) => {
+    const { models, instructions } = await (await app.personas()).embedders.list()
+    return { models: models.map((model) => ({ ...model })), ...(instructions && { instructions: [...instructions] }) }
+  },
+})
+
+export const personaOperations = [
+  listPersonas,
+  createPersona,
+  showPersona,
+  updatePersona,
+  removePersona,
+  listEmbeddingModels,
+]

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { type Conversation, conversationName } from '../personas/conversation.ts'
+import { type Call, defineOperation } from './operation.ts'
+
+const sessionId = z.object({ id: z.string() })
+
+const session = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  name: z.string(),
+  /** The persona that answers in it unless a request names another. */
+  persona_id: z.exactOptional(z.string()),
+  /** How many messages it holds. */
+  message_count: z.int(),
+  created_at: z.int(),
+  updated_at: z.int(),
+})
+
+const savedMessage = z.looseObject({ role: z.string(), timestamp: z.int() })
+
+async function locateSession({ app, caller }: Call, path: Readonly<Record<string, string>>): Promise<void> {
+  await (await app.personas()).conversations.get(caller.id, path['id'] ?? '')
+}
+
+export const listSessions = defineOperation({
+  name: 'sessions.list',
+  method: 'GET',
+  path: '/api/sessions',
+  access: 'user',
+  summary: "Lists the caller's saved conversations, the one spoken in last first.",
+  input: z.object({
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    offset: z.coerce.number().int().min(0).default(0),
+  }),
+  output: z.object({ sessions: z.array(session), total: z.int() }),
+  run: async ({ app, caller }, { limit, offset }) => {
+    const { conversations } = await app.personas()
+    const { conversations: found, total } = await conversations.list(caller.id, limit, offset)
+    return { sessions: found.map(viewOf), total }
+  },
+})
+
+export const createSession = defineOperation({
+  name: 'sessions.create',
+  method: 'POST',
+  path: '/api/sessions',
+  access: 'user',
+  status: 201,
+  summary: 'Begins a saved conversation; with `reuse`, gives back the one of that name.',
+  input: z.object({
+    name: z.exactOptional(conversationName),
+    persona: z.exactOptional(z.string()),
+    reuse: z.boolean().default(false),
+  }),
+  output: session,
+  run: async ({ app, caller }, input) => viewOf(await (await app.personas()).conversations.create(caller.id, input)),
+})
+
+export const showSession = defineOperation({
+  name: 'sessions.show',
+  method: 'GET',
+  path: '/api/sessions/:id',
+  access: 'user',
+  summary: 'Shows a saved conversation with its messages.',
+  locate: locateSession,
+  input: sessionId,
+  output: session.extend({ messages: z.array(savedMessage) }),
+  run: async ({ app, caller }, { id }) => {
+    const { conversations } = await app.personas()
+    const conversation = await conversations.get(caller.id, id)
+    const messages = await conversations.messages(caller.id, conversation.id)
+    return { ...viewOf(conversation), messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })) }
+  },
+})
+
+export const renameSession = defineOperation({
+  name: 'sessions.rename',
+  method: 'PUT',
+  path: '/api/sessions/:id',
+  access: 'user',
+  summary: 'Renames a saved conversation.',
+  locate: locateSession,
+  input: sessionId.extend({ name: conversationName }),
+  output: session,
+  run: async ({ app, caller }, { id, name }) =>
+    viewOf(await (await app.personas()).conversations.rename(caller.id, id, name)),
+})
+
+export const removeSession = defineOperation({
+  name: 'sessions.remove',
+  method: 'DELETE',
+  path: '/api/sessions/:id',
+  access: 'user',
+  summary: 'Removes a saved conversation for good.',
+  locate: locateSession,
+  input: sessionId,
+  output: z.object({ id: z.string(), removed: z.literal(true) }),
+  run: async ({ app, caller }, { id }) => {
+    const removed = await (await app.personas()).conversations.remove(caller.id, id)
+    return { id: removed.id, removed: true as const }
+  },
+})
+
+export const sessionOperations = [listSessions, createSession, showSession, renameSession, removeSession]
+
+function viewOf({ messages, ...conversation }: Conversation): z.output<typeof session> {
+  return { ...conversation, message_count: messages }
+}
