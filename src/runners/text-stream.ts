@@ -1,0 +1,66 @@
+/** Tokens as they come, out of which text comes as soon as it is certain. */
+export interface TextStream {
+  /** The text that a token completes; often none. `stopped` when one of the stop texts has come: nothing more counts. */
+  push(id: number): { readonly text: string; readonly stopped: boolean }
+  /** What was held back, at the end. */
+  end(): string
+}
+
+/** What stands for bytes that are no character yet; after so many tokens they will never be one. */
+const unfinished = '\ufffd'
+const mostHeld = 8
+
+/**
+ * Text from tokens: a character that several tokens make up is held back until it is whole, and so is what may be the
+ * beginning of a stop text. A stop text itself is not part of the answer.
+ */
+export function createTextStream(decode: (ids: readonly number[]) => string, stops: readonly string[]): TextStream {
+  const ids: number[] = []
+  // Tokens are decoded behind a few earlier ones, since a tokenizer may treat the first of a text specially.
+  let before = 0
+  let read = 0
+  let held = ''
+  return {
+    push(id) {
+      ids.push(id)
+      const context = decode(ids.slice(before, read))
+      const all = decode(ids.slice(before))
+      const waits = all.endsWith(unfinished) && ids.length - read < mostHeld
+      if (all.length <= context.length || waits) return { text: '', stopped: false }
+      before = read
+      read = ids.length
+      return release(all.slice(context.length))
+    },
+    end() {
+      const rest = decode(ids.slice(before)).slice(decode(ids.slice(before, read)).length)
+      const { text, stopped } = release(rest)
+      return stopped ? text : text + held
+    },
+  }
+
+  function release(fresh: string): { text: string; stopped: boolean } {
+    held += fresh
+    const at = Math.min(...stops.map((stop) => indexOf(held, stop)))
+    if (at < Number.POSITIVE_INFINITY) {
+      const text = held.slice(0, at)
+      held = ''
+      return { text, stopped: true }
+    }
+    const keep = Math.max(0, ...stops.map((stop) => beginningAtEnd(held, stop)))
+    const text = held.slice(0, held.length - keep)
+    held = held.slice(held.length - keep)
+    return { text, stopped: false }
+  }
+}
+
+function indexOf(text: string, part: string): number {
+  const at = text.indexOf(part)
+  return at < 0 ? Number.POSITIVE_INFINITY : at
+}
+
+/** How many of the text's last characters are the beginning of `part`. */
+function beginningAtEnd(text: string, part: string): number {
+  for (let length = Math.min(part.length - 1, text.length); length > 0; length--)
+    if (text.endsWith(part.slice(0, length))) return length
+  return 0
+}
