@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, rmdirSync, statSync } from 'node:fs'
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,6 +20,8 @@ export interface InstalledModel {
   readonly bytes: number
   /** False for files that somebody put there and nobody has compared with their hashes. */
   readonly verified: boolean
+  /** Another one for another content: by the files' hashes, or where nobody has taken these by their lengths. */
+  readonly fingerprint: string
 }
 
 export interface PullOptions {
@@ -114,7 +117,8 @@ export function openHub(parts: HubParts): Hub {
     const record = records.read(name)
     if (record && records.isWhole(record)) {
       const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
-      return { name, kind, folder: join(modelsFolder, record.folder), bytes, verified: true }
+      const fingerprint = fingerprintOf(record.files.map((file) => file.sha256))
+      return { name, kind, folder: join(modelsFolder, record.folder), bytes, verified: true, fingerprint }
     }
     for (const { folder, files } of editions) {
       const sizes = files.map(({ as, bytes }) => {
@@ -123,7 +127,8 @@ export function openHub(parts: HubParts): Hub {
       })
       if (sizes.every((size) => size !== undefined)) {
         const bytes = sizes.reduce((sum, size) => sum + size, 0)
-        return { name, kind, folder: join(modelsFolder, folder), bytes, verified: false }
+        const fingerprint = fingerprintOf(sizes.map(String))
+        return { name, kind, folder: join(modelsFolder, folder), bytes, verified: false, fingerprint }
       }
     }
     return undefined
@@ -244,6 +249,10 @@ async function firstOf(plan: Plan, editions: readonly Edition[]): Promise<Pulled
     }
   }
   throw new AppError('internal', 'A model has no edition')
+}
+
+function fingerprintOf(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16)
 }
 
 async function freeSpace(folder: string): Promise<number> {

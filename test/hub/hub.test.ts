@@ -139,8 +139,16 @@ test('a pull brings every file to its place and records what it hashes to', () =
       [sha256(config), sha256(weights)],
     )
     assert.equal(hub.installed('chat'), [
-      { name: 'tiny', kind: 'chat', folder: join(folder, 'acme/tiny'), bytes: 300_017, verified: true },
+      {
+        name: 'tiny',
+        kind: 'chat',
+        folder: join(folder, 'acme/tiny'),
+        bytes: 300_017,
+        verified: true,
+        fingerprint: hub.find('tiny')!.fingerprint,
+      },
     ])
+    assert.match(hub.find('tiny')!.fingerprint, /^[0-9a-f]{16}$/)
     assert.equal(hub.installed('embedding'), [])
     assert.equal([seen.at(-1)!.received, seen.at(-1)!.total], [300_017, 300_017])
     assert.ok(loopback.hub.received.every(({ url }) => url.includes(`/resolve/${revision}/`)))

@@ -123,17 +123,20 @@ export function writeTinyModel(folder: string, shape: DecoderShape, weights: Dec
       tokenizer_class: 'GPT2Tokenizer',
       bos_token: '<|im_start|>',
       eos_token: '<|im_end|>',
-      chat_template:
-        "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
+      chat_template: tinyTemplate,
     }),
   )
 }
+
+/** ChatML, as SmolLM2's template but for its default system prompt. */
+export const tinyTemplate =
+  "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 
 /** Ids of the tokenizer below: three special tokens, then one for each byte. */
 export const tinyTokens = { unknown: 0, start: 1, end: 2, firstByte: 3, count: 259 } as const
 
 /** Byte-level BPE without merges, as GPT-2's (https://github.com/openai/gpt-2/blob/master/src/encoder.py). */
-function byteTokenizer(): object {
+export function byteTokenizer(): object {
   const vocabulary: Record<string, number> = { '<|endoftext|>': 0, '<|im_start|>': 1, '<|im_end|>': 2 }
   let spare = 0
   for (let byte = 0; byte < 256; byte++) {
