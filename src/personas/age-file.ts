@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process'
 import { closeSync, openSync, readSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
+import { inOwnProcess } from './own-process.ts'
 import { damaged, PackageError, unsupported } from './package-format.ts'
 
 /** How every age file begins (https://age-encryption.org/v1). */
@@ -90,37 +89,8 @@ function refuseHostile(header: string): void {
 /** One at a time: each may need hundreds of megabytes. */
 let last: Promise<unknown> = Promise.resolve()
 
-function inTurn(task: AgeTask): Promise<void> {
-  const next = last.then(() => perform(task))
+function inTurn(task: AgeTask): Promise<unknown> {
+  const next = last.then(() => inOwnProcess('age-process', task))
   last = next.catch(() => undefined)
   return next
-}
-
-/**
- * Both scrypt and the cipher are computed in JavaScript: here they would hold up every other request, and their memory
- * would stay. So they run in a process of their own, which is told the passphrase over a channel that no list of
- * processes shows.
- */
-function perform(task: AgeTask): Promise<void> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const child = fork(fileURLToPath(new URL(`./age-process.${extension}`, import.meta.url)), {
-    env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('message', ({ failure }: { readonly failure?: AgeFailure }) => {
-      if (failure)
-        reject(Object.assign(new Error(failure.message), failure.code !== undefined && { code: failure.code }))
-      else resolve()
-    })
-    child.once('exit', () => reject(new AppError('internal', 'The process that encrypts ended early')))
-    child.send(task)
-  })
-}
-
-/** Why it could not be done; `code` is that of a file system error. */
-export interface AgeFailure {
-  readonly message: string
-  readonly code?: string
 }

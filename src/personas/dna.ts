@@ -15,8 +15,9 @@ import { judgeStored } from './dna-stored.ts'
 import type { Scope } from './memory.ts'
 import { type OpenedPackage, openPackage } from './package-file.ts'
 import type { Scratch } from './package-intake.ts'
+import { judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
-import { refused, type Verdict, verifySource } from './package-verify.ts'
+import { refused, type Verdict } from './package-verify.ts'
 import { memoryDefaults, type Persona, type Personas, personaInput } from './persona.ts'
 
 export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
@@ -141,7 +142,7 @@ export function createDna(parts: DnaParts): Dna {
       return refused(reason)
     }
     try {
-      return verifySource(opened.source)
+      return await judgePackage(opened)
     } finally {
       await opened.close()
     }
@@ -160,7 +161,7 @@ export function createDna(parts: DnaParts): Dna {
     if (card) return importCard(owner, card, request)
     const opened = await openPackage(path, scratch.path(), request.passphrase)
     try {
-      const verdict = verifySource(opened.source)
+      const verdict = await judgePackage(opened)
       if (!verdict.valid) throw unsound(verdict)
       return await importPackage(owner, unchanged(opened.source, verdict.content_hash), verdict, request)
     } finally {

@@ -28,7 +28,8 @@ export function sniff(path: string): FileKind {
 /** A package made ready to be read. */
 export interface OpenedPackage {
   readonly source: PackageSource
-  readonly encrypted: boolean
+  /** The file that is read: the decrypted one of a sealed package. */
+  readonly path: string
   /** Closes the file and removes what was decrypted for it. */
   close(): Promise<void>
 }
@@ -41,7 +42,7 @@ export async function openPackage(path: string, scratch: string, passphrase?: st
   const kind = sniff(path)
   if (kind !== 'age') {
     const source = await openPlain(path, kind)
-    return { source, encrypted: false, close: async () => source.close() }
+    return { source, path, close: async () => source.close() }
   }
   if (passphrase === undefined)
     throw new PackageError('not_authenticated', 'The package is encrypted: its passphrase is needed')
@@ -53,7 +54,7 @@ export async function openPackage(path: string, scratch: string, passphrase?: st
       source.close()
       await rm(scratch, { force: true })
     }
-    return { source, encrypted: true, close }
+    return { source, path: scratch, close }
   } catch (reason) {
     await rm(scratch, { force: true })
     throw reason
