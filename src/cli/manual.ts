@@ -3,7 +3,9 @@ import { type CommandNode, type Flag, flatten } from './tree.ts'
 
 /** The manual page aichat(1) in mdoc(7), from the command tree. */
 export function manual(root: CommandNode): string {
-  const commands = flatten(root).filter((node) => node.path.length > 0 && (node.commands.length === 0 || node.arguments.length > 0))
+  const commands = flatten(root).filter(
+    (node) => node.path.length > 0 && (node.commands.length === 0 || node.arguments.length > 0),
+  )
   return `${[
     '.\\" Generated from the command tree.',
     '.Dd $Mdocdate$',
