@@ -3,6 +3,7 @@ import { adaptationRequest } from '../personas/adaptation-request.ts'
 import type { RecordView } from '../personas/adaptation-service.ts'
 import type { Persona } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { locatePersona } from './personas.ts'
 
 const preference = z.looseObject({
   value: z.unknown(),
@@ -47,13 +48,10 @@ export const adaptationRecord = z.looseObject({
 
 const id = z.string()
 
-/** The caller's persona of that id or name; refuses before anything else of the request is looked at. */
+/** The caller's persona of that id or name. */
 export async function ownPersona({ app, caller }: Call, idOrName: string): Promise<Persona> {
   return (await app.personas()).personas.get(caller.id, idOrName)
 }
-
-export const locatePersona = async (call: Call, { id = '' }: Readonly<Record<string, string>>) =>
-  void (await ownPersona(call, id))
 
 export const showState = defineOperation({
   name: 'personas.state',

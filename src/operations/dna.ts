@@ -5,8 +5,9 @@ import { parseJson } from '../json.ts'
 import type { ExportedFile } from '../personas/dna.ts'
 import { packageLimits } from '../personas/package-format.ts'
 import type { ReceivedPackage } from '../personas/package-intake.ts'
-import { locatePersona, ownPersona } from './adaptation.ts'
+import { ownPersona } from './adaptation.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
+import { locatePersona } from './personas.ts'
 
 const id = z.string()
 
