@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { type ContentPart, type Message, textOf } from '../chat/messages.ts'
 import { AppError } from '../errors.ts'
 import { chat, previewChat } from '../operations/chat.ts'
+import type { Settings } from '../settings.ts'
 import type { ChatOptions } from './chat.ts'
 import { type Cli, mayAsk, note, show } from './cli.ts'
 import { readInput } from './files.ts'
@@ -40,8 +41,11 @@ export async function runChat(cli: Cli, words: string, options: ChatOptions): Pr
     throw new AppError('usage', 'There is nothing to ask: give a text, pipe one in, or name a file with -f')
   }
   const messages = [...systemMessage(options), userMessage(text, files)]
-  if (options.dryRun) return preview(cli, messages, options)
-  await ask(cli, messages, options)
+  const { chatSession } = await import('./chat-session.ts')
+  const { session: _name, ...rest } = options
+  const chosen = { ...rest, ...(await chatSession(cli, options)) }
+  if (options.dryRun) return preview(cli, messages, chosen)
+  await ask(cli, messages, chosen)
 }
 
 async function preview(cli: Cli, messages: readonly Message[], options: ChatOptions): Promise<void> {
@@ -100,7 +104,7 @@ function remark(cli: Cli, report: Report): void {
   note(cli, `aichat: answered by ${who} instead`)
 }
 
-/** A conversation at the terminal: the questions on stderr, the answers on stdout. Ctrl-D ends it. */
+/** A conversation at the terminal, saved: the questions on stderr, the answers on stdout. Ctrl-D ends it. */
 async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   const { createInterface } = await import('node:readline/promises')
   const terminal = createInterface({
@@ -108,7 +112,9 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
     output: cli.io.stderr as NodeJS.WritableStream,
     terminal: true,
   })
-  const messages: Message[] = [...systemMessage(options)]
+  const { chatSession } = await import('./chat-session.ts')
+  const { session } = await chatSession(cli, options, true)
+  const system = systemMessage(options)
   note(cli, 'Ask something; Ctrl-D ends the conversation.')
   const stop = () => terminal.close()
   cli.io.signal.addEventListener('abort', stop, { once: true })
@@ -120,8 +126,8 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
     if (line.trim() !== '') {
       const question = userMessage(line, [])
       try {
-        const answer = await ask(cli, [...messages, question], options)
-        messages.push(question, { role: 'assistant', content: answer })
+        // What was said before is in the saved conversation, and the core puts it in front.
+        await ask(cli, [...system, question], { ...options, session })
       } catch (reason) {
         if (!(reason instanceof AppError)) throw reason
         // A failed question is not part of the conversation; the user may ask again.
@@ -133,8 +139,10 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   cli.io.err('')
 }
 
-function input(messages: readonly Message[], options: ChatOptions, fallbackModel: string | undefined) {
-  const model = options.model ?? fallbackModel
+function input(messages: readonly Message[], options: ChatOptions, fallback: Defaults) {
+  const persona = options.persona ?? options.role ?? fallback.persona
+  // A persona has a model of its own, which only a model named on the command line replaces.
+  const model = options.model ?? (persona === undefined ? fallback.model : undefined)
   return {
     messages: messages.map((message) => ({
       ...message,
@@ -142,6 +150,9 @@ function input(messages: readonly Message[], options: ChatOptions, fallbackModel
         typeof message.content === 'string' ? message.content : (message.content?.map((part) => ({ ...part })) ?? null),
     })),
     ...(model !== undefined && { model }),
+    ...(persona !== undefined && { persona }),
+    ...(options.session !== undefined && { session: options.session }),
+    memory: options.memory,
     ...(options.temperature !== undefined && { temperature: options.temperature }),
     ...(options.maxTokens !== undefined && { max_tokens: options.maxTokens }),
     fallback: options.fallback,
@@ -149,8 +160,10 @@ function input(messages: readonly Message[], options: ChatOptions, fallbackModel
   }
 }
 
-async function defaults(cli: Cli): Promise<string | undefined> {
-  return (await cli.settings()).model
+type Defaults = Pick<Settings, 'model' | 'persona'>
+
+async function defaults(cli: Cli): Promise<Defaults> {
+  return cli.settings()
 }
 
 function systemMessage(options: ChatOptions): readonly Message[] {

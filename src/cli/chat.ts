@@ -1,8 +1,13 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Cli } from './cli.ts'
 
 export interface ChatOptions {
   readonly model?: string
+  readonly persona?: string
+  readonly role?: string
+  readonly session?: string
+  readonly continue?: boolean
+  readonly memory: boolean
   readonly file?: readonly string[]
   readonly prompt?: string
   readonly temperature?: number
@@ -18,6 +23,11 @@ export function addChatCommand(program: Command, cli: Cli): void {
     .command('chat [text...]')
     .description('ask a model: the text, what is piped in, or a conversation on a terminal')
     .option('-m, --model <model>', 'the model, or plugin:model')
+    .option('-p, --persona <persona>', 'the persona that answers')
+    .addOption(new Option('-r, --role <persona>', 'the same as --persona').hideHelp())
+    .option('-s, --session <name>', 'go on with a saved conversation, or begin one of that name')
+    .option('--continue', 'go on with the conversation spoken in last')
+    .option('--no-memory', 'neither look into the memories of the persona nor make new ones')
     .option(
       '-f, --file <path>',
       'put a text or image file before the question (repeatable)',

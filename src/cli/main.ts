@@ -9,9 +9,11 @@ import { addConfigCommands } from './config.ts'
 import { addHelpCommands } from './help.ts'
 import { type Io, processIo, terminated } from './io.ts'
 import { addModelCommands } from './models.ts'
+import { addPersonaCommands } from './persona.ts'
 import { addPluginCommands } from './plugin.ts'
 import { addSecretCommands } from './secret.ts'
 import { addServeCommand } from './serve.ts'
+import { addSessionCommands } from './session.ts'
 import { addStatusCommands } from './status.ts'
 import { addSpeechCommands } from './tts.ts'
 import { addUserCommands } from './users.ts'
@@ -63,6 +65,8 @@ export function buildProgram(cli: Cli): Command {
   addChatCommand(program, cli)
   addPluginCommands(program, cli)
   addModelCommands(program, cli)
+  addPersonaCommands(program, cli)
+  addSessionCommands(program, cli)
   addSpeechCommands(program, cli)
   addServeCommand(program, cli)
   addAccountCommands(program, cli)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Cli, show, table } from './cli.ts'
+import { type Cli, note, show, table } from './cli.ts'
 
 /** `aichat models …`: what the plugins offer and what is on this machine. */
 export function addModelCommands(program: Command, cli: Cli): void {
@@ -23,6 +23,23 @@ export function addModelCommands(program: Command, cli: Cli): void {
           ['', (row) => (row.default ? 'default' : '')],
         ]),
       )
+    })
+
+  models
+    .command('embeddings')
+    .description('list the models that find memories by meaning, and how to get a better one')
+    .action(async () => {
+      const { listEmbeddingModels } = await import('../operations/personas.ts')
+      const found = await cli.ask(listEmbeddingModels, {})
+      await show(cli, found, ({ models: rows }) =>
+        table(cli, rows, [
+          ['MODEL', (row) => row.name],
+          ['BY', (row) => row.provider],
+          ['DIMENSION', (row) => String(row.dimension ?? '')],
+          ['', (row) => row.note ?? ''],
+        ]),
+      )
+      for (const line of found.instructions ?? []) note(cli, line)
     })
 
   models

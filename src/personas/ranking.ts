@@ -250,8 +250,11 @@ function fuse(candidates: readonly Candidate[], lexical: readonly number[], trus
   // The better the words answer, the less meaning has to add; where they hardly do, a chance match must not win.
   const lost = Math.min(1, Math.max(0, (answered - best) / (answered - unanswered)))
   const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)
+  // A trace of the plain cosine keeps the farther half in order too: among few memories it is worth showing.
+  const nearness = (cosine: number) =>
+    0.95 * Math.max(0, (cosine - middle) / span) + 0.05 * Math.max(0, cosine / Math.max(nearest, 1e-6))
   return {
     lexical: 1 - 0.9 * lost,
-    vector: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * Math.max(0, (cosine - middle) / span))),
+    vector: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine))),
   }
 }
