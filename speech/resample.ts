@@ -13,25 +13,41 @@ const kernel = sincTable()
  * are filtered out. The output has `round(length / step)` samples.
  */
 export function resample(samples: Float32Array, step: number): Float32Array {
-  if (step === 1) return samples.slice()
+  return createResampler(step)(samples, 0, Math.round(samples.length / step))
+}
+
+/** Samples of the output from one index up to another; what lies outside the input counts as silence. */
+export type Resampler = (samples: Float32Array, from: number, to: number) => Float32Array
+
+/** A resampler whose filters are computed once; see `resample`. */
+export function createResampler(step: number): Resampler {
   const scale = Math.min(1, 1 / step)
-  const reach = Math.ceil(zeroCrossings / scale)
-  const padded = new Float32Array(samples.length + 2 * reach + 2)
-  padded.set(samples, reach)
-  const output = new Float32Array(Math.round(samples.length / step))
+  const reach = resampleReach(step)
   const phases = denominatorOf(step)
   const filters: (Float64Array | undefined)[] = []
-  for (let index = 0; index < output.length; index++) {
-    const centre = index * step
-    const below = Math.floor(centre + 1e-9)
-    const phase = phases === undefined ? 0 : index % phases
-    const filter = (phases === undefined ? undefined : filters[phase]) ?? filterAt(centre - below, scale, reach)
-    if (phases !== undefined) filters[phase] = filter
-    let sum = 0
-    for (let tap = 0; tap < filter.length; tap++) sum += padded[below + tap]! * filter[tap]!
-    output[index] = sum
+
+  return (samples, from, to) => {
+    if (step === 1) return samples.slice(from, to)
+    const output = new Float32Array(Math.max(0, to - from))
+    for (let index = from; index < to; index++) {
+      const centre = index * step
+      const below = Math.floor(centre + 1e-9)
+      const phase = phases === undefined ? 0 : index % phases
+      const filter = (phases === undefined ? undefined : filters[phase]) ?? filterAt(centre - below, scale, reach)
+      if (phases !== undefined) filters[phase] = filter
+      const start = below - reach
+      const last = Math.min(filter.length, samples.length - start)
+      let sum = 0
+      for (let tap = Math.max(0, -start); tap < last; tap++) sum += samples[start + tap]! * filter[tap]!
+      output[index - from] = sum
+    }
+    return output
   }
-  return output
+}
+
+/** How many input samples on each side an output sample depends on. */
+export function resampleReach(step: number): number {
+  return Math.ceil(zeroCrossings * Math.max(1, step))
 }
 
 /** Most rates are fractions: after as many output samples the same filters come again. */

@@ -49,3 +49,14 @@ export function createSampleQueue(): SampleQueue {
     },
   }
 }
+
+/** Pieces as one. */
+export function joinSamples(pieces: readonly Float32Array[]): Float32Array {
+  const samples = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    samples.set(piece, at)
+    at += piece.length
+  }
+  return samples
+}

@@ -54,16 +54,17 @@ export function createEngine(): SpeechEngine {
     async *synthesize(request, signal) {
       const speaker = speakerFor(request, voices)
       const engine = await flite()
-      let first = true
+      let pause = false
       for (const text of groups(request.text)) {
         // Speaking blocks the thread: between two groups a cancellation can be heard.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
-        const samples = await engine.speak(text, speaker)
-        if (samples.length === 0) continue
-        if (!first) yield new Float32Array(sentencePause * embeddedRate)
-        first = false
-        yield samples
+        for await (const samples of engine.speak(text, speaker)) {
+          if (pause) yield new Float32Array(sentencePause * embeddedRate)
+          pause = false
+          yield samples
+        }
+        pause = true
       }
     },
     async close() {

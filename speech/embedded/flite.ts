@@ -1,34 +1,63 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { AppError } from '../../src/errors.ts'
-import { resample } from '../resample.ts'
+import { createResampler, resample, resampleReach } from '../resample.ts'
 import { parseWav } from '../wav.ts'
-import type { Speaker } from './speaker.ts'
-import { naturalPitch } from './speaker.ts'
-import { applyTimbre } from './timbre.ts'
-import { compileProgram, type Program, runProgram } from './wasi.ts'
+import { naturalPitch, type Speaker } from './speaker.ts'
+import { createColouring, timbreGrid } from './timbre.ts'
+import { compileProgram, openRun, type Program, type ProgramRun } from './wasi.ts'
 
 export const embeddedRate = 24_000
 const fliteRate = 16_000
 
 /** Flite, the small synthesiser of Carnegie Mellon University (http://cmuflite.org), compiled to WebAssembly. */
 export interface Flite {
-  /** Speaks plain English text; mono samples at `embeddedRate`, silence at both ends cut short. Blocks this thread. */
-  speak(text: string, speaker: Speaker): Promise<Float32Array>
+  /**
+   * Speaks plain English text: mono samples at `embeddedRate`, silence at both ends cut short, in pieces so that the
+   * first is soon there. Blocks this thread while it works.
+   */
+  speak(text: string, speaker: Speaker): AsyncGenerator<Float32Array>
 }
+
+/** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
+const firstBlock = 32 * timbreGrid
+const nextBlock = 128 * timbreGrid
 
 /** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
 export async function loadFlite(): Promise<Flite> {
   const program = await readProgram()
+  let spare: Promise<ProgramRun> | undefined = openRun(program)
+
   return {
-    async speak(text, speaker) {
+    async *speak(text, speaker) {
       // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
       // its formants, which rise with the speed, are moved back.
       const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
-      const spoken = await runFlite(program, text, speaker, speed)
-      const coloured = applyTimbre(trimSilence(spoken), { ...speaker, formants: speaker.formants / speed })
-      return evenOut(resample(coloured, (speed * fliteRate) / embeddedRate))
+      const ready = spare ?? openRun(program)
+      spare = undefined
+      const spoken = trimSilence(runFlite(await ready, text, speaker, speed))
+      // Opened now and not when it is asked for, the next run costs nobody's first audio.
+      spare ??= openRun(program)
+      yield* finish(spoken, speaker, speed)
     },
+  }
+}
+
+/** Gives what flite spoke its colour, rate and loudness, block by block. */
+function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generator<Float32Array> {
+  const step = (speed * fliteRate) / embeddedRate
+  const colour = createColouring({ ...speaker, formants: speaker.formants / speed })
+  const resampler = createResampler(step)
+  const gain = loudnessGain(spoken)
+  const coloured = new Float32Array(spoken.length)
+  let done = 0
+  for (let from = 0, size = firstBlock; from < spoken.length; from += size, size = nextBlock) {
+    const to = Math.min(spoken.length, from + size)
+    coloured.set(colour(spoken, from, to), from)
+    // What depends on samples that are not coloured yet comes with the next block.
+    const end = Math.round((to === spoken.length ? to : to - resampleReach(step) - 1) / step)
+    yield resampler(coloured, done, end).map((sample) => softClip(sample * gain))
+    done = end
   }
 }
 
@@ -44,7 +73,7 @@ async function readProgram(): Promise<Program> {
   }
 }
 
-async function runFlite(program: Program, text: string, speaker: Speaker, speed: number): Promise<Float32Array> {
+function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number): Float32Array {
   const features = [
     ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
     ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
@@ -52,7 +81,7 @@ async function runFlite(program: Program, text: string, speaker: Speaker, speed:
     `duration_stretch=${speaker.stretch * speed}`,
   ]
   const args = ['flite', '-voice', speaker.base, ...features, '-t', text, '-o', 'speech.wav']
-  const { exitCode, files, output } = await runProgram(program, args)
+  const { exitCode, files, output } = run(args)
   const wav = files.get('speech.wav')
   if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
   const { samples, sampleRate } = parseWav(wav)
@@ -70,8 +99,8 @@ function trimSilence(samples: Float32Array): Float32Array {
   return samples.subarray(Math.max(0, first - margin), Math.min(samples.length, last + 2 * margin))
 }
 
-/** Brings speech to one loudness, -20 dB below full scale, and rounds off what would clip. */
-function evenOut(samples: Float32Array): Float32Array {
+/** The factor that brings speech to one loudness, 18 dB below full scale. */
+function loudnessGain(samples: Float32Array): number {
   let energy = 0
   let count = 0
   for (const sample of samples) {
@@ -79,8 +108,7 @@ function evenOut(samples: Float32Array): Float32Array {
     energy += sample * sample
     count += 1
   }
-  const gain = count > 0 ? Math.min(8, 0.12 / Math.sqrt(energy / count)) : 1
-  return samples.map((sample) => softClip(sample * gain))
+  return count > 0 ? Math.min(8, 0.12 / Math.sqrt(energy / count)) : 1
 }
 
 /** Straight up to 0.7, then bending towards 1. */

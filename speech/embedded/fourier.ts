@@ -28,7 +28,16 @@ export function createFourierTransform(size: number): FourierTransform {
         imaginary[index] = imaginary[other]!
         imaginary[other] = im
       }
-      for (let half = 1; half < size; half *= 2) {
+      // The first stage has no factors but one.
+      for (let low = 0; low < size; low += 2) {
+        const re = real[low + 1]!
+        const im = imaginary[low + 1]!
+        real[low + 1] = real[low]! - re
+        imaginary[low + 1] = imaginary[low]! - im
+        real[low]! += re
+        imaginary[low]! += im
+      }
+      for (let half = 2; half < size; half *= 2) {
         const stride = size / (2 * half)
         for (let start = 0; start < size; start += 2 * half)
           for (let offset = 0; offset < half; offset++) {

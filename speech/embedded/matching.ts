@@ -1,4 +1,5 @@
 import { AppError } from '../../src/errors.ts'
+import { joinSamples } from '../sample-queue.ts'
 import type { Clip } from '../wav.ts'
 import { bandCount, profileVoice, type VoiceProfile } from './analysis.ts'
 import { withinBounds } from './description.ts'
@@ -35,7 +36,7 @@ export async function matchSpeaker(flite: Flite, clip: Clip): Promise<Speaker> {
 
 async function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
   const start = withinBounds(speaker(base, { pitch }))
-  const natural = profileVoice(await flite.speak(calibration, start), embeddedRate)
+  const natural = profileVoice(await spoken(flite, start), embeddedRate)
   const shifts = formantSteps.map((formants) => ({
     formants,
     ...compare(wanted.spectrum, warped(natural.spectrum, formants)),
@@ -48,6 +49,12 @@ async function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: n
     distance: best.distance + missed,
     speaker: withinBounds({ ...start, formants: best.formants, stretch: tempo, equaliser: smooth(best.difference) }),
   }
+}
+
+async function spoken(flite: Flite, speaker: Speaker): Promise<Float32Array> {
+  const pieces: Float32Array[] = []
+  for await (const piece of flite.speak(calibration, speaker)) pieces.push(piece)
+  return joinSamples(pieces)
 }
 
 /** Where a formant shift puts each band. */

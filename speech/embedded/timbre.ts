@@ -22,107 +22,92 @@ export interface Timbre {
   readonly equaliser: readonly number[]
 }
 
+/** Colours the samples from one index up to another, the rest being context; both are multiples of `timbreGrid`, or the end. */
+export type Colouring = (samples: Float32Array, from: number, to: number) => Float32Array
+
+/** Two frames lie on each step of this grid: blocks that start on it fit together without a seam. */
+export const timbreGrid = 2 * hop
+
 /**
  * Moves the formants of 16 kHz speech and colours its spectrum, pitch and timing unchanged: every frame is filtered with
  * the ratio of its warped cepstral envelope to its own (Oppenheim 1969, "Speech analysis-synthesis based on homomorphic
  * filtering"). Frames are real, so two of them share each complex transform.
  */
-export function applyTimbre(samples: Float32Array, { formants, equaliser }: Timbre): Float32Array {
-  if (formants === 1 && equaliser.every((gain) => gain === 0)) return samples
+export function createColouring({ formants, equaliser }: Timbre): Colouring {
+  if (formants === 1 && equaliser.every((gain) => gain === 0)) return (samples, from, to) => samples.slice(from, to)
   const filter = createFilter(formants, equaliserCurve(equaliser))
-  const padded = new Float64Array(samples.length + 2 * frameSize + hop)
-  padded.set(samples, frameSize)
-  const output = new Float64Array(padded.length)
   const even = new Float64Array(frameSize)
   const odd = new Float64Array(frameSize)
 
-  for (let start = 0; start + frameSize + hop <= padded.length; start += 2 * hop) {
-    for (let index = 0; index < frameSize; index++) {
-      even[index] = padded[start + index]! * window[index]!
-      odd[index] = padded[start + hop + index]! * window[index]!
+  return (samples, from, to) => {
+    const output = new Float64Array(to - from + 3 * frameSize)
+    // Every frame that reaches into the block, the first one from a whole frame before it.
+    for (let start = from - frameSize; start < to; start += 2 * hop) {
+      for (let index = 0; index < frameSize; index++) {
+        even[index] = (samples[start + index] ?? 0) * window[index]!
+        odd[index] = (samples[start + hop + index] ?? 0) * window[index]!
+      }
+      filter(even, odd)
+      const at = start - from + frameSize
+      for (let index = 0; index < frameSize; index++) {
+        const weight = window[index]! / overlapSum
+        output[at + index]! += even[index]! * weight
+        output[at + hop + index]! += odd[index]! * weight
+      }
     }
-    filter(even, odd)
-    for (let index = 0; index < frameSize; index++) {
-      const weight = window[index]! / overlapSum
-      output[start + index]! += even[index]! * weight
-      output[start + hop + index]! += odd[index]! * weight
-    }
+    return Float32Array.from(output.subarray(frameSize, frameSize + to - from))
   }
-  return Float32Array.from(output.subarray(frameSize, frameSize + samples.length))
 }
 
 const half = frameSize / 2
 
-/** Filters two frames in place, the second one riding as the imaginary part of the first. */
+/**
+ * Filters two frames in place, the second one riding as the imaginary part of the first. They lie 8 ms apart and share
+ * one envelope, so that one real gain per frequency serves both.
+ */
 function createFilter(formants: number, colour: Float64Array): (even: Float64Array, odd: Float64Array) => void {
-  const envelopes = [new Float64Array(frameSize), new Float64Array(frameSize)] as const
-  const gains = [new Float64Array(half + 1), new Float64Array(half + 1)] as const
+  const envelope = new Float64Array(frameSize)
+  const rest = new Float64Array(frameSize)
 
   return (even, odd) => {
     fourier.transform(even, odd)
-    if (formants !== 1) spectralEnvelopes(even, odd, envelopes)
-    for (let bin = 0; bin <= half; bin++)
-      for (let frame = 0; frame < 2; frame++) {
-        const envelope = envelopes[frame]!
-        const warped = formants === 1 ? 0 : interpolate(envelope, bin / formants, half) - envelope[bin]!
-        gains[frame]![bin] = Math.exp(Math.max(-gainLimit, Math.min(gainLimit, warped)) + colour[bin]!)
-      }
-    applyGains(even, odd, gains)
-    // With its parts swapped the transform is its own inverse but for the size.
-    fourier.transform(odd, even)
-    for (let index = 0; index < frameSize; index++) {
-      even[index]! /= frameSize
-      odd[index]! /= frameSize
+    if (formants !== 1) spectralEnvelope(even, odd, envelope, rest)
+    for (let bin = 0; bin <= half; bin++) {
+      const warped = formants === 1 ? 0 : interpolate(envelope, bin / formants, half) - envelope[bin]!
+      // The transform back adds the size as a factor.
+      const gain = Math.exp(Math.max(-gainLimit, Math.min(gainLimit, warped)) + colour[bin]!) / frameSize
+      even[bin]! *= gain
+      odd[bin]! *= gain
+      if (bin === 0 || bin === half) continue
+      even[frameSize - bin]! *= gain
+      odd[frameSize - bin]! *= gain
     }
+    // With its parts swapped the transform is its own inverse.
+    fourier.transform(odd, even)
   }
 }
 
-/**
- * Two real frames transformed as one complex one: the even part belongs to the first, the odd part to the second.
- * Each part gets its own gain.
- */
-function applyGains(real: Float64Array, imaginary: Float64Array, gains: readonly [Float64Array, Float64Array]): void {
-  for (let bin = 0; bin <= half; bin++) {
-    const mirror = (frameSize - bin) % frameSize
-    const [first, second] = [0.5 * gains[0][bin]!, 0.5 * gains[1][bin]!]
-    const [re, im, mirrorRe, mirrorIm] = [real[bin]!, imaginary[bin]!, real[mirror]!, imaginary[mirror]!]
-    const evenRe = (re + mirrorRe) * first
-    const evenIm = (im - mirrorIm) * first
-    const oddRe = (re - mirrorRe) * second
-    const oddIm = (im + mirrorIm) * second
-    real[bin] = evenRe + oddRe
-    imaginary[bin] = evenIm + oddIm
-    real[mirror] = evenRe - oddRe
-    imaginary[mirror] = oddIm - evenIm
-  }
-}
-
-/** The natural logarithms of the envelopes of two packed frames, by low-pass liftering their cepstra. */
-function spectralEnvelopes(
+/** The natural logarithm of the mean envelope of two packed frames, by low-pass liftering their cepstrum. */
+function spectralEnvelope(
   real: Float64Array,
   imaginary: Float64Array,
-  envelopes: readonly [Float64Array, Float64Array],
+  envelope: Float64Array,
+  rest: Float64Array,
 ): void {
-  const [first, second] = envelopes
-  for (let bin = 0; bin < frameSize; bin++) {
+  for (let bin = 0; bin <= half; bin++) {
     const mirror = (frameSize - bin) % frameSize
-    const [re, im, mirrorRe, mirrorIm] = [real[bin]!, imaginary[bin]!, real[mirror]!, imaginary[mirror]!]
-    first[bin] = logPower(re + mirrorRe, im - mirrorIm)
-    second[bin] = logPower(im + mirrorIm, re - mirrorRe)
+    // At a frequency and its mirror the cross terms of the two frames cancel: the sum is twice that of their powers.
+    const power = real[bin]! ** 2 + imaginary[bin]! ** 2 + real[mirror]! ** 2 + imaginary[mirror]! ** 2
+    envelope[bin] = 0.5 * Math.log(power / 4 + 1e-9)
+    envelope[mirror] = envelope[bin]!
   }
-  // Logarithms of spectra are even and real, and so are their cepstra: again two at a time.
-  fourier.transform(first, second)
-  for (let quefrency = 0; quefrency < frameSize; quefrency++) {
-    const kept = Math.min(quefrency, frameSize - quefrency) > envelopeQuefrency ? 0 : 1 / frameSize
-    first[quefrency]! *= kept
-    second[quefrency]! *= kept
-  }
-  fourier.transform(first, second)
-}
-
-/** Twice the logarithm of a magnitude, halved; the floor keeps silence finite. */
-function logPower(re: number, im: number): number {
-  return 0.5 * Math.log(0.25 * (re * re + im * im) + 1e-9)
+  // The logarithm of a spectrum is even and real, and so is its cepstrum: transforming twice comes back.
+  rest.fill(0)
+  fourier.transform(envelope, rest)
+  for (let quefrency = 0; quefrency < frameSize; quefrency++)
+    envelope[quefrency]! *= Math.min(quefrency, frameSize - quefrency) > envelopeQuefrency ? 0 : 1 / frameSize
+  rest.fill(0)
+  fourier.transform(envelope, rest)
 }
 
 /** The equaliser as natural logarithms of gains, one per frequency bin. */

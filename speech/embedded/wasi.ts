@@ -48,12 +48,15 @@ export function compileProgram(bytes: Uint8Array): Promise<Program> {
   return WebAssembly.compile(bytes)
 }
 
-/** Runs a program once, to its end, on this thread. A trap of the program is thrown as it comes. */
-export async function runProgram(program: Program, args: readonly string[]): Promise<ProgramResult> {
+/** Runs the program to its end, on this thread. Good for one time; a trap of the program is thrown as it comes. */
+export type ProgramRun = (args: readonly string[]) => ProgramResult
+
+/** Makes a program ready to run once, in a memory of its own. */
+export async function openRun(program: Program): Promise<ProgramRun> {
   const encoder = new TextEncoder()
-  const words = args.map((word) => encoder.encode(`${word}\0`))
   const files = new Map<string, OpenFile>()
   const open = new Map<number, OpenFile>()
+  let words: readonly Uint8Array[] = []
   let output = ''
   let memory = new DataView(new ArrayBuffer(0))
 
@@ -179,15 +182,18 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
     if (memory.buffer !== exported.memory.buffer) memory = new DataView(exported.memory.buffer)
   }
 
-  let exitCode = 0
-  try {
-    exported._start()
-  } catch (thrown) {
-    if (!(thrown instanceof Exit)) throw thrown
-    exitCode = thrown.code
+  return (args) => {
+    words = args.map((word) => encoder.encode(`${word}\0`))
+    let exitCode = 0
+    try {
+      exported._start()
+    } catch (thrown) {
+      if (!(thrown instanceof Exit)) throw thrown
+      exitCode = thrown.code
+    }
+    const written = [...files].map(([path, file]) => [path, file.bytes.subarray(0, file.length)] as const)
+    return { exitCode, files: new Map(written), output }
   }
-  const written = [...files].map(([path, file]) => [path, file.bytes.subarray(0, file.length)] as const)
-  return { exitCode, files: new Map(written), output }
 }
 
 function withFreshView(imports: Imports, refresh: () => void): Imports {

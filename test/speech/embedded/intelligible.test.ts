@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createEngine } from '../../../speech/embedded/engine.ts'
 import { readManifest, type ServerId, serverIds } from '../../../speech/manifest.ts'
+import { joinSamples } from '../../../speech/sample-queue.ts'
 import { suite } from '../../suite.ts'
 import { findJudge, type Judge, type Recording, wordErrorRate } from '../judge.ts'
 
@@ -55,13 +56,7 @@ async function speak(preset: string, text: string): Promise<Recording> {
   const voice = await engine.prepareVoice({ kind: 'preset', voice: preset })
   const pieces: Float32Array[] = []
   for await (const piece of engine.synthesize({ text, voice })) pieces.push(piece)
-  const samples = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    samples.set(piece, at)
-    at += piece.length
-  }
-  return { samples, sampleRate: engine.sampleRate }
+  return { samples: joinSamples(pieces), sampleRate: engine.sampleRate }
 }
 
 /** Noise with the loudness of the speech at every moment, from a fixed seed (Park and Miller 1988). */

@@ -4,6 +4,7 @@ import { createEngine } from '../../../speech/embedded/engine.ts'
 import { spellPlainly } from '../../../speech/embedded/spelling.ts'
 import type { VoiceHandle, VoiceSource } from '../../../speech/engine.ts'
 import { readManifest, serverIds } from '../../../speech/manifest.ts'
+import { joinSamples } from '../../../speech/sample-queue.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('the embedded voices')
@@ -107,7 +108,7 @@ test('the pitch of a known sound is measured', () => {
 async function speak(voice: VoiceHandle, text: string, instruct?: string): Promise<Float32Array> {
   const pieces: Float32Array[] = []
   for await (const piece of engine.synthesize({ text, voice, ...(instruct ? { instruct } : {}) })) pieces.push(piece)
-  return Float32Array.from(pieces.flatMap((piece) => [...piece]))
+  return joinSamples(pieces)
 }
 
 async function profile(source: VoiceSource): Promise<VoiceProfile> {

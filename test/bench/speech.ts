@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { profileVoice } from '../../speech/embedded/analysis.ts'
+import { createEngine } from '../../speech/embedded/engine.ts'
+import { readManifest, serverIds } from '../../speech/manifest.ts'
+import { joinSamples } from '../../speech/sample-queue.ts'
+import { aichatCommand } from '../command.ts'
+import { findJudge, type Recording, wordErrorRate } from '../speech/judge.ts'
+
+const sentences = [
+  'The quick brown fox jumps over the lazy dog near the river bank.',
+  'She told them that the weather would change before the end of the week.',
+  'People all over the world listen to music when they travel to work.',
+  'My brother wants to buy a new house with a large garden and a red door.',
+  'We have been waiting for the train since seven in the morning.',
+]
+const rounds = 7
+
+/** The embedded voices told apart and understood, and a speech server's speed over HTTP. */
+export async function bench(): Promise<void> {
+  await voices()
+  await speed()
+}
+
+/** Every preset: median pitch, spectral centroid, tempo, and how many words an automatic recogniser gets wrong. */
+async function voices(): Promise<void> {
+  const engine = createEngine()
+  const judge = findJudge()
+  const recordings = new Map<string, Recording>()
+  const names = new Set(serverIds.flatMap((id) => readManifest(id).voices.map((voice) => voice.id)))
+  for (const name of names) {
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: name })
+    for (const [index, text] of sentences.entries()) {
+      const pieces: Float32Array[] = []
+      for await (const piece of engine.synthesize({ text, voice })) pieces.push(piece)
+      recordings.set(`${name}.${index}`, { samples: joinSamples(pieces), sampleRate: engine.sampleRate })
+    }
+  }
+  const heard = typeof judge === 'string' ? undefined : await judge.transcribe(recordings)
+  if (typeof judge === 'string') say(`no word error rates: ${judge}`)
+  for (const id of serverIds) {
+    say(`\n${id.padEnd(16)} pitch Hz  centroid Hz  peaks/s  word error rate (${sentences.length} sentences)`)
+    for (const { id: name } of readManifest(id).voices) {
+      const own = sentences.map((_, index) => `${name}.${index}`)
+      const samples = joinSamples(own.map((key) => recordings.get(key)!.samples))
+      const { pitch, centroid, tempo } = profileVoice(samples, engine.sampleRate)
+      const rate = heard
+        ? wordErrorRate(sentences.join(' '), own.map((key) => heard.get(key)).join(' ')).toFixed(2)
+        : '-'
+      const figures = [pitch!.toFixed(0).padStart(8), centroid.toFixed(0).padStart(12), tempo.toFixed(2).padStart(8)]
+      say(`${name.padEnd(16)} ${figures.join(' ')} ${rate.padStart(8)}`)
+    }
+  }
+}
+
+interface Take {
+  readonly audioSeconds: number
+  readonly wallSeconds: number
+  readonly cpuSeconds: number
+  readonly firstAudioMs: number
+}
+
+/** Server B over HTTP on loopback, medians of seven; CPU is that of the server and its engine together. */
+async function speed(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, 'serve', 'voxb-tts', '--host', '127.0.0.1', '--port', '0'], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    const url = await addressOf(child)
+    const cold = await take(url, child.pid!, sentences[0]!)
+    say(`\nvoxb-tts over HTTP, first request of all: first audio after ${cold.firstAudioMs.toFixed(0)} ms`)
+    for (let warm = 0; warm < 10; warm++) await take(url, child.pid!, sentences.join(' '))
+    say('sentences  audio s  × real time (wall)  × real time (CPU)  first audio ms  memory MB (server + engine)')
+    for (const count of [1, 3, 10]) {
+      const text = Array.from({ length: count }, (_, index) => sentences[index % sentences.length]).join(' ')
+      const takes: Take[] = []
+      for (let round = 0; round < rounds; round++) takes.push(await take(url, child.pid!, text))
+      const columns = [
+        String(count).padStart(9),
+        median(takes.map((one) => one.audioSeconds))
+          .toFixed(1)
+          .padStart(8),
+        median(takes.map((one) => one.audioSeconds / one.wallSeconds))
+          .toFixed(1)
+          .padStart(19),
+        median(takes.map((one) => one.audioSeconds / one.cpuSeconds))
+          .toFixed(1)
+          .padStart(18),
+        median(takes.map((one) => one.firstAudioMs))
+          .toFixed(0)
+          .padStart(15),
+        processesOf(child.pid!)
+          .map(residentMegabytes)
+          .map((size) => size.toFixed(0))
+          .join(' + ')
+          .padStart(16),
+      ]
+      say(columns.join(' '))
+    }
+  } finally {
+    child.kill('SIGTERM')
+    await once(child, 'close')
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  let said = ''
+  for await (const piece of child.stderr!) {
+    said += String(piece)
+    const url = /serves voxb-tts on (http:\S+)/.exec(said)?.[1]
+    if (url) {
+      child.stderr!.resume()
+      return url
+    }
+  }
+  throw new Error(`the server did not start: ${said}`)
+}
+
+/** One streamed request: until the first audio behind the header, and until the end. */
+async function take(url: string, pid: number, input: string): Promise<Take> {
+  const cpuBefore = cpuSeconds(pid)
+  const started = performance.now()
+  const response = await fetch(`${url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ input, stream: true }),
+  })
+  let firstAudioMs = 0
+  let bytes = 0
+  for await (const piece of response.body!) {
+    bytes += piece.length
+    if (bytes > 44 && firstAudioMs === 0) firstAudioMs = performance.now() - started
+  }
+  const wallSeconds = (performance.now() - started) / 1000
+  if (response.status !== 200) throw new Error(`the server answered ${response.status}`)
+  return { audioSeconds: (bytes - 44) / 48_000, wallSeconds, cpuSeconds: cpuSeconds(pid) - cpuBefore, firstAudioMs }
+}
+
+/** The process and its children; only Linux tells. */
+function processesOf(pid: number): readonly number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/)
+    return [pid, ...children.filter(Boolean).map(Number)]
+  } catch {
+    return [pid]
+  }
+}
+
+/** User and system time in proc(5)'s clock ticks of 10 ms; NaN where there is no /proc. */
+function cpuSeconds(pid: number): number {
+  let ticks = 0
+  for (const one of processesOf(pid))
+    try {
+      const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      ticks += Number(fields[11]) + Number(fields[12])
+    } catch {
+      return Number.NaN
+    }
+  return ticks / 100
+}
+
+function residentMegabytes(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
