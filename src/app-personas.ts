@@ -8,6 +8,7 @@ import type { MemoryStore } from './personas/memory.ts'
 import type { Memories } from './personas/memory-service.ts'
 import type { PersonaStore, Personas } from './personas/persona.ts'
 import type { PersonaChat } from './personas/persona-chat.ts'
+import type { MiniLmEmbedder } from './runners/minilm.ts'
 import type { Settings } from './settings.ts'
 import type { Database } from './storage/sqlite/database.ts'
 
@@ -36,6 +37,8 @@ export interface PersonaAreaParts {
   readonly send: Send
   /** The file of the built-in word vectors. */
   readonly vectorFile: string
+  /** The embedding model that may be pulled. */
+  readonly minilm: MiniLmEmbedder
   /** How many tokens a request to this model may hold, where somebody knows. */
   readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
   /** Milliseconds, monotonic. */
@@ -45,7 +48,7 @@ export interface PersonaAreaParts {
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { db, settings, dna, send, vectorFile, now, clock } = parts
+  const { db, settings, dna, send, vectorFile, minilm, now, clock } = parts
   const [
     { createPersonaStore },
     { createMemoryStore },
@@ -79,6 +82,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   const embedders = createEmbedders({
     builtin: createBuiltinEmbedder(vectorFile),
     ollama: createOllamaEmbeddings({ url: settings.ollamaHost, send, now }),
+    pulled: minilm,
   })
   const plain = createPersonas({
     store: stores.personas,

@@ -12,11 +12,13 @@ import type { PersonaArea } from './app-personas.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
 import type { Router } from './chat/router.ts'
+import { defaultChatModel } from './hub/known-models.ts'
 import { createKeychain } from './keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from './keychain/keychain-secrets.ts'
 import { createPluginHost, type PluginHost } from './plugins/host.ts'
 import { createKeys, type Keys } from './plugins/keys.ts'
 import type { PluginManifest } from './plugins/manifest.ts'
+import type { EmbeddedRunner } from './runners/embedded.ts'
 import type { OllamaRunner } from './runners/ollama.ts'
 import { readSecret, type Settings } from './settings.ts'
 import { openPluginFiles } from './storage/plugin-files.ts'
@@ -27,6 +29,7 @@ import type { Database } from './storage/sqlite/database.ts'
 export interface Chat {
   readonly router: Router
   readonly ollama: OllamaRunner
+  readonly embedded: EmbeddedRunner
 }
 
 /** The product: one value that every face receives. */
@@ -83,6 +86,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const database = once(openDatabaseFile)
   const personas = once(openPersonaArea)
   const dna = once(openDnaArea)
+  const models = once(openModelArea)
 
   return {
     settings,
@@ -92,12 +96,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     health,
     ownPorts,
     chat: once(openChat),
-    models: once(async () => {
-      const { openModels } = await import('./app-models.ts')
-      const models = await openModels({ settings, plugins, store, keys, now })
-      closers.push(models.close)
-      return models
-    }),
+    models,
     accounts: once(openAccounts),
     personas,
     dna,
@@ -181,7 +180,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   }
 
   async function openPersonaArea(): Promise<PersonaArea> {
-    const [db, { openPersonas }] = await Promise.all([database(), import('./app-personas.ts')])
+    const [db, { openPersonas }, { minilm }] = await Promise.all([database(), import('./app-personas.ts'), models()])
     // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
     const outbound = once(async () => {
       const opened = (await import('./outbound/agent.ts')).openOutbound({ allowPrivate: true })
@@ -194,6 +193,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       dna,
       send: async (request) => (await outbound()).send(request),
       vectorFile: join(packageFolder('dist'), 'data', 'word-vectors.bin'),
+      minilm,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
       now,
       clock: Date.now,
@@ -208,6 +208,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return openDna({ db, paths, personas: area.personas, defaultModel: () => model, clock: Date.now })
   }
 
+  async function openModelArea(): Promise<Models> {
+    const { openModels } = await import('./app-models.ts')
+    const area = openModels({ settings, plugins, store, keys, ownPorts, now })
+    closers.push(area.close)
+    return area
+  }
+
   async function openChat(): Promise<Chat> {
     const [
       { openOutbound },
@@ -216,6 +223,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       { createRouter },
       { createOllamaRunner },
       { dialectFor },
+      { embedded },
     ] = await Promise.all([
       import('./outbound/agent.ts'),
       import('./chat/attempts.ts'),
@@ -223,6 +231,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       import('./chat/router.ts'),
       import('./runners/ollama.ts'),
       import('./chat/dialects/dialects.ts'),
+      models(),
     ])
     const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
     // The local runner's address is the operator's own word and may always be private.
@@ -257,13 +266,18 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
         if (known.size < 1000) known.set(model, target)
         return target
       },
-      local: (model) => ollama.target(model),
+      async local(model) {
+        // A pulled model that is asked for by its name answers, whatever else runs.
+        const names = model !== undefined && embedded.models().includes(model) ? await ollama.models() : undefined
+        const pulled = names?.every(({ name }) => name !== model && name !== `${model}:latest`)
+        return (pulled ? undefined : await ollama.target(model)) ?? embedded.target(model)
+      },
       advice: () => advice(settings, plugins),
       attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
       now,
       observe: health.observe,
     })
-    return { router, ollama }
+    return { router, ollama, embedded }
   }
 }
 
@@ -302,6 +316,7 @@ function advice(settings: Settings, plugins: PluginHost): readonly string[] {
     ready
       ? `Activate a plugin whose key is set: aichat plugin activate ${ready.id}`
       : 'Use a provider: set its key, such as OPENAI_API_KEY, and run aichat plugin activate openai',
+    `or pull a small model that runs on this machine: aichat models pull ${defaultChatModel}`,
     `or start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`,
   ]
 }

@@ -85,7 +85,7 @@ export const listEmbeddingModels = defineOperation({
     models: z.array(
       z.object({
         name: z.string(),
-        provider: z.enum(['builtin', 'ollama']),
+        provider: z.enum(['builtin', 'pulled', 'ollama']),
         dimension: z.exactOptional(z.int()),
         note: z.exactOptional(z.string()),
       }),

@@ -27,7 +27,7 @@ export interface Embedder {
 /** An embedding model as `GET /api/embeddings/models` lists it. */
 export interface EmbeddingModel {
   readonly name: string
-  readonly provider: 'builtin' | 'ollama'
+  readonly provider: 'builtin' | 'pulled' | 'ollama'
   readonly dimension?: number
   /** What it cannot do. */
   readonly note?: string

@@ -1,18 +1,21 @@
 import { AppError } from '../errors.ts'
-import { builtinModel, type Embedder, type Embedders } from '../personas/embedding.ts'
+import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/embedding.ts'
 import { builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
+import type { MiniLmEmbedder } from './minilm.ts'
 
 export interface EmbeddersParts {
   readonly builtin: Embedder
   readonly ollama: OllamaEmbeddings
+  /** The model that `aichat models pull` brings. */
+  readonly pulled: MiniLmEmbedder
 }
 
 /** What is suggested to someone who has no embedding model: small, good, and permissively licensed. */
 const suggested = ['nomic-embed-text', 'embeddinggemma', 'all-minilm']
 
-/** The built-in embedder and the models of the local runner. */
-export function createEmbedders({ builtin, ollama }: EmbeddersParts): Embedders {
+/** The built-in embedder, the pulled model, and the models of the local runner. */
+export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Embedders {
   const embedders = new Map<string, Embedder>()
   return {
     async list() {
@@ -25,38 +28,50 @@ export function createEmbedders({ builtin, ollama }: EmbeddersParts): Embedders 
           ...(dimension !== undefined && { dimension }),
           note: builtinNote,
         },
+        ...(pulled.isInstalled() ? [pulledEntry(pulled)] : []),
         ...(installed ?? []).map(({ name, dimension }) => ({
           name,
           provider: 'ollama' as const,
           ...(dimension !== undefined && { dimension }),
         })),
       ]
-      return installed && installed.length > 0 ? { models } : { models, instructions: instructions(installed) }
+      return models.length > 1 ? { models } : { models, instructions: instructions(installed, pulled.model) }
     },
     embedder(model) {
       if (model === undefined || model === builtinModel) return builtin
+      if (model === pulled.model) return pulled
       const known = embedders.get(model) ?? ollama.embedder(model)
       embedders.set(model, known)
       return known
     },
     async require(model) {
-      if (model === builtinModel) return
+      if (model === builtinModel || (model === pulled.model && pulled.isInstalled())) return
+      if (model === pulled.model)
+        throw new AppError('invalid', `The embedding model ${model} is not installed`, {
+          details: [`Install it: aichat models pull ${model}`],
+        })
       const installed = await ollama.installed()
       if (installed?.some(({ name }) => name === model || name === `${model}:latest`)) return
       throw new AppError('invalid', `The embedding model ${model} is not installed`, {
         details: [
           ...(installed ? [] : ['No model runner answers: start Ollama (https://ollama.com/download)']),
           `Install it: ollama pull ${model}`,
-          `or name one that is: ${[builtinModel, ...(installed ?? []).map(({ name }) => name)].join(', ')}`,
+          `or name one that is: ${[builtinModel, ...(pulled.isInstalled() ? [pulled.model] : []), ...(installed ?? []).map(({ name }) => name)].join(', ')}`,
         ],
       })
     },
   }
 }
 
-function instructions(installed: readonly unknown[] | undefined): readonly string[] {
+function pulledEntry(pulled: MiniLmEmbedder): EmbeddingModel {
+  const dimension = pulled.space()?.dimension
+  return { name: pulled.model, provider: 'pulled', ...(dimension !== undefined && { dimension }) }
+}
+
+function instructions(installed: readonly unknown[] | undefined, pullable: string): readonly string[] {
   return [
-    'For better matches install an embedding model in Ollama:',
+    `For better matches pull an embedding model: aichat models pull ${pullable}`,
+    'or install one in Ollama:',
     ...(installed ? [] : ['start Ollama (https://ollama.com/download); none answers now']),
     ...suggested.map((model) => `ollama pull ${model}`),
     `and name it in the persona's embedding_model; until then the model "${builtinModel}" is used`,
