@@ -4,18 +4,18 @@ _aichat() {
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
     case "$path|$word" in
-    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|refresh' | 'models|restore' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona memory|help' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
     esac
   done
   case "$path" in
     '')
-      commands='chat plugin models tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
+      commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
       flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'chat')
       commands=''
-      flags='-m --model -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --dry-run -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --dry-run -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'plugin')
@@ -84,7 +84,7 @@ _aichat() {
       kind='plugins'
       ;;
     'models')
-      commands='list refresh restore'
+      commands='list embeddings refresh restore'
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
@@ -92,6 +92,11 @@ _aichat() {
       commands=''
       flags='--installed -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind='plugins'
+      ;;
+    'models embeddings')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
       ;;
     'models refresh')
       commands=''
@@ -102,6 +107,136 @@ _aichat() {
       commands=''
       flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind='plugins'
+      ;;
+    'persona')
+      commands='list show create update remove memory state adapt undo backup restore export import verify'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona list')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona show')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona create')
+      commands=''
+      flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona update')
+      commands=''
+      flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona remove')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory')
+      commands='add list search wipe help'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory add')
+      commands=''
+      flags='--importance --category --pin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory list')
+      commands=''
+      flags='--category -n --limit --offset -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory search')
+      commands=''
+      flags='-n --limit --min-score -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory wipe')
+      commands=''
+      flags='--category --before -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona memory help')
+      commands=''
+      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona state')
+      commands=''
+      flags='--log -n --limit -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona adapt')
+      commands=''
+      flags='--type --trigger --changes --key -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona undo')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona backup')
+      commands=''
+      flags='--list -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona restore')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona export')
+      commands=''
+      flags='-o --output --format --encrypt --passphrase-stdin --no-embeddings --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona import')
+      commands=''
+      flags='--mode --into --model --dry-run --passphrase-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'persona verify')
+      commands=''
+      flags='--passphrase-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session')
+      commands='list show rename export remove'
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session list')
+      commands=''
+      flags='-n --limit -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session show')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session rename')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session export')
+      commands=''
+      flags='--format -o --output --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
+      ;;
+    'session remove')
+      commands=''
+      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      kind=''
       ;;
     'tts')
       commands='voices health clone design'
