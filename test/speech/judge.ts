@@ -1,10 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { resample } from '../../speech/resample.ts'
 import { writeWav } from '../../speech/wav.ts'
+import { haveProgram } from '../debian.ts'
 
 /**
  * A judge of what can be understood: the automatic recogniser PocketSphinx with its open vocabulary of 129,000 English
@@ -21,30 +22,13 @@ export interface Recording {
 }
 
 const model = '/usr/share/pocketsphinx/model/en-us'
-const packages = ['pocketsphinx', 'pocketsphinx-en-us']
 
-/** The judge, installed by apt where that is possible; otherwise why there is none. */
-export function findJudge(): Judge | string {
-  if (!isInstalled()) install()
-  return isInstalled() ? { transcribe } : `the Debian packages ${packages.join(' and ')} are not installed`
-}
-
-function isInstalled(): boolean {
-  const { error } = spawnSync('pocketsphinx_batch', ['-help'], { stdio: 'ignore', timeout: 10_000 })
-  return !error && existsSync(join(model, 'en-us.lm.bin'))
-}
-
-function install(): void {
-  if (process.getuid?.() !== 0) return
-  const options = {
-    stdio: 'ignore' as const,
-    timeout: 60_000,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  }
-  const fetched = spawnSync('apt-get', ['install', '-y', '-qq', ...packages], options)
-  if (fetched.error || fetched.status === 0) return
-  spawnSync('apt-get', ['update', '-qq'], options)
-  spawnSync('apt-get', ['install', '-y', '-qq', ...packages], options)
+/** The judge, installed by apt where that is possible; undefined elsewhere, and a line that says why. */
+export function findJudge(): Judge | undefined {
+  if (!haveProgram('pocketsphinx_batch', ['pocketsphinx', 'pocketsphinx-en-us'])) return undefined
+  if (existsSync(join(model, 'en-us.lm.bin'))) return { transcribe }
+  process.stdout.write('skipped: the model of PocketSphinx is not installed (Debian package pocketsphinx-en-us)\n')
+  return undefined
 }
 
 async function transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>> {
