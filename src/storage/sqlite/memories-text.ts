@@ -1,6 +1,6 @@
 import type { Neighbour } from '../../personas/memory.ts'
-import { inverseFrequency } from '../../personas/ranking.ts'
 import { aboutTerms, gap, isQuestion, reach, readContext, writeContext } from '../../personas/ranking-index.ts'
+import { inverseFrequency } from '../../personas/ranking-lexical.ts'
 import { termsOf } from '../../personas/ranking-terms.ts'
 import type { Database } from './database.ts'
 import { type NumberRange, rangeOf } from './memories-scope.ts'
