@@ -5,6 +5,7 @@ import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakTe
 import { type Cli, note, show, table } from './cli.ts'
 import { readInput, writeOutput } from './files.ts'
 import { openPlayer } from './player.ts'
+import { openProgress } from './progress.ts'
 import type { AudioOptions, CloneOptions, DesignOptions, SpeakOptions, TextOptions } from './tts.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 
@@ -152,16 +153,15 @@ function countsOf({ headers }: Download): readonly [spoken: number, total: numbe
 
 /** The same pieces, with a bar on stderr that moves with the chunks. */
 async function* watched(cli: Cli, answer: Download): AsyncGenerator<Uint8Array> {
-  const width = 30
+  const progress = openProgress(cli)
   try {
     for await (const piece of piecesOf(answer)) {
       const [spoken, total] = countsOf(answer)
-      const done = Math.round((width * spoken) / total)
-      cli.io.stderr.write(`\r[${'#'.repeat(done)}${'.'.repeat(width - done)}] ${spoken}/${total}`)
+      progress.show(spoken / total, `${spoken} of ${total} parts spoken`)
       yield piece
     }
   } finally {
-    cli.io.stderr.write('\r\x1b[K')
+    progress.clear()
   }
 }
 
