@@ -3,7 +3,7 @@ function __aichat_path
     set -l path ''
     for word in (commandline -opc)[2..-1]
         switch "$path|$word"
-            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|list' 'persona memory|search' 'persona memory|wipe' 'persona memory|help' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
+            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|list' 'persona memory|search' 'persona memory|wipe' 'persona memory|help' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
                 set path (string trim -- "$path $word")
         end
     end
@@ -107,6 +107,8 @@ complete -c aichat -n '__aichat_at \'models\'' -f -a list -d 'list the models of
 complete -c aichat -n '__aichat_at \'models\'' -f -a embeddings -d 'list the models that find memories by meaning, and how to get a better one'
 complete -c aichat -n '__aichat_at \'models\'' -f -a refresh -d 'fetch the lists of the named plugins, or of all, from their providers'
 complete -c aichat -n '__aichat_at \'models\'' -f -a restore -d 'go back to a plugin\'s list before the last change'
+complete -c aichat -n '__aichat_at \'models\'' -f -a pull -d 'bring a model to this machine: smollm2-360m or smollm2-135m (chat), minilm (embeddings), voxb-tts (speech)'
+complete -c aichat -n '__aichat_at \'models\'' -f -a remove -d 'remove a pulled model from this machine'
 complete -c aichat -n '__aichat_at \'models\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'models list\'' -l installed -d 'list the models of this machine instead'
 complete -c aichat -n '__aichat_at \'models list\'' -s h -l help -d 'show help'
@@ -120,6 +122,8 @@ complete -c aichat -n '__aichat_at \'models refresh\'' -s h -l help -d 'show hel
 complete -c aichat -n '__aichat_at \'models refresh\'' -f -a '(aichat __complete plugins 2>/dev/null </dev/null)'
 complete -c aichat -n '__aichat_at \'models restore\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'models restore\'' -f -a '(aichat __complete plugins 2>/dev/null </dev/null)'
+complete -c aichat -n '__aichat_at \'models pull\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'models remove\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a list -d 'list your personas'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a show -d 'show a persona, by its id or its name'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a create -d 'create a persona'

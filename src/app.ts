@@ -11,6 +11,7 @@ import type { Models } from './app-models.ts'
 import type { PersonaArea } from './app-personas.ts'
 import { createCircuits } from './chat/circuit.ts'
 import { createHealth, type Health } from './chat/health.ts'
+import type { Send } from './chat/provider.ts'
 import type { Router } from './chat/router.ts'
 import { defaultChatModel } from './hub/known-models.ts'
 import { createKeychain } from './keychain/keychain.ts'
@@ -30,6 +31,8 @@ export interface Chat {
   readonly router: Router
   readonly ollama: OllamaRunner
   readonly embedded: EmbeddedRunner
+  /** The way out to the providers. */
+  readonly send: Send
 }
 
 /** The product: one value that every face receives. */
@@ -277,7 +280,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       now,
       observe: health.observe,
     })
-    return { router, ollama, embedded }
+    return { router, ollama, embedded, send: outbound.send }
   }
 }
 

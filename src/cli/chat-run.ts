@@ -56,8 +56,14 @@ async function preview(cli: Cli, messages: readonly Message[], options: ChatOpti
 /** Asks and prints; returns the answer's text. */
 async function ask(cli: Cli, messages: readonly Message[], options: ChatOptions): Promise<string> {
   const request = input(messages, options, await defaults(cli))
-  const streamed = options.stream && !cli.globals().json
-  return streamed ? streamAnswer(cli, request) : wholeAnswer(cli, request)
+  const answer = options.stream && !cli.globals().json ? streamAnswer : wholeAnswer
+  try {
+    return await answer(cli, request)
+  } catch (reason) {
+    const { offerModel } = await import('./models-pull.ts')
+    if (!(await offerModel(cli, reason))) throw reason
+    return answer(cli, request)
+  }
 }
 
 async function wholeAnswer(cli: Cli, request: ReturnType<typeof input>): Promise<string> {

@@ -61,4 +61,22 @@ export function addModelCommands(program: Command, cli: Cli): void {
       const { runRestore } = await import('./models-refresh.ts')
       await runRestore(cli, plugin)
     })
+
+  models
+    .command('pull <name>')
+    .description(
+      'bring a model to this machine: smollm2-360m or smollm2-135m (chat), minilm (embeddings), voxb-tts (speech)',
+    )
+    .action(async (name: string) => {
+      const { runPull } = await import('./models-pull.ts')
+      await runPull(cli, name)
+    })
+
+  models
+    .command('remove <name>')
+    .description('remove a pulled model from this machine')
+    .action(async (name: string) => {
+      const { runRemove } = await import('./models-pull.ts')
+      await runRemove(cli, name)
+    })
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { App } from '../app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { defineOperation } from './operation.ts'
+import { pulledModelOperations } from './pulled-models.ts'
 
 const modelRow = z.object({
   id: z.string(),
@@ -9,6 +11,8 @@ const modelRow = z.object({
   runner: z.string().nullable(),
   type: z.enum(['chat', 'embedding', 'tts']),
   default: z.boolean(),
+  /** The size on the disk, of a pulled model. */
+  bytes: z.exactOptional(z.int()),
 })
 
 export const listModels = defineOperation({
@@ -17,27 +21,14 @@ export const listModels = defineOperation({
   path: '/api/models',
   access: 'user',
   impersonal: true,
-  summary:
-    "Lists the models of the plugins, from their stored lists; with `installed`, those of this machine's runner.",
+  summary: 'Lists the models of the plugins, from their stored lists; with `installed`, those on this machine.',
   input: z.object({
     plugin: z.exactOptional(z.string()),
     installed: z.union([z.boolean(), z.stringbool()]).default(false),
   }),
   output: z.object({ models: z.array(modelRow) }),
   run: async ({ app }, { plugin, installed }) => {
-    if (installed) {
-      const { ollama } = await app.chat()
-      const names = (await ollama.models()) ?? []
-      return {
-        models: names.map(({ name, embedding }) => ({
-          id: name,
-          plugin: null,
-          runner: 'ollama',
-          type: embedding ? ('embedding' as const) : ('chat' as const),
-          default: name === app.settings.localModel,
-        })),
-      }
-    }
+    if (installed) return { models: await installedModels(app) }
     const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]
     return {
       models: plugins.flatMap((view) =>
@@ -52,6 +43,31 @@ export const listModels = defineOperation({
     }
   },
 })
+
+/** What the model runner has, and what was pulled. */
+async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
+  const [{ ollama, embedded }, { hub }] = [await app.chat(), await app.models()]
+  const names = (await ollama.models()) ?? []
+  const preferred = embedded.target(undefined)?.model
+  return [
+    ...names.map(({ name, embedding }) => ({
+      id: name,
+      plugin: null,
+      runner: 'ollama',
+      type: embedding ? ('embedding' as const) : ('chat' as const),
+      default: name === app.settings.localModel,
+    })),
+    ...hub.installed().map(({ name, kind, bytes }) => ({
+      id: name,
+      plugin: null,
+      runner: kind === 'tts' ? 'voxb-tts' : 'embedded',
+      type: kind,
+      // Where a model runner answers it is asked before a pulled model is.
+      default: name === preferred && names.length === 0,
+      bytes,
+    })),
+  ]
+}
 
 const refreshRow = z.looseObject({
   plugin: z.string(),
@@ -77,6 +93,7 @@ export const refreshModels = defineOperation({
   path: '/api/models/refresh',
   access: 'admin',
   impersonal: true,
+  audited: true,
   summary:
     'Fetches model lists from their providers: of the named plugins, or of all that are not retired and whose key is set. A list that makes no sense leaves the old one in use.',
   input: z.object({
@@ -125,10 +142,11 @@ export const restoreModels = defineOperation({
   path: '/api/models/restore',
   access: 'admin',
   impersonal: true,
+  audited: true,
   summary: "Goes back to a plugin's list before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,
   run: async ({ app }, { plugin }) => plain((await app.models()).lists.restore(plugin)),
 })
 
-export const modelOperations = [listModels, refreshModels, restoreModels]
+export const modelOperations = [listModels, refreshModels, restoreModels, ...pulledModelOperations]

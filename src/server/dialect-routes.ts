@@ -44,6 +44,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       errorBody: openaiError,
     },
     { method: 'POST', path: '/v1/audio/speech', handle: speakText, errorBody: openaiError },
+    { method: 'POST', path: '/v1/embeddings', handle: embedTexts, errorBody: openaiError },
     { method: 'GET', path: '/v1/models', handle: listModels, errorBody: openaiError },
     { method: 'GET', path: '/v1/models/:id', handle: showModel, errorBody: openaiError },
     {
@@ -100,6 +101,13 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     await whileLoggedIn(exchange, identity, () => sendDownload(exchange, speech))
   }
 
+  async function embedTexts(exchange: Exchange): Promise<void> {
+    await identify(exchange, user)
+    const { createEmbeddings, embeddingsInput, embeddingsLimit } = await import('../operations/embeddings.ts')
+    const input = parseInput({ input: embeddingsInput }, await readJson(exchange.request, embeddingsLimit))
+    sendJson(exchange, 200, await createEmbeddings(app, input, exchange.signal))
+  }
+
   /** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */
   async function models(): Promise<readonly { id: string; owned_by: string }[]> {
     const chatPlugins = app.plugins
@@ -111,10 +119,9 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     const named = chatPlugins.flatMap((plugin) =>
       plugin.model_map.map((id) => ({ id: plugin.active ? id : `${plugin.id}:${id}`, owned_by: plugin.id })),
     )
-    const { ollama } = await app.chat()
-    const local = ((await ollama.models()) ?? [])
-      .filter((model) => !model.embedding)
-      .map((model) => ({ id: model.name, owned_by: 'local' }))
+    const { ollama, embedded } = await app.chat()
+    const running = ((await ollama.models()) ?? []).filter((model) => !model.embedding).map((model) => model.name)
+    const local = [...running, ...embedded.models()].map((id) => ({ id, owned_by: 'local' }))
     return [...named, ...local]
   }
 

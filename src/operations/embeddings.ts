@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import type { App } from '../app.ts'
+import { AppError } from '../errors.ts'
+import { builtinModel } from '../personas/embedding.ts'
+import { embedWithPlugin } from '../plugins/embeddings.ts'
+import type { PluginManifest } from '../plugins/manifest.ts'
+
+/** OpenAI's request for embeddings (https://platform.openai.com/docs/api-reference/embeddings/create). */
+export const embeddingsInput = z.looseObject({
+  input: z.union(
+    [z.string().max(200_000), z.array(z.string().max(200_000)).min(1).max(2048)],
+    'must be a text or a list of 1 to 2048 texts; lists of tokens are not read',
+  ),
+  model: z.string().min(1).max(300).default(''),
+  encoding_format: z.enum(['float', 'base64']).default('float'),
+  dimensions: z.exactOptional(z.int().min(1).max(100_000)),
+})
+
+export type EmbeddingsInput = z.output<typeof embeddingsInput>
+
+/** The longest request body in bytes. */
+export const embeddingsLimit = 16 * 1024 * 1024
+
+interface Made {
+  readonly model: string
+  readonly vectors: readonly Float32Array[]
+  readonly tokens: number | undefined
+}
+
+/**
+ * Embeddings in OpenAI's shape: by the plugin that the model's prefix or the active embedding plugin names, by the built-in
+ * or the pulled model, or by the model runner. Throws `not_found` for a model that nobody has.
+ */
+export async function createEmbeddings(
+  app: App,
+  input: EmbeddingsInput,
+  signal?: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const texts = [input.input].flat()
+  const plugin = pluginFor(app, input.model)
+  const made = plugin
+    ? await byPlugin(app, plugin, input, texts, signal)
+    : await onThisMachine(app, input, texts, signal)
+  const tokens = made.tokens ?? estimateTokens(texts)
+  return {
+    object: 'list',
+    data: made.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: input.encoding_format === 'base64' ? base64(vector) : Array.from(vector),
+    })),
+    model: made.model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+interface PluginChoice {
+  readonly manifest: PluginManifest
+  readonly model: string
+}
+
+/** `plugin:model`, a model in the active embedding plugin's list, or that plugin where no model is named. */
+function pluginFor(app: App, asked: string): PluginChoice | undefined {
+  const colon = asked.indexOf(':')
+  const named = colon > 0 ? app.plugins.find(asked.slice(0, colon)) : undefined
+  if (named?.type === 'embedding') return { manifest: named, model: asked.slice(colon + 1) || defaultOf(named) }
+  const active = app.plugins.active('embedding')
+  if (!active || (asked !== '' && !active.model_map.includes(asked))) return undefined
+  return { manifest: active, model: asked || defaultOf(active) }
+}
+
+function defaultOf({ default_model: name, model_map: list }: PluginManifest): string {
+  return name ?? list[0]!
+}
+
+async function byPlugin(
+  app: App,
+  { manifest, model }: PluginChoice,
+  { dimensions }: EmbeddingsInput,
+  input: readonly string[],
+  signal?: AbortSignal,
+): Promise<Made> {
+  const { send } = await app.chat()
+  const parts = {
+    send,
+    keyHeader: (url: string) => app.keys.headerFor(manifest, url),
+    redact: app.keys.redact,
+    signal,
+  }
+  return { model, ...(await embedWithPlugin(manifest, { model, input, dimensions }, parts)) }
+}
+
+async function onThisMachine(
+  app: App,
+  { model: asked, dimensions }: EmbeddingsInput,
+  texts: readonly string[],
+  signal?: AbortSignal,
+): Promise<Made> {
+  const { embedders } = await app.personas()
+  const { models } = await embedders.list()
+  const found = models.find(({ name }) => name === asked || name === `${asked}:latest`)
+  // Nobody is named: the pulled model, else the built-in one.
+  const chosen = asked === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
+  if (!chosen)
+    throw new AppError('not_found', `There is no embedding model "${asked.slice(0, 100)}"`, {
+      details: [`There are ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
+    })
+  const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)
+  const size = vectors[0]?.length ?? 0
+  if (dimensions !== undefined && dimensions !== size)
+    throw new AppError('invalid', 'Invalid request', {
+      details: [`dimensions: ${chosen.name || builtinModel} has ${size}`],
+    })
+  return { model: chosen.name, vectors, tokens: undefined }
+}
+
+/** 32-bit numbers, little endian, as OpenAI's clients unpack them. */
+function base64(vector: Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * 4)
+  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4)
+  return bytes.toString('base64')
+}
+
+/** Four UTF-8 bytes each (OpenAI's rule of thumb for English), where nobody counts. */
+function estimateTokens(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
+}

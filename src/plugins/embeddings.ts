@@ -1,0 +1,93 @@
+import { readWireError } from '../chat/dialects/wire-error.ts'
+import type { Send } from '../chat/provider.ts'
+import { AppError, type FailureCode } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import type { PluginManifest } from './manifest.ts'
+
+export interface PluginEmbeddings {
+  readonly vectors: readonly Float32Array[]
+  /** Tokens that the provider counted, where it says. */
+  readonly tokens: number | undefined
+}
+
+export interface PluginEmbeddingsParts {
+  readonly send: Send
+  readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly redact: (text: string) => string
+  readonly signal?: AbortSignal | undefined
+}
+
+const timeouts = { connect: 5_000, firstByte: 60_000, idle: 30_000 }
+const longestReply = 64 * 1024 * 1024
+
+/**
+ * Embeddings by a plugin of type `embedding`: OpenAI's request at its endpoint
+ * (https://platform.openai.com/docs/api-reference/embeddings). Throws an AppError of the class of what went wrong.
+ */
+export async function embedWithPlugin(
+  manifest: PluginManifest,
+  request: { readonly model: string; readonly input: readonly string[]; readonly dimensions?: number | undefined },
+  { send, keyHeader, redact, signal }: PluginEmbeddingsParts,
+): Promise<PluginEmbeddings> {
+  const url = manifest.endpoint
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  for (const [name, value] of [...Object.entries(manifest.headers ?? {}), ...Object.entries(await keyHeader(url))])
+    headers[name.toLowerCase()] = value
+  const { model, input, dimensions } = request
+  const body = JSON.stringify({ model, input, ...(dimensions !== undefined && { dimensions }) })
+  let status: number
+  let text: string
+  try {
+    const reply = await send({ method: 'POST', url, headers, body, timeouts, signal })
+    status = reply.status
+    text = await reply.text(longestReply)
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    const words = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('unavailable', `${manifest.id} could not be asked: ${words}`, { cause })
+  }
+  if (status < 200 || status > 299) throw refusal(manifest, status, redact(wordsIn(text)))
+  return readAnswer(manifest, text, input.length)
+}
+
+function readAnswer({ id }: PluginManifest, text: string, count: number): PluginEmbeddings {
+  let answer: unknown
+  try {
+    answer = parseJson(text, `the answer of ${id}`)
+  } catch (cause) {
+    throw new AppError('protocol', `${id} answered with something that is no JSON`, { cause })
+  }
+  const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: { total_tokens?: unknown } }
+  const rows = (Array.isArray(data) ? data : []) as { index?: unknown; embedding?: unknown }[]
+  const vectors: Float32Array[] = new Array(count)
+  for (const [place, { index, embedding }] of rows.entries()) {
+    const numbers = Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')
+    if (numbers) vectors[typeof index === 'number' ? index : place] = Float32Array.from(embedding as number[])
+  }
+  const size = vectors[0]?.length ?? 0
+  if (rows.length !== count || size === 0 || !Array.from(vectors).every((vector) => vector?.length === size))
+    throw new AppError('protocol', `${id} sent no vectors that could be used`)
+  return { vectors, tokens: typeof usage?.total_tokens === 'number' ? usage.total_tokens : undefined }
+}
+
+function refusal({ id, auth }: PluginManifest, status: number, words: string): AppError {
+  const said = words === '' ? '' : `: ${words}`
+  if (status === 401 || status === 403)
+    return new AppError('forbidden', `${id} refused ${auth.key_env || 'a key'}${said}`)
+  const codes: Record<number, FailureCode> = {
+    400: 'invalid',
+    404: 'not_found',
+    413: 'too_large',
+    422: 'invalid',
+    429: 'rate_limited',
+  }
+  return new AppError(codes[status] ?? (status >= 500 ? 'unavailable' : 'protocol'), `${id} answered ${status}${said}`)
+}
+
+function wordsIn(text: string): string {
+  try {
+    return (readWireError(JSON.parse(text))?.message ?? '').replace(/\s+/g, ' ').slice(0, 300)
+  } catch {
+    return ''
+  }
+}
