@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
 import type { GeluForm } from '../onnx/operators.ts'
 import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
-import { openQuantised } from '../onnx/quantisation.ts'
+import { openQuantised, type QuantisationPlan } from '../onnx/quantisation.ts'
 import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../onnx/safetensors.ts'
 import { type Device, openSession, type Session, type TensorData } from '../onnx/session.ts'
 import { createStream, type Stream } from '../onnx/stream.ts'
@@ -79,8 +79,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     const tokenizer = await openFittingTokenizer(folder, geometry)
     const cloning = await cloningState(file, geometry)
     signal?.throwIfAborted()
-    const plan = { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
-    const quantised = precision === 'int8' ? keep(await openQuantised(file, plan)) : file
+    const quantised = precision === 'int8' ? keep(await openQuantised(file, quantisationPlan(cacheFolder))) : file
     signal?.throwIfAborted()
 
     const languageModel = languageModelShape(geometry, configuration)
@@ -152,6 +151,11 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     signal?.throwIfAborted()
     return session
   }
+}
+
+/** How the weights are quantised. */
+export function quantisationPlan(cacheFolder: string): QuantisationPlan {
+  return { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
 }
 
 /**

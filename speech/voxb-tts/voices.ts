@@ -131,7 +131,7 @@ function requireEncoder({ cloning }: PocketModel, folder: string): void {
   throw new AppError('unavailable', 'The installed pocket-tts model cannot clone voices', {
     details: [
       `its voice encoder ${state} in ${join(folder, 'model.safetensors')}, as in the open edition of the weights`,
-      'the edition that can: accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and pull the model again',
+      'for the edition that can: accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and run `aichat models pull voxb-tts`',
     ],
   })
 }

@@ -6,6 +6,7 @@ import { type NewTensor, openTensorFile, writeTensorFile } from '../../speech/on
 import { createPocketEngine } from '../../speech/voxb-tts/engine.ts'
 import { companionFolders, findPocketModel, findPocketModels } from '../../speech/voxb-tts/model-folder.ts'
 import type { AppError } from '../../src/errors.ts'
+import { knownModels } from '../../src/hub/known-models.ts'
 import { suite } from '../suite.ts'
 import { temporaryFolder } from './pocket-folders.ts'
 import { makePocketModel, modelTensors, tinySize, tokenizerModel } from './pocket-model.ts'
@@ -225,6 +226,17 @@ test('models are found where the hub and hands put them, English and the edition
       ['German', join(open, 'german')],
     ],
   )
+})
+
+test('every model that can be pulled is found where it is put', async () => {
+  const pulled = [...knownModels.values()].filter((known) => known.name.startsWith('voxb-tts'))
+  assert.ok(pulled.length >= 6)
+  for (const { editions } of pulled)
+    for (const { folder } of editions) {
+      const models = temporaryFolder()
+      await makePocketModel(join(models, ...folder.split('/')))
+      assert.is(findPocketModel(models), join(models, ...folder.split('/')))
+    }
 })
 
 test('the gated weights take tokenizer and voices from the open edition', async () => {

@@ -1,0 +1,233 @@
+/**
+ * Server B with pocket-tts on random weights of the published size, which this bench makes: what they speak is noise, but
+ * nothing that is computed depends on what is spoken, except the end, which never comes here.
+ */
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openQuantised } from '../../speech/onnx/quantisation.ts'
+import { openTensorFile } from '../../speech/onnx/safetensors.ts'
+import type { TensorData } from '../../speech/onnx/session.ts'
+import { openSpeechService, type SpeechService } from '../../speech/service.ts'
+import { decoderShape } from '../../speech/voxb-tts/mimi-decoder.ts'
+import { openPocketModel, type PocketModel, quantisationPlan } from '../../speech/voxb-tts/model.ts'
+import { createSpeechServer } from '../../src/server/speech.ts'
+import { openInstallation } from '../installation.ts'
+import { makePocketModel, officialSize } from '../speech/pocket-model.ts'
+import { openPublicDecoder, openPublicLanguageModel } from './pocket-parts/public-layout.ts'
+
+const sentences = [
+  'The quick brown fox jumps over the lazy dog near the river.',
+  'She had your dark suit in greasy wash water all year.',
+  'A large size in stockings is hard to sell.',
+]
+
+const texts = [
+  { name: '1 sentence', text: sentences[0]!, count: 7 },
+  { name: '3 sentences', text: sentences.join(' '), count: 5 },
+  { name: '9 sentences', text: Array(3).fill(sentences.join(' ')).join(' '), count: 2 },
+]
+
+export async function bench(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
+  try {
+    const model = join(folder, 'models', 'kyutai', 'pocket-tts', 'languages', 'english')
+    await timed('making 110 million random weights', () => makePocketModel(model, officialSize))
+    await measureServer(folder)
+    await measureLayouts(folder, model)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const begun = performance.now()
+  const result = await work()
+  print(`${what}: ${((performance.now() - begun) / 1000).toFixed(2)} s`)
+  return result
+}
+
+/** Server B over HTTP with the engine in its own process, as it is served. */
+async function measureServer(folder: string): Promise<void> {
+  const places = {
+    modelsFolder: join(folder, 'models'),
+    cacheFolder: join(folder, 'cache'),
+    hubEndpoint: 'http://127.0.0.1:9',
+  }
+  const cold = openSpeechService({ server: 'voxb-tts', ...places })
+  await timed('first load, with quantisation', () => cold.load())
+  await cold.close()
+  const installation = openInstallation()
+  const service = openSpeechService({ server: 'voxb-tts', ...places })
+  const server = createServer(createSpeechServer({ app: installation.app, observe: () => {} }, service))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await timed('later loads', () => service.load())
+  await ask(port, 'Warm.')
+  print(`\n${'over HTTP, streamed'.padEnd(22)} audio s  × real time  audio s / CPU s  first byte ms (least)`)
+  for (const { name, text, count } of texts) {
+    const rounds: Round[] = []
+    for (let round = 0; round < count; round++) rounds.push(await measure(service, () => ask(port, text)))
+    const [audio, speed, cpu, first] = (['audio', 'speed', 'perCpu', 'first'] as const).map((key) =>
+      median(rounds.map((each) => each[key])),
+    )
+    const least = Math.min(...rounds.map((each) => each.first))
+    print(
+      `${name.padEnd(22)} ${audio!.toFixed(1).padStart(7)}  ${speed!.toFixed(2).padStart(11)}  ${cpu!.toFixed(2).padStart(15)}  ${first!.toFixed(0).padStart(13)} (${least.toFixed(0)})`,
+    )
+  }
+  const [resident, peak] = ['VmRSS', 'VmHWM'].map((field) => memoryOf(service.pid!, field))
+  print(`memory of the engine's process: ${resident} MB now, ${peak} MB at most; load ${loadavg()[0]!.toFixed(1)}`)
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
+  await service.close()
+  await installation.close()
+}
+
+interface Answer {
+  /** Seconds. */
+  readonly audio: number
+  /** Milliseconds from the request to the first sample. */
+  readonly first: number
+}
+
+function ask(port: number, input: string): Promise<Answer> {
+  const body = JSON.stringify({ input, voice: 'alba', stream: true })
+  const begun = performance.now()
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const asked = request({ port, method: 'POST', path: '/v1/audio/speech', headers }, (response) => {
+      let bytes = 0
+      let first = 0
+      response.on('data', (piece: Buffer) => {
+        bytes += piece.length
+        // The header comes with the first samples; it alone would be no speech.
+        if (first === 0 && bytes > 44) first = performance.now() - begun
+      })
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve({ audio: (bytes - 44) / 48_000, first })
+        else reject(new Error(`status ${response.statusCode}`))
+      })
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+interface Round extends Answer {
+  readonly speed: number
+  readonly perCpu: number
+}
+
+async function measure(service: SpeechService, work: () => Promise<Answer>): Promise<Round> {
+  const [begun, cpu] = [performance.now(), cpuSeconds(service.pid!)]
+  const answer = await work()
+  const seconds = (performance.now() - begun) / 1000
+  return { ...answer, speed: answer.audio / seconds, perCpu: answer.audio / (cpuSeconds(service.pid!) - cpu) }
+}
+
+/** Our layout beside the public one, frame by frame in the same minutes. */
+async function measureLayouts(folder: string, path: string): Promise<void> {
+  const cacheFolder = join(folder, 'cache')
+  const model = await openPocketModel({ folder: path, cacheFolder })
+  const file = await openTensorFile(join(path, 'model.safetensors'))
+  const quantised = await openQuantised(file, quantisationPlan(cacheFolder))
+  const { geometry, languageModel: shape, configuration } = model
+  const decoder = decoderShape(geometry, configuration)
+  const theirs = {
+    language: await openPublicLanguageModel(quantised, shape, geometry.latent),
+    decoder: await openPublicDecoder(file, geometry, decoder, configuration.mimi.context),
+  }
+  const ours = { language: model.openLanguageStream(), decoder: model.openDecoderStream() }
+  // A voice of 125 rows and a text of 20.
+  const rows = 145
+  const prefill = { embeddings: floats([rows, shape.width], 0.1), latents: floats([0, geometry.latent]) }
+  await ours.language.run(prefill, rows)
+  await theirs.language.run(prefill, rows)
+  const voice = ours.language.cache.copy()
+  const contestants = [
+    { name: 'append-only, ours', ...ours, together: 4, times: [] as Cost[] },
+    { name: 'append-only, frame by frame', ...ours, together: 1, times: [] as Cost[] },
+    { name: 'public five-graph layout', ...theirs, together: 1, times: [] as Cost[] },
+  ]
+  for (let round = 0; round < 6; round++)
+    for (const contestant of contestants) {
+      ours.language.reset(voice)
+      ours.decoder.reset()
+      theirs.language.rewind(rows)
+      theirs.decoder.rewind(0)
+      const cost = await frames(model, contestant, 16)
+      if (round > 0) contestant.times.push(cost)
+    }
+  print(`\n${'the same weights'.padEnd(28)} × real time  audio s / CPU s`)
+  const results = contestants.map(({ name, times }) => {
+    const [wall, cpu] = (['wall', 'cpu'] as const).map((key) => 0.08 / median(times.map((cost) => cost[key])))
+    print(`${name.padEnd(28)} ${wall!.toFixed(2).padStart(11)}  ${cpu!.toFixed(2).padStart(15)}`)
+    return { wall: wall!, cpu: cpu! }
+  })
+  const [first, , last] = results
+  print(
+    `ours against the public layout: ${(first!.wall / last!.wall).toFixed(2)} × in wall time, ${(first!.cpu / last!.cpu).toFixed(2)} × in CPU time`,
+  )
+  for (const opened of [theirs.language, theirs.decoder, quantised, file, model]) await opened.close()
+}
+
+interface Cost {
+  /** Seconds per frame. */
+  readonly wall: number
+  readonly cpu: number
+}
+
+type Runs = Pick<ReturnType<PocketModel['openDecoderStream']>, 'run'>
+
+async function frames(
+  model: PocketModel,
+  { language, decoder, together }: { readonly language: Runs; readonly decoder: Runs; readonly together: number },
+  count: number,
+): Promise<Cost> {
+  const {
+    latent,
+    decoder: { stride },
+  } = model.geometry
+  const { width } = model.languageModel
+  const [begun, cpu] = [performance.now(), process.cpuUsage()]
+  for (let frame = 1; frame <= count; frame++) {
+    const { hidden } = await language.run({ embeddings: floats([0, width]), latents: floats([1, latent], 0.1) }, 1)
+    await model.velocity(0, hidden!, floats([1, latent], 0.1))
+    if (frame % together === 0) await decoder.run({ latents: floats([together, latent], 0.1) }, together * stride)
+  }
+  const used = process.cpuUsage(cpu)
+  return { wall: (performance.now() - begun) / 1000 / count, cpu: (used.user + used.system) / 1e6 / count }
+}
+
+function floats(shape: readonly number[], value = 0): TensorData {
+  return {
+    type: 'float32',
+    shape,
+    data: new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(value),
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+/** Of another process, from Linux's own accounts; its clock ticks a hundred times a second. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+function memoryOf(pid: number, field: string): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Math.round(Number(kilobytes) / 1024)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
