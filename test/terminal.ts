@@ -1,0 +1,34 @@
+import { Readable, Writable } from 'node:stream'
+import { main } from '../src/cli/main.ts'
+import type { RunOptions } from './command.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly bytes: Buffer
+  readonly stderr: string
+}
+
+/** Runs a command in this process, with streams of its own in place of the terminal. */
+export async function runMain(words: readonly string[], { environment = {}, input }: RunOptions = {}): Promise<Ran> {
+  const out: Buffer[] = []
+  const err: string[] = []
+  const given = input === undefined ? undefined : Buffer.from(input)
+  const code = await main(words, {
+    environment,
+    stdinIsTerminal: false,
+    stdoutIsTerminal: false,
+    stderrIsTerminal: false,
+    columns: 80,
+    signal: new AbortController().signal,
+    stdin: Readable.from(given ? [given] : []),
+    stderr: new Writable({ write: (piece, _, done) => done(void err.push(String(piece)) as never) }),
+    out: async (data) => void out.push(Buffer.from(data)),
+    err: (text) => void err.push(`${text}\n`),
+    outClosed: false,
+    stdinIsGiven: () => given !== undefined,
+    readStdin: async () => given ?? Buffer.alloc(0),
+  })
+  const bytes = Buffer.concat(out)
+  return { code, bytes, stdout: bytes.toString('utf8'), stderr: err.join('') }
+}
