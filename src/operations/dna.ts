@@ -205,7 +205,7 @@ function backupWish({ path, bytes }: ReceivedPackage): { readonly backup_id?: st
   return wish.success ? wish.data : undefined
 }
 
-/** Sends the file and removes it, also when nobody reads it to the end. */
+/** Sends the file and removes it, also when nobody reads it to its end. */
 function download(file: ExportedFile): Download {
   const { path, filename, type, bytes, checksum, content_hash } = file
   async function* body(): AsyncGenerator<Uint8Array> {

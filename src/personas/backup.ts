@@ -81,9 +81,11 @@ const mostBackups = { manual: 20, automatic: 10 } as const
 /** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
 const orphanAge = 3_600_000
 
+/** Backups in a folder; what is left over in it from earlier is removed. */
 export async function createBackups(parts: BackupParts): Promise<Backups> {
   const { archive, store, folder, now, newId, producer } = parts
   const { writeContainer } = await import('./package-container-writer.ts')
+  await sweep()
   return { create, list, restore, taking }
 
   async function create(persona: Persona): Promise<BackupRow> {
@@ -211,7 +213,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     }
   }
 
-  /** Keeps the newest, and sweeps files that no row knows: of removed personas, and of a process that was killed. */
+  /** Keeps the newest. */
   async function prune(scope: Scope): Promise<void> {
     const rows = await store.list(scope)
     const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
@@ -220,6 +222,11 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
       await store.remove(scope, backup_id)
       rmSync(pathOf(backup_id), { force: true })
     }
+    await sweep()
+  }
+
+  /** Removes files that no row knows: of removed personas, and of a process that was killed. */
+  async function sweep(): Promise<void> {
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
       const path = join(folder, name)
       const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())

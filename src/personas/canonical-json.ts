@@ -7,8 +7,8 @@ export interface JsonLimits {
   readonly depth: number
 }
 
-/** Deeper than any honest package: a memory's metadata rarely has three levels. */
-export const defaultJsonLimits: JsonLimits = { depth: 64 }
+/** Twice what the API takes, since a package puts what it took into parts, records and effects of its own. */
+export const defaultJsonLimits: JsonLimits = { depth: 128 }
 
 /**
  * The one text of a JSON value by RFC 8785 (JSON Canonicalization Scheme): no white space, keys in the order of their
@@ -55,6 +55,16 @@ export function parseStrictJsonBytes(bytes: Uint8Array, limits: JsonLimits = def
   return parseStrictJson(text, limits)
 }
 
+/** The same value with U+FFFD for each half of a surrogate pair, which no package may hold; itself where there is none. */
+export function wellFormed<T>(value: T): T {
+  if (typeof value === 'string')
+    return (loneSurrogate.test(value) ? value.replace(loneSurrogates, '\ufffd') : value) as T
+  if (Array.isArray(value)) return value.map(wellFormed) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wellFormed(key), wellFormed(inner)])) as T
+}
+
+const loneSurrogates = /\p{Surrogate}/gu
 const loneSurrogate = /\p{Surrogate}/u
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

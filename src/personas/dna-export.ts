@@ -1,4 +1,5 @@
 import { viewLearned } from './adaptation-state.ts'
+import { wellFormed } from './canonical-json.ts'
 import type { ArchivedMemory, ArchivedPersona, Carried } from './dna-archive.ts'
 import {
   knownFeatures,
@@ -64,6 +65,7 @@ function personaFields({ extra = {}, ...persona }: Persona, carried: Carried): F
   return {
     ...extra,
     ...persona,
+    parameters: wellFormed(persona.parameters),
     ...Object.fromEntries(settings),
     ...(carried.card && { character_card: carried.card }),
     ...(carried.portrait !== undefined && { portrait: carried.portrait }),
@@ -76,6 +78,7 @@ function* memoriesOf(archived: ArchivedPersona, embeddings: boolean): Generator<
 
 function packageMemory({ entry, extra }: ArchivedMemory, embeddings: boolean): PackageMemory {
   const { vector, ...fields } = entry
-  if (!vector || !embeddings) return { fields: { ...extra, ...fields } }
-  return { fields: { ...extra, ...fields, embedding_space: vector.space.key }, vector: vector.values }
+  const known = { ...extra, ...fields, metadata: wellFormed(fields.metadata) }
+  if (!vector || !embeddings) return { fields: known }
+  return { fields: { ...known, embedding_space: vector.space.key }, vector: vector.values }
 }

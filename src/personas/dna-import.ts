@@ -17,7 +17,7 @@ import type { Carried, IncomingMemory } from './dna-archive.ts'
 import type { EmbeddingSpace } from './memory.ts'
 import { ContentHash } from './package-digest.ts'
 import { damaged, type PackageHead, type PackageMemory } from './package-format.ts'
-import { isChained, isFields, isName } from './package-records.ts'
+import { isChained, isFields, isName, isValue } from './package-records.ts'
 import type { PackageSource } from './package-source.ts'
 import { type PersonaInput, personaInput } from './persona.ts'
 
@@ -100,6 +100,9 @@ const ownMemoryFields = new Set([
 /** More steps of descent than this are not remembered. */
 const longestLineage = 50
 
+/** What is unknown in a persona is read with it at every chat, so it is held short: characters of JSON. */
+const largestExtra = 1024 ** 2
+
 /** A picture is carried up to this many characters of base64. */
 const largestPortrait = 12 * 1024 ** 2
 
@@ -111,6 +114,9 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
     throw new AppError('invalid', 'The persona of the package cannot be used here', { details })
   }
+  const extra = { ...others(head.persona, ownPersonaFields), ...unknownSettings(head.persona) }
+  if (JSON.stringify(extra).length > largestExtra)
+    throw new AppError('invalid', `The persona carries more than ${largestExtra} characters that are unknown here`)
   const { character_card: card, portrait } = head.persona
   const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
   const carried: Carried = {
@@ -121,11 +127,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     ...(isCard(card) && { card: parseCard(card) }),
     ...(typeof portrait === 'string' && portrait.length <= largestPortrait && { portrait }),
   }
-  return {
-    input: parsed.data,
-    extra: { ...others(head.persona, ownPersonaFields), ...unknownSettings(head.persona) },
-    carried,
-  }
+  return { input: parsed.data, extra, carried }
 }
 
 function unknownSettings(persona: Fields): Fields {
@@ -253,11 +255,8 @@ function snapshotOf(state: Fields): Extract<Inputs, { kind: 'snapshot' }> | unde
     (entry): entry is [string, number] => isName(entry[0]) && Number.isFinite(entry[1]),
   )
   const preferences = Object.entries(fieldsIn(state, 'learned_preferences'))
-    .filter(([name]) => isName(name))
-    .map(
-      ([name, held]) =>
-        [name, isFields(held) && 'value' in held && 'confidence' in held ? held['value'] : held] as const,
-    )
+    .map(([name, held]) => [name, isFields(held) && 'confidence' in held ? held['value'] : held] as const)
+    .filter(([name, value]) => isName(name) && isValue(value))
   if (weights.length + preferences.length === 0) return undefined
   return { kind: 'snapshot', weights: Object.fromEntries(weights), preferences: Object.fromEntries(preferences) }
 }

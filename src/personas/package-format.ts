@@ -53,11 +53,11 @@ export const packageLimits = {
   /** Bytes of the file, and of all that is unpacked from it. */
   bytes: 4 * 1024 ** 3,
   memories: 500_000,
-  records: 200_000,
+  records: 100_000,
   /** Bytes of the persona, the state, or the metadata each. */
   part: 32 * 1024 ** 2,
   /** Bytes of one memory with its embedding as text, or of one record. */
-  item: 1024 ** 2,
+  item: 4 * 1024 ** 2,
   dimension: 16_384,
   /** Characters of a memory, as the store takes them. */
   content: 20_000,

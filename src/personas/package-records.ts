@@ -122,7 +122,13 @@ function isInputs(inputs: unknown): inputs is Inputs {
 function isSignal(signal: unknown): signal is Signal {
   if (!isFields(signal)) return false
   if ('trait' in signal) return isName(signal['trait']) && isNumber(signal['target'], -1, 1)
-  return isName(signal['preference']) && ('value' in signal || signal['weaken'] === true || signal['remove'] === true)
+  if (!isName(signal['preference'])) return false
+  return 'value' in signal ? isValue(signal['value']) : signal['weaken'] === true || signal['remove'] === true
+}
+
+/** What a preference may be, as a request may say it: short, since it stands in prompts. */
+export function isValue(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= 2000
 }
 
 /** A trait's or preference's name: as a request may give it, or as an import took it. */
@@ -135,7 +141,7 @@ function isSensitivity(value: unknown): value is Sensitivity {
 }
 
 function isList<T>(list: unknown, isItem: (item: unknown) => item is T): list is readonly T[] {
-  return Array.isArray(list) && list.length <= 1000 && list.every(isItem)
+  return Array.isArray(list) && list.length <= 500 && list.every(isItem)
 }
 
 function isId(value: unknown): value is string {

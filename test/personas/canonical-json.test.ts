@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { canonicalize, parseStrictJson, parseStrictJsonBytes } from '../../src/personas/canonical-json.ts'
+import { canonicalize, parseStrictJson, parseStrictJsonBytes, wellFormed } from '../../src/personas/canonical-json.ts'
 import { suite } from '../suite.ts'
 
 const rfc8785 = suite('canonical JSON')
@@ -103,8 +103,8 @@ const refused: readonly (readonly [name: string, text: string, message: RegExp])
   ['a long integer that does not fit', `[${'9'.repeat(400)}]`, /loses digits/],
   ['a key that reaches the prototype', '[{"__proto__":{"admin":true}}]', /forbidden key/],
   ['the same in disguise', String.raw`{"\u005f_proto__":{"admin":true}}`, /forbidden key/],
-  ['nesting beyond the limit', `${'['.repeat(65)}${']'.repeat(65)}`, /deeper than 64/],
-  ['nesting that would exhaust the stack', '['.repeat(1_000_000), /deeper than 64/],
+  ['nesting beyond the limit', `${'['.repeat(129)}${']'.repeat(129)}`, /deeper than 128/],
+  ['nesting that would exhaust the stack', '['.repeat(1_000_000), /deeper than 128/],
   ['a text that breaks off', '{"a":"b', /does not parse/],
   ['a leading zero', '[01]', /does not parse/],
   ['a second value', '{} {}', /does not parse/],
@@ -124,6 +124,11 @@ rfc8785('refuses bytes that are no UTF-8, and a byte order mark', () => {
 rfc8785('accepts every integer that a double holds exactly, also where it is long', () => {
   for (const text of ['9007199254740992', '-9007199254740991', '100000000000000000000', '123456789012345680000'])
     assert.is(canonicalize(parseStrictJson(text)), text)
+})
+
+rfc8785('puts a sign in the place of half a surrogate pair, in keys and values', () => {
+  const value = { a: ['x\ud800y', 1, null], '\udead': { ok: '\ud83d\ude00' } }
+  assert.equal(wellFormed(value), { a: ['x\ufffdy', 1, null], '\ufffd': { ok: '\ud83d\ude00' } })
 })
 
 rfc8785('gives one text for one value, whatever the order of keys and the white space', () => {

@@ -190,8 +190,8 @@ const found: readonly Case[] = [
   ['a list with an empty item', () => text.replace('"memories":[', '"memories":[,'), /memories\[0\] cannot be read/],
   [
     'deep nesting',
-    () => text.replace('"metadata":{', `"metadata":{"deep":${'['.repeat(100)}${']'.repeat(100)},`),
-    /deeper than 64/,
+    () => text.replace('"metadata":{', `"metadata":{"deep":${'['.repeat(200)}${']'.repeat(200)},`),
+    /deeper than 128/,
   ],
   [
     'nesting without end',
