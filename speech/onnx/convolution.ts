@@ -24,6 +24,7 @@ export interface StreamStates {
   keep(name: string, next: Value): void
 }
 
+/** No states yet; they become inputs and outputs of `graph` as they are declared. */
 export function createStreamStates(graph: Graph): StreamStates {
   const kept: KeptState[] = []
   const shapeOf = (name: string) => kept.find((state) => state.name === name)!.shape

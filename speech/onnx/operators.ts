@@ -4,14 +4,17 @@ import type { Graph, Value } from './graph.ts'
 /** How the Gaussian error linear unit is computed: exactly, or by the tanh approximation. */
 export type GeluForm = 'erf' | 'tanh'
 
+/** a + b, element by element; the shorter shape is repeated as in NumPy. */
 export function add(graph: Graph, a: Value, b: Value): Value {
   return graph.node('Add', [a, b])
 }
 
+/** a · b, element by element; the shorter shape is repeated as in NumPy. */
 export function multiply(graph: Graph, a: Value, b: Value): Value {
   return graph.node('Mul', [a, b])
 }
 
+/** x · Φ(x), Φ being the normal distribution (Hendrycks & Gimpel 2016, arXiv:1606.08415). */
 export function gelu(graph: Graph, x: Value, form: GeluForm): Value {
   return graph.node('Gelu', [x], { approximate: { text: form === 'tanh' ? 'tanh' : 'none' } })
 }
@@ -30,10 +33,12 @@ export function elu(graph: Graph, x: Value): Value {
   return graph.node('Max', [x, graph.node('Sub', [negative, scalar(graph, 1)])])
 }
 
+/** A number as float32 without dimensions. */
 export function scalar(graph: Graph, value: number): Value {
   return graph.constant('float32', [], Float32Array.of(value))
 }
 
+/** Whole numbers as int64 [count], as axes and sizes are given. */
 export function integers(graph: Graph, ...values: number[]): Value {
   return graph.constant('int64', [values.length], BigInt64Array.from(values, BigInt))
 }
@@ -43,10 +48,12 @@ export function reshape(graph: Graph, x: Value, ...shape: number[]): Value {
   return graph.node('Reshape', [x, integers(graph, ...shape)])
 }
 
+/** The dimensions in another order. */
 export function transpose(graph: Graph, x: Value, ...order: number[]): Value {
   return graph.node('Transpose', [x], { perm: { ints: order } })
 }
 
+/** The parts one behind the other along an axis; their other dimensions are equal. */
 export function concat(graph: Graph, axis: number, ...parts: Value[]): Value {
   return graph.node('Concat', parts, { axis: { int: axis } })
 }

@@ -21,6 +21,7 @@ export interface Stream {
   reset(start?: CacheRows): void
 }
 
+/** A stream at the start of a signal. Streams of one session do not disturb each other. */
 export function createStream({ session, shape, rotary, states = [], capacity = 64 }: StreamParts): Stream {
   const cache = createKeyValueCache(shape, capacity)
   let kept = silence(states)

@@ -7,6 +7,7 @@ import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 import { runTransformer, type TransformerShape } from './transformer.ts'
 
+/** Sizes from the weights, the rest from the configuration. */
 export function languageModelShape(geometry: PocketGeometry, configuration: PocketConfiguration): TransformerShape {
   return { ...geometry.languageModel, ...configuration.languageModel, gelu: configuration.gelu }
 }

@@ -99,7 +99,7 @@ async function decode(model: PocketModel, stream: Stream, group: readonly Float3
 }
 
 export interface ClipOptions {
-  /** Frames that the encoder takes at once: two seconds, of the official models, unless said otherwise. */
+  /** Frames that the encoder takes at once; more take more memory and no less time. */
   readonly framesPerPiece?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -108,7 +108,7 @@ export interface ClipOptions {
 export async function encodeClip(
   model: PocketModel,
   samples: Float32Array,
-  { framesPerPiece = 25, signal }: ClipOptions = {},
+  { framesPerPiece = 2, signal }: ClipOptions = {},
 ): Promise<{ readonly rows: number; readonly data: Float32Array }> {
   const { samplesPerFrame, encoder } = model.geometry
   const { width } = model.languageModel

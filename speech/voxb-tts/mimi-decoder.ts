@@ -15,6 +15,7 @@ export interface StreamingGraph {
   readonly states: readonly KeptState[]
 }
 
+/** The decoder's transformer: sizes from the weights, the rest from the configuration. */
 export function decoderShape({ decoder }: PocketGeometry, { mimi, gelu }: PocketConfiguration): TransformerShape {
   return { ...decoder.transformer, ...mimi, gelu }
 }

@@ -12,6 +12,7 @@ import { runTransformer, type TransformerShape } from './transformer.ts'
 
 type Encoder = NonNullable<PocketGeometry['encoder']>
 
+/** The encoder's transformer: sizes from the weights, the rest from the configuration. */
 export function encoderShape(encoder: Encoder, { mimi, gelu }: PocketConfiguration): TransformerShape {
   return { ...encoder.transformer, ...mimi, gelu }
 }

@@ -27,6 +27,7 @@ const roomForVoices = 64 * 2 ** 20
 /** The authors cut reference clips here: a longer one makes the voice no better and every chunk slower. */
 const longestClipSeconds = 30
 
+/** The voices of the model in `folder`; none is made before it is asked for. */
 export function createVoices(model: PocketModel, folder: string): Voices {
   const ready = new Map<string, CacheRows>()
 

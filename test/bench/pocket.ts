@@ -31,6 +31,7 @@ const texts = [
   { name: '9 sentences', text: Array(3).fill(sentences.join(' ')).join(' '), count: 2 },
 ]
 
+/** Prints speed, first byte and memory of server B, then our state layout beside the public one. */
 export async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bench-'))
   try {

@@ -9,6 +9,7 @@ process.once('exit', () => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true })
 })
 
+/** An empty folder. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-pocket-'))
   made.push(folder)

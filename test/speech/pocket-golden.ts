@@ -102,6 +102,7 @@ export function assertClose(actual: Float32Array, expected: Float32Array, limit:
   assert.ok(largest <= limit, `${what} differs by ${largest}, allowed is ${limit}`)
 }
 
+/** Numbers as a tensor. */
 export function floats(shape: readonly number[], data: Float32Array = new Float32Array()): TensorData {
   return { type: 'float32', shape, data }
 }
@@ -126,6 +127,7 @@ export function flatCache({ keys, values }: CacheRows): Float32Array {
   return joined(parts)
 }
 
+/** The parts one behind the other. */
 export function joined(parts: readonly Float32Array[]): Float32Array {
   const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

@@ -43,6 +43,7 @@ export interface PublicGraph {
   close(): Promise<void>
 }
 
+/** Inputs and outputs as `buildLanguageModel` has them. */
 export async function openPublicLanguageModel(
   file: TensorFile,
   shape: TransformerShape,
@@ -61,6 +62,7 @@ export async function openPublicLanguageModel(
   return open(graph, file, shape, [])
 }
 
+/** Inputs and outputs as `buildMimiDecoder` has them. */
 export async function openPublicDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
