@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts'
 import { advance, differences, fold, undoneBy } from './adaptation.ts'
+import { openProposal, standing, undoable } from './adaptation-answers.ts'
 import { type AdaptationRecord, type LogHead, seal, type UnsealedRecord } from './adaptation-log.ts'
 import { type AdaptationRequest, readRequest } from './adaptation-request.ts'
 import { algorithm } from './adaptation-rules.ts'
 import {
   type Effect,
   type Inputs,
-  isReplayable,
   type Learned,
   type LearnedView,
   learnedLimits,
@@ -264,44 +264,6 @@ function outcome(learned: Learned, record: UnsealedRecord, log?: readonly Adapta
 function undoing(log: readonly AdaptationRecord[], undo: UnsealedRecord): Outcome {
   const learned = fold([...log, undo])
   return { learned, effects: differences(fold(log), learned, new Map(), 'replayed without the undone record') }
-}
-
-/** The record of that id, when it still counts. */
-function standing(log: readonly AdaptationRecord[], id: string): AdaptationRecord {
-  const record = log.find((candidate) => candidate.id === id)
-  if (!record) throw new AppError('not_found', `No record "${id}" in the log of this persona`)
-  const by = undoneBy(log).get(id)
-  if (by !== undefined)
-    throw new AppError('invalid', `The record ${id} is undone already`, {
-      details: [`by ${by}; undo that one to bring it back`],
-    })
-  return record
-}
-
-function undoable(record: AdaptationRecord): AdaptationRecord {
-  if (!isReplayable(record))
-    throw new AppError(
-      'invalid',
-      `The record ${record.id} is history from another program: it moves nothing that could be undone`,
-    )
-  return record
-}
-
-function openProposal(
-  log: readonly AdaptationRecord[],
-  record: AdaptationRecord,
-): AdaptationRecord & { readonly inputs: Extract<Inputs, { kind: 'signals' }> } {
-  const { inputs } = record
-  if (record.status !== 'proposed' || inputs?.kind !== 'signals')
-    throw new AppError('invalid', `The record ${record.id} is not a proposal`)
-  const undone = undoneBy(log)
-  const answer = log.find((later) => !undone.has(later.id) && answers(later.inputs, record.id))
-  if (answer) throw new AppError('invalid', `The proposal ${record.id} was answered by ${answer.id}`)
-  return { ...record, inputs }
-}
-
-function answers(inputs: Inputs | undefined, id: string): boolean {
-  return (inputs?.kind === 'decline' && inputs.target === id) || (inputs?.kind === 'signals' && inputs.accepts === id)
 }
 
 function refuseTooMany(learned: Learned, inputs: Inputs): void {

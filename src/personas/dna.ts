@@ -1,15 +1,15 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 import { advance } from './adaptation.ts'
 import { type AdaptationRecord, type LogHead, seal } from './adaptation-log.ts'
 import { algorithm } from './adaptation-rules.ts'
 import type { Learned } from './adaptation-state.ts'
 import type { Backups } from './backup.ts'
-import { canonicalize } from './canonical-json.ts'
-import { type CardPersona, cardOfPersona, parseCard, personaOfCard, writeCardPng } from './card.ts'
+import { personaOfCard } from './card.ts'
 import { type CardFile, readCardFile } from './card-file.ts'
 import type { ArchivedPersona, Arrival, PersonaArchive } from './dna-archive.ts'
 import { packageContent } from './dna-export.ts'
+import { cardBytes, type ExportedFile, type ExportRequest, exportedFile, type Sums } from './dna-files.ts'
 import { incomingLog, incomingMemories, incomingPersona, unchanged } from './dna-import.ts'
 import { judgeStored } from './dna-stored.ts'
 import type { Scope } from './memory.ts'
@@ -19,27 +19,6 @@ import { judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { refused, type Verdict } from './package-verify.ts'
 import { memoryDefaults, type Persona, type Personas, personaInput } from './persona.ts'
-
-export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
-
-export interface ExportRequest {
-  readonly format: ExportFormat
-  /** Seals the package into an age file; not for cards, which are made to be passed around. */
-  readonly passphrase?: string | undefined
-  readonly embeddings: boolean
-}
-
-/** A package in a file of its own, to be sent and then discarded. */
-export interface ExportedFile {
-  readonly path: string
-  readonly filename: string
-  readonly type: string
-  readonly bytes: number
-  /** Of the package, not of an envelope around it; undefined for a card. */
-  readonly checksum: string | undefined
-  readonly content_hash: string | undefined
-  discard(): void
-}
 
 export type ImportMode = 'create' | 'merge' | 'replace'
 
@@ -279,38 +258,6 @@ export function createDna(parts: DnaParts): Dna {
       `Say which persona to ${mode === 'merge' ? 'merge into' : 'replace'}: the package is of none of yours`,
     )
   }
-}
-
-interface Sums {
-  readonly checksum?: string
-  readonly content_hash?: string
-}
-
-function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
-  const isSealed = request.passphrase !== undefined
-  const { ending, type } = forms[request.format]
-  return {
-    path,
-    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isSealed ? '.age' : ''}`,
-    type: isSealed ? 'application/octet-stream' : type,
-    bytes: statSync(path).size,
-    checksum: sums.checksum,
-    content_hash: sums.content_hash,
-    discard: () => rmSync(path, { force: true }),
-  }
-}
-
-const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly type: string }>> = {
-  json: { ending: '.dna.json', type: 'application/json' },
-  container: { ending: '.dna.zip', type: 'application/zip' },
-  card: { ending: '.card.json', type: 'application/json' },
-  card_png: { ending: '.card.png', type: 'image/png' },
-}
-
-function cardBytes({ persona, carried }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
-  const card = cardOfPersona(persona as CardPersona, carried.card && parseCard(carried.card))
-  if (format === 'card') return canonicalize(card)
-  return writeCardPng(card, carried.portrait === undefined ? undefined : Buffer.from(carried.portrait, 'base64'))
 }
 
 function scopeOf(persona: Persona): Scope {

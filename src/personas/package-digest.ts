@@ -88,7 +88,7 @@ export function isFiniteVector(vector: Float32Array): boolean {
 
 /** The vector of such bytes; a copy, so that the bytes may be reused. */
 export function vectorOf(bytes: Uint8Array): Float32Array {
-  const copy = Buffer.from(Uint8Array.from(bytes).buffer)
+  const copy = Buffer.from(new Uint8Array(bytes).buffer)
   if (!littleEndian) copy.swap32()
   return new Float32Array(copy.buffer, copy.byteOffset, copy.length / 4)
 }
