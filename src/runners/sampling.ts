@@ -22,11 +22,24 @@ export interface Sampler {
   add(id: number, place: 'prompt' | 'answer'): void
 }
 
+/**
+ * Tokens are sorted into boxes by how far their score lies below the best one's, so many boxes for each factor e of
+ * probability. 40 such factors below, nothing is ever drawn.
+ */
+const boxesPerFactor = 64
+const hopeless = 40
+const boxes = boxesPerFactor * hopeless
+/** The probability at the upper edge of each box. */
+const edges = Float64Array.from({ length: boxes }, (_, box) => Math.exp(-box / boxesPerFactor))
+
 export function createSampler(options: SamplingOptions): Sampler {
   const { temperature, topP, topK, repetitionPenalty, presencePenalty, frequencyPenalty } = options
   const seen = new Set<number>()
   const counts = new Map<number, number>()
   const random = generator(options.seed)
+  const sums = new Float64Array(boxes)
+  let weights = new Float64Array()
+  let places = new Uint16Array()
   return {
     add(id, place) {
       seen.add(id)
@@ -34,10 +47,15 @@ export function createSampler(options: SamplingOptions): Sampler {
     },
     choose(scores) {
       penalise(scores)
-      if (temperature === 0 || topK === 1) return indexOfLargest(scores)
-      const largest = scores[indexOfLargest(scores)]!
-      const kept = topK > 0 && topK < scores.length ? largestOf(scores, topK) : undefined
-      return draw(weightsOf(scores, kept, largest))
+      const best = indexOfLargest(scores)
+      if (temperature === 0 || topK === 1) return best
+      if (weights.length !== scores.length) {
+        weights = new Float64Array(scores.length)
+        places = new Uint16Array(scores.length)
+      }
+      const ids = topK > 0 && topK < scores.length ? largestOf(scores, topK) : undefined
+      const total = weigh(scores, scores[best]!, ids)
+      return topP >= 1 ? draw(ids, total) : draw(...nucleus(ids, total))
     },
   }
 
@@ -51,55 +69,72 @@ export function createSampler(options: SamplingOptions): Sampler {
       for (const [id, count] of counts) scores[id]! -= presencePenalty + frequencyPenalty * count
   }
 
-  /** The candidates with their unnormalised probabilities. */
-  function weightsOf(scores: Float32Array, kept: readonly number[] | undefined, largest: number): Candidates {
-    const weight = (id: number) => Math.exp((scores[id]! - largest) / temperature)
+  /** Sets the unnormalised probabilities of the ids, or of all, and the sums of the boxes; returns their sum. */
+  function weigh(scores: Float32Array, largest: number, ids: readonly number[] | undefined): number {
+    sums.fill(0)
     let total = 0
-    if (kept) {
-      const weights = kept.map(weight)
-      for (const value of weights) total += value
-      return nucleus({ ids: kept, weights, total })
+    const scale = boxesPerFactor / temperature
+    const count = ids?.length ?? scores.length
+    for (let index = 0; index < count; index++) {
+      const id = ids ? ids[index]! : index
+      const below = (largest - scores[id]!) * scale
+      if (!(below < boxes)) {
+        weights[id] = 0
+        places[id] = boxes
+        continue
+      }
+      const box = below | 0
+      // exp within a box by its series; four terms are exact to 2e-9, and far faster than Math.exp.
+      const rest = (below - box) / boxesPerFactor
+      const weight = edges[box]! * (1 - rest * (1 - rest * (0.5 - rest / 6)))
+      weights[id] = weight
+      places[id] = box
+      sums[box]! += weight
+      total += weight
     }
-    const weights = new Float64Array(scores.length)
-    for (let id = 0; id < scores.length; id++) total += weights[id] = weight(id)
-    if (topP >= 1) return { ids: undefined, weights, total }
-    // All tokens below this share have less than 1 - topP together, so none of them can belong to the nucleus.
-    const least = ((1 - topP) / scores.length) * total
-    const ids: number[] = []
-    for (let id = 0; id < weights.length; id++) if (weights[id]! >= least) ids.push(id)
-    return nucleus({ ids, weights: ids.map((id) => weights[id]!), total })
+    return total
   }
 
-  /** The likeliest candidates that together reach topP (Holtzman et al. 2020, arXiv:1904.09751); at least one. */
-  function nucleus(all: Required<Candidates> & { ids: readonly number[] }): Candidates {
-    if (topP >= 1) return all
-    const order = all.ids.map((_, index) => index).sort((a, b) => all.weights[b]! - all.weights[a]!)
-    let total = 0
-    let count = 0
-    while (count < order.length && total < topP * all.total) total += all.weights[order[count++]!]!
-    const best = order.slice(0, Math.max(1, count))
-    return { ids: best.map((index) => all.ids[index]!), weights: best.map((index) => all.weights[index]!), total }
+  /**
+   * The likeliest ids that together reach topP (Holtzman et al. 2020, arXiv:1904.09751), at least one, with their sum.
+   * All of the better boxes belong to them; only the box in which the sum is reached must be put in order.
+   */
+  function nucleus(ids: readonly number[] | undefined, total: number): [readonly number[], number] {
+    const wanted = topP * total
+    let reached = 0
+    let last = 0
+    while (last < boxes - 1 && reached + sums[last]! < wanted) reached += sums[last++]!
+    const kept: number[] = []
+    const open: number[] = []
+    const count = ids?.length ?? places.length
+    for (let index = 0; index < count; index++) {
+      const id = ids ? ids[index]! : index
+      if (places[id]! < last) kept.push(id)
+      else if (places[id] === last) open.push(id)
+    }
+    open.sort((a, b) => weights[b]! - weights[a]!)
+    for (const id of open) {
+      if (reached >= wanted && kept.length > 0) break
+      kept.push(id)
+      reached += weights[id]!
+    }
+    return [kept, reached]
   }
 
-  function draw({ ids, weights, total }: Candidates): number {
+  function draw(ids: readonly number[] | undefined, total: number): number {
     let left = random() * total
     let last = 0
-    for (let index = 0; index < weights.length; index++) {
-      const weight = weights[index]!
+    const count = ids?.length ?? weights.length
+    for (let index = 0; index < count; index++) {
+      const id = ids ? ids[index]! : index
+      const weight = weights[id]!
       if (weight === 0) continue
-      last = index
+      last = id
       left -= weight
       if (left <= 0) break
     }
-    return ids ? ids[last]! : last
+    return last
   }
-}
-
-interface Candidates {
-  /** Undefined where the index is the id. */
-  readonly ids: readonly number[] | undefined
-  readonly weights: ArrayLike<number>
-  readonly total: number
 }
 
 function indexOfLargest(scores: Float32Array): number {
