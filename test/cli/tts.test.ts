@@ -3,22 +3,30 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { serverIds } from '../../speech/manifest.ts'
 import { parseWav, writeWav } from '../../speech/wav.ts'
-import { aichatCommand, openHome } from '../command.ts'
+import { openApp } from '../../src/app.ts'
+import { readSettings } from '../../src/settings.ts'
+import { aichatCommand, openHome, type RunOptions } from '../command.ts'
 import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
 
 const test = suite('aichat tts')
 const home = openHome()
 test.after(() => home.remove())
 
+/** The command in this process: starting one of its own for each would take most of the time. */
+const aichat = (words: readonly string[], { environment = {}, ...options }: RunOptions = {}) =>
+  runMain(words, { ...options, environment: { AICHAT_HOME: home.folder, HOME: home.folder, ...environment } })
+
 /** Plugins whose servers are certainly not there: the speech is made in this process. */
 test.before(async () => {
-  for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) {
-    const { stdout } = await home.aichat(['plugin', 'export', id])
-    const document = stdout.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:9')
-    const { code, stderr } = await home.aichat(['plugin', 'install', '--force', '-'], { input: document })
-    assert.is(code, 0, stderr)
+  const app = openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
+  for (const id of serverIds) {
+    const document = JSON.stringify(app.plugins.export(id)).replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:9')
+    app.plugins.install(JSON.parse(document), { replace: true })
   }
+  await app.close()
 })
 
 test('piped text becomes a valid WAV file on stdout, and nothing else is there', async () => {
@@ -36,42 +44,42 @@ test('words, a file, a voice of another server and an alias all speak', async ()
     ['Hello', 'there.', '--voice', 'VCTK-P227'],
     ['-i', join(home.folder, 'text.txt'), '--model', 'voxb-tts-1.6b', '--voice', 'echo', '--cfg-coef', '1.5'],
   ]) {
-    const { code, bytes, stderr } = await home.aichat(['tts', ...words])
+    const { code, bytes, stderr } = await aichat(['tts', ...words])
     assert.is(code, 0, stderr)
     assert.ok(parseWav(bytes).samples.length > 8000)
   }
 })
 
 test('the voice may come from the environment', async () => {
-  const { code, stderr } = await home.aichat(['tts', 'Hello.'], { environment: { AICHAT_VOICE: 'nobody' } })
+  const { code, stderr } = await aichat(['tts', 'Hello.'], { environment: { AICHAT_VOICE: 'nobody' } })
   assert.is(code, 67)
   assert.match(stderr, /nobody/)
 })
 
 test('--raw is the same audio without its header, --stream with one that knows no length', async () => {
   const text = 'Hello there. And again.'
-  const whole = (await home.aichat(['tts', text])).bytes
-  const raw = await home.aichat(['tts', text, '--raw'])
+  const whole = (await aichat(['tts', text])).bytes
+  const raw = await aichat(['tts', text, '--raw'])
   assert.equal(raw.bytes, whole.subarray(44))
   assert.match(raw.stderr, /24000 Hz, mono, 16-bit/)
-  const streamed = (await home.aichat(['tts', text, '--stream'])).bytes
+  const streamed = (await aichat(['tts', text, '--stream'])).bytes
   assert.is(streamed.readUInt32LE(40), 0xffff_ffff)
   assert.equal(streamed.subarray(44), whole.subarray(44))
 })
 
 test('-o writes a file whole, refuses one that exists before any work, replaces it with --force', async () => {
   const file = join(home.folder, 'speech.wav')
-  const first = await home.aichat(['tts', 'Hello there.', '-o', file])
+  const first = await aichat(['tts', 'Hello there.', '-o', file])
   assert.equal([first.code, first.stdout], [0, ''])
   const before = readFileSync(file)
   assert.ok(parseWav(before).samples.length > 12_000)
-  assert.is((await home.aichat(['tts', 'Good bye.', '-o', file])).code, 73)
+  assert.is((await aichat(['tts', 'Good bye.', '-o', file])).code, 73)
   assert.equal(readFileSync(file), before)
-  assert.is((await home.aichat(['tts', 'Good bye.', '-o', file, '--force'])).code, 0)
+  assert.is((await aichat(['tts', 'Good bye.', '-o', file, '--force'])).code, 0)
   assert.not.equal(readFileSync(file), before)
-  assert.is((await home.aichat(['tts', 'Hi', '-o', home.folder])).code, 73)
+  assert.is((await aichat(['tts', 'Hi', '-o', home.folder])).code, 73)
   const failed = join(home.folder, 'failed.wav')
-  assert.is((await home.aichat(['tts', 'Hi', '--voice', 'nobody', '-o', failed])).code, 67)
+  assert.is((await aichat(['tts', 'Hi', '--voice', 'nobody', '-o', failed])).code, 67)
   assert.not.ok(existsSync(failed))
   assert.equal(
     readdirSync(home.folder).filter((name) => name.endsWith('.tmp')),
@@ -80,7 +88,7 @@ test('-o writes a file whole, refuses one that exists before any work, replaces 
 })
 
 test('a device is written to and not replaced', async () => {
-  assert.is((await home.aichat(['tts', 'Hi.', '-o', '/dev/null'])).code, 0)
+  assert.is((await aichat(['tts', 'Hi.', '-o', '/dev/null'])).code, 0)
   assert.not.ok(existsSync('/dev/null/..') && readFileSync('/dev/null').length > 0)
 })
 
@@ -99,7 +107,7 @@ test('each refusal has its exit code, a sentence on stderr, and nothing on stdou
     [['clone', 'Hi'], 64, /--ref/],
     [['design', 'Hi'], 64, /--description/],
   ] as const) {
-    const finished = await home.aichat(['tts', ...words])
+    const finished = await aichat(['tts', ...words])
     assert.is(finished.code, code, `${words.join(' ').slice(0, 40)}: ${finished.stderr}`)
     assert.match(finished.stderr, says)
     assert.is(finished.stdout, '')
@@ -108,14 +116,14 @@ test('each refusal has its exit code, a sentence on stderr, and nothing on stdou
 
 test('under npm start, which writes to stdout itself, audio is refused', async () => {
   const npm = { npm_lifecycle_event: 'start', npm_config_loglevel: 'notice' }
-  const { code, stderr } = await home.aichat(['tts', 'Hi'], { environment: npm })
+  const { code, stderr } = await aichat(['tts', 'Hi'], { environment: npm })
   assert.is(code, 64)
   assert.match(stderr, /npm start -s/)
-  assert.is((await home.aichat(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
+  assert.is((await aichat(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
 })
 
 test('without a player --play says what to install', async () => {
-  const { code, stderr } = await home.aichat(['tts', 'Hi', '--play'], { environment: { PATH: home.folder } })
+  const { code, stderr } = await aichat(['tts', 'Hi', '--play'], { environment: { PATH: home.folder } })
   assert.is(code, 69)
   assert.match(stderr, /aplay/)
 })
@@ -123,14 +131,14 @@ test('without a player --play says what to install', async () => {
 test('--play gives the player a WAV file', async () => {
   const heard = join(home.folder, 'heard.wav')
   writeFileSync(join(home.folder, 'aplay'), `#!/bin/sh\nexec /bin/cat > '${heard}'\n`, { mode: 0o755 })
-  const { code, stderr } = await home.aichat(['tts', 'Hello there.', '--play'], { environment: { PATH: home.folder } })
+  const { code, stderr } = await aichat(['tts', 'Hello there.', '--play'], { environment: { PATH: home.folder } })
   assert.is(code, 0, stderr)
   assert.ok(parseWav(readFileSync(heard)).samples.length > 12_000)
 })
 
 test('clone and design choose the variant themselves', async () => {
   const clip = join(home.folder, 'clip.wav')
-  const spoken = await home.aichat([
+  const spoken = await aichat([
     'tts',
     'Hello there, my friend, how are you on this fine and sunny day? I am well.',
     '--voice',
@@ -142,27 +150,27 @@ test('clone and design choose the variant themselves', async () => {
     ['clone', 'Hello there.', '--ref', clip, '--model', 'voxa-tts'],
     ['design', 'Hello there.', '--description', 'a deep old man'],
   ]) {
-    const { code, bytes, stderr } = await home.aichat(['tts', ...words])
+    const { code, bytes, stderr } = await aichat(['tts', ...words])
     assert.is(code, 0, stderr)
     assert.ok(parseWav(bytes).samples.length > 12_000)
   }
   writeFileSync(clip, writeWav(new Float32Array(24_000), 24_000))
-  const short = await home.aichat(['tts', 'clone', 'Hi', '--ref', clip, '--model', 'voxa-tts'])
+  const short = await aichat(['tts', 'clone', 'Hi', '--ref', clip, '--model', 'voxa-tts'])
   assert.is(short.code, 65)
   assert.match(short.stderr, /3 seconds/)
   const file = join(home.folder, 'design.wav')
-  const written = await home.aichat(['tts', 'design', 'Hello.', '--description', 'a man', '-o', file])
+  const written = await aichat(['tts', 'design', 'Hello.', '--description', 'a man', '-o', file])
   assert.equal([written.code, written.stdout, existsSync(file)], [0, '', true])
 })
 
 test('voices and health are listed for people and as JSON', async () => {
-  const all = JSON.parse((await home.aichat(['tts', 'voices', '--json'])).stdout)
+  const all = JSON.parse((await aichat(['tts', 'voices', '--json'])).stdout)
   assert.is(all.voices.length, 28)
-  const lines = (await home.aichat(['tts', 'voices', '--model', 'voxa-tts', '--plain'])).stdout.trim().split('\n')
+  const lines = (await aichat(['tts', 'voices', '--model', 'voxa-tts', '--plain'])).stdout.trim().split('\n')
   assert.is(lines.length, 9)
   assert.match(lines[2]!, /^vivian\tChinese\tvoxa-tts\tfable\tApache-2.0$/)
-  assert.is((await home.aichat(['tts', 'voices', '--model', 'nothing'])).code, 67)
-  const { servers } = JSON.parse((await home.aichat(['tts', 'health', '--json'])).stdout)
+  assert.is((await aichat(['tts', 'voices', '--model', 'nothing'])).code, 67)
+  const { servers } = JSON.parse((await aichat(['tts', 'health', '--json'])).stdout)
   assert.equal(
     servers.map((server: { server: string; engine: string; url: null }) => [server.server, server.engine, server.url]),
     [
