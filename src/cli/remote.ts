@@ -90,7 +90,9 @@ function requestOf(
   const filled = path.replace(/:(\w+)/g, (_, field: string) => {
     const value = rest.get(field)
     rest.delete(field)
-    if (typeof value !== 'string' || value === '') throw new AppError('usage', `${name} needs ${field}`)
+    if (typeof value !== 'string') throw new AppError('usage', `${name} needs ${field}`)
+    // These mean something else in an address, also when they are escaped, and nothing has such a name.
+    if (/^\.{0,2}$/.test(value)) throw new AppError('not_found', `There is nothing of the name "${value}"`)
     return encodeURIComponent(value)
   })
   const { body, headers } = bodyOf()
