@@ -95,9 +95,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   async function speakText(exchange: Exchange): Promise<void> {
     const identity = await identify(exchange, user)
-    const { readSpeechBody } = await import('./speech-body.ts')
+    const { readSpeechBody, refusingNames } = await import('./speech-body.ts')
     const { speak } = await import('../operations/speech.ts')
-    const speech = await speak(callOf(app, exchange, identity), await readSpeechBody(exchange.request))
+    const body = await readSpeechBody(exchange.request)
+    const speech = await refusingNames(() => speak(callOf(app, exchange, identity), body))
     await whileLoggedIn(exchange, identity, () => sendDownload(exchange, speech))
   }
 

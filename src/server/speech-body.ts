@@ -97,6 +97,17 @@ export async function readCloneForm(request: IncomingMessage) {
   }
 }
 
+/** Runs the work; a voice or model that is not found becomes a wrong request, being a value in a body and not an address. */
+export async function refusingNames<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'not_found')
+      throw new AppError('invalid', thrown.message, { details: thrown.details, cause: thrown })
+    throw thrown
+  }
+}
+
 async function readForm(bytes: Buffer, type: string): Promise<FormData> {
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()

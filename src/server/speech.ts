@@ -7,7 +7,7 @@ import { wavHeader } from '../../speech/wav.ts'
 import { AppError } from '../errors.ts'
 import { mount, type NodeHandler, type Route, type ServerParts } from './app.ts'
 import { type Exchange, sendJson } from './exchange.ts'
-import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
+import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
 
 /** A speech server: one app for all three, its differences being in the manifest. */
 export function createSpeechServer(parts: Pick<ServerParts, 'app' | 'observe'>, service: SpeechService): NodeHandler {
@@ -69,20 +69,7 @@ function get(path: string, answer: () => unknown): Route {
 }
 
 function post(path: string, handle: (exchange: Exchange) => Promise<void>): Route {
-  return {
-    method: 'POST',
-    path,
-    async handle(exchange) {
-      try {
-        await handle(exchange)
-      } catch (thrown) {
-        // Here a voice is a value in the body, not a thing with an address: an unknown one is a wrong request.
-        if (thrown instanceof AppError && thrown.code === 'not_found')
-          throw new AppError('invalid', thrown.message, { details: thrown.details, cause: thrown })
-        throw thrown
-      }
-    },
-  }
+  return { method: 'POST', path, handle: (exchange) => refusingNames(() => handle(exchange)) }
 }
 
 /** One WAV file with its length; what was skipped is said in a header. */

@@ -74,7 +74,8 @@ test('refusals are in OpenAI’s shape, with the status of what went wrong', () 
     for (const [body, status, says] of [
       [{ input: '', model: 'voxb-tts' }, 400, /empty/],
       [{ model: 'voxb-tts' }, 400, /input/],
-      [{ input: 'Hi', model: 'nothing-like-it' }, 404, /voxb-tts/],
+      [{ input: 'Hi', model: 'nothing-like-it' }, 400, /voxb-tts/],
+      [{ input: 'Hi', model: 'voxb-tts', voice: 'nobody' }, 400, /alba, marius/],
       [{ input: 'Hi', model: 'voxb-tts', response_format: 'mp3' }, 400, /wav/],
       [{ input: '你好', model: 'voxb-tts' }, 503, /Chinese/],
       [{ input: 'busy', model: 'voxa-tts' }, 503, /Too many/],
