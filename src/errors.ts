@@ -69,7 +69,7 @@ export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
   if (code === 'ENOSPC' || code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown })
-  if (code === 'EIO' || code === 'EROFS' || code === 'SQLITE_IOERR')
+  if (code === 'EIO' || code === 'EROFS' || (typeof code === 'string' && code.startsWith('SQLITE_IOERR')))
     return new AppError('io', 'The disk could not be read or written', { cause: thrown })
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
