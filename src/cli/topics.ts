@@ -33,6 +33,7 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ...Object.values(settingNames).flatMap((setting) =>
     setting.variable ? [[setting.variable, setting.what] as const] : [],
   ),
+  ['HF_TOKEN', 'a token of the model hub, for models whose licence must be accepted; also as HF_TOKEN_FILE'],
   ['AICHAT_NO_INPUT', 'never ask anything, as --no-input'],
   ['CREDENTIALS_DIRECTORY', 'a folder with one file per secret, as systemd provides it'],
   ['NO_COLOR', 'print no colour'],

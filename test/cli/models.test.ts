@@ -1,8 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../speech/onnx/session.ts'
+import { main } from '../../src/cli/main.ts'
 import { knownModels } from '../../src/hub/known-models.ts'
 import { type Home, openHome } from '../command.ts'
 import { type LoopbackHub, openLoopbackHub } from '../hub/loopback-hub.ts'
@@ -162,6 +164,28 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
   }
 })
 
+chatTest('on a terminal the first chat without any runner offers the pull, and then answers', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const hub = await openTinyHub(folder)
+  const home = mkdtempSync(join(tmpdir(), 'aichat-home-'))
+  const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', HF_ENDPOINT: hub.endpoint }
+  try {
+    const words = ['chat', 'hi', '--max-tokens', '5', '--temperature', '0']
+    const refused = await runAtTerminal([...words, '--no-input'], environment)
+    assert.is(refused.code, 69)
+    assert.is(hub.hub.received.length, 0)
+    const answered = await runAtTerminal([...words, '--yes'], environment)
+    assert.is(answered.code, 0, answered.stderr)
+    assert.match(answered.stderr, /No plugin is active and no local model runner answers/)
+    assert.match(answered.stderr, /\r\x1b\[K\[#+-*\] +\d+%/)
+    assert.ok(answered.stdout.length > 0)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+    await hub.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 test('an unknown model lists what can be pulled', async () => {
   const home = openHome()
   try {
@@ -174,3 +198,25 @@ test('an unknown model lists what can be pulled', async () => {
 })
 
 test.run()
+
+/** Runs a command in this process as if somebody sat at a terminal. */
+async function runAtTerminal(words: readonly string[], environment: Record<string, string>) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await main(words, {
+    environment,
+    stdinIsTerminal: true,
+    stdoutIsTerminal: true,
+    stderrIsTerminal: true,
+    columns: 80,
+    signal: new AbortController().signal,
+    stdin: Readable.from([]),
+    stderr: new Writable({ write: (piece, _, done) => done(void err.push(String(piece)) as never) }),
+    out: async (data) => void out.push(String(data)),
+    err: (text) => void err.push(`${text}\n`),
+    outClosed: false,
+    stdinIsGiven: () => false,
+    readStdin: async () => Buffer.alloc(0),
+  })
+  return { code, stdout: out.join(''), stderr: err.join('') }
+}
