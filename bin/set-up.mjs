@@ -74,18 +74,16 @@ function prepare() {
   }
 }
 
-/** Data that is made once from the sources of a development package, such as the built-in word vectors. */
+/** Data that is made once from a development package, the built-in word vectors, and again when their recipe changes. */
 function buildData() {
   const script = at('dist', 'src', 'wordnet', 'train.js')
   const target = at('dist', 'data', 'word-vectors.bin')
-  if (
-    !existsSync(script) ||
-    (existsSync(target) &&
-      statSync(target).mtimeMs > statSync(at('node_modules', '.aichat-lock')).mtimeMs &&
-      mode !== '--force')
-  )
-    return 0
-  return run(process.execPath, [script, target], process.env)
+  const stamp = `${target}.stamp`
+  const recipe = digestOf(['src/wordnet']).update(lockDigest()).digest('hex')
+  if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, 'utf8') === recipe) return 0
+  const failed = run(process.execPath, [script, target], process.env)
+  if (!failed) writeFileSync(stamp, recipe)
+  return failed
 }
 
 function installed() {
@@ -107,15 +105,21 @@ function lockDigest() {
 
 /** Names, sizes and times of all sources: cheap to take, and different after every edit and checkout. */
 function sourceDigest() {
-  const hash = createHash('sha256').update(readFileSync(at('tsconfig.json')))
-  for (const folder of ['src', 'speech', 'test']) {
+  return digestOf(['src', 'speech', 'test'])
+    .update(readFileSync(at('tsconfig.json')))
+    .digest('hex')
+}
+
+function digestOf(folders) {
+  const hash = createHash('sha256')
+  for (const folder of folders) {
     for (const entry of readdirSync(at(folder), { recursive: true }).sort()) {
       if (!entry.endsWith('.ts')) continue
       const { size, mtimeMs } = statSync(at(folder, entry))
       hash.update(`${folder}/${entry} ${size} ${mtimeMs}\n`)
     }
   }
-  return hash.digest('hex')
+  return hash
 }
 
 /** One set-up at a time: a second one waits, and a lock whose owner is gone is taken over. */
