@@ -71,6 +71,11 @@ export function toAppError(thrown: unknown): AppError {
   if (code === 'ENOSPC' || code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown })
   if (code === 'EIO' || code === 'EROFS' || (typeof code === 'string' && code.startsWith('SQLITE_IOERR')))
     return new AppError('io', 'The disk could not be read or written', { cause: thrown })
+  if (code === 'SQLITE_NOTADB' || String(code).startsWith('SQLITE_CORRUPT'))
+    return new AppError('configuration', 'The database is damaged', {
+      details: ['Stop aichat and restore the database from a backup'],
+      cause: thrown,
+    })
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 

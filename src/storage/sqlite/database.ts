@@ -27,9 +27,12 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   let db: Database | undefined
   try {
+    const isNew = !existsSync(path)
+    if (options.check && !isNew) check(path)
     db = ownersOnly(() => {
       const opened = new BetterSqlite3(path, { timeout: 5000 })
-      opened.pragma('auto_vacuum = INCREMENTAL')
+      // Said of an existing database it would be a write.
+      if (isNew) opened.pragma('auto_vacuum = INCREMENTAL')
       opened.pragma('journal_mode = WAL')
       return opened
     })
@@ -37,7 +40,6 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
     db.pragma('secure_delete = ON')
-    if (options.check && db.pragma('quick_check', { simple: true }) !== 'ok') throw damaged(path)
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
     migrate(db, path)
   } catch (reason) {
@@ -46,6 +48,16 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   }
   if (!existsSync(marker)) writeMarker(marker)
   return db
+}
+
+/** Reads the whole database over a connection that cannot write, so that a damaged one stays as it is. */
+function check(path: string): void {
+  const db = new BetterSqlite3(path, { readonly: true, timeout: 5000 })
+  try {
+    if (db.pragma('quick_check', { simple: true }) !== 'ok') throw damaged(path)
+  } finally {
+    db.close()
+  }
 }
 
 /** Files made meanwhile can be read by their owner alone: this one holds password hashes and what people said. */
@@ -103,7 +115,7 @@ function explain(reason: unknown, path: string): unknown {
     })
   if (code === 'SQLITE_BUSY')
     return new AppError('busy', `The database ${path} is locked by another process`, { cause: reason, retryAfter: 5 })
-  if (code === 'ERR_DLOPEN_FAILED')
+  if (code === 'ERR_DLOPEN_FAILED' || /^Could not locate the bindings file/.test(String((reason as Error).message)))
     return new AppError('configuration', 'The native database does not load: run `npm rebuild better-sqlite3`', {
       cause: reason,
     })

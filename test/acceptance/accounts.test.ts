@@ -1,0 +1,243 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openHome } from '../command.ts'
+import { DaemonEnded, goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('the daemon and its accounts')
+
+const goodSecret = 'k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa'
+
+/** What can happen to a database file that holds accounts. */
+const damages: readonly (readonly [string, (path: string) => void])[] = [
+  ['of zero bytes', (path) => truncateSync(path, 0)],
+  ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+  ['that is a text', (path) => writeFileSync(path, 'Dear diary, '.repeat(1000))],
+  ['with a zeroed header', (path) => overwrite(path, 0, Buffer.alloc(100))],
+  ['with a page of noise', (path) => overwrite(path, 4096, Buffer.alloc(4096, 0xa5))],
+  ['that is gone', (path) => rmSync(path)],
+]
+
+test('a damaged or lost database re-opens the set-up to nobody: exit 78, with what to do, and nothing touched', async () => {
+  const healthy = await spawnDaemon()
+  await register(healthy, 'ada')
+  await healthy.stop()
+  const original = readFileSync(join(healthy.home, 'aichat.db'))
+  for (const [what, damage] of damages) {
+    const path = join(healthy.home, 'aichat.db')
+    writeFileSync(path, original)
+    damage(path)
+    const before = existsSync(path) ? readFileSync(path) : undefined
+    const ended = await refused({}, healthy.home)
+    assert.is(ended.code, 78, `${what}: ${ended.message}`)
+    assert.match(ended.message, /Restore it from a backup/, what)
+    const same = before === undefined ? !existsSync(path) : before.equals(readFileSync(path))
+    assert.ok(same, `a database ${what} was touched`)
+  }
+  // A good database of somebody who has no accounts is as good as none.
+  const path = join(healthy.home, 'aichat.db')
+  rmSync(path, { force: true })
+  rmSync(`${path}.initialised`)
+  const ended = await refused({}, healthy.home)
+  assert.is(ended.code, 78)
+  assert.match(ended.message, /accounts .* are gone/)
+  writeFileSync(path, original)
+  for (const name of [`${path}-wal`, `${path}-shm`]) rmSync(name, { force: true })
+  const restored = await spawnDaemon({}, healthy.home)
+  assert.is((await restored.call('GET', '/')).body.needs_setup, false)
+  await restored.stop()
+  removeHome(healthy)
+})
+
+test('logins outlive a restart, and so does a logout', async () => {
+  const first = await spawnDaemon()
+  const { token: kept } = await register(first, 'ada')
+  const { token: ended } = await register(first, 'bob')
+  await first.call('POST', '/api/auth/logout', { token: ended })
+  assert.is(await first.stop(), 0)
+  assert.is(statSync(join(first.home, 'token-secret')).mode & 0o777, 0o600)
+  const second = await spawnDaemon({}, first.home)
+  assert.is((await second.call('GET', '/api/auth/me', { token: kept })).status, 200)
+  assert.is((await second.call('GET', '/api/auth/me', { token: ended })).status, 401)
+  await second.stop()
+  removeHome(second)
+})
+
+test('a secret is rotated without ending the logins', async () => {
+  const first = await spawnDaemon({ JWT_SECRET: goodSecret })
+  const { token } = await register(first, 'ada')
+  await first.stop()
+  const next = goodSecret.split('').reverse().join('')
+  const second = await spawnDaemon({ JWT_SECRET: next, JWT_SECRET_PREVIOUS: goodSecret }, first.home)
+  assert.is((await second.call('GET', '/api/auth/me', { token })).status, 200)
+  await second.stop()
+  const third = await spawnDaemon({ JWT_SECRET: next }, first.home)
+  assert.is((await third.call('GET', '/api/auth/me', { token })).status, 401)
+  await third.stop()
+  removeHome(third)
+})
+
+test('production starts with a good secret alone', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  for (const secret of [undefined, 'short', 'change-me-in-production-change-me-now', 'a'.repeat(64)]) {
+    const ended = await refused({ NODE_ENV: 'production', ...(secret && { JWT_SECRET: secret }) }, home)
+    assert.is(ended.code, 78, secret)
+    assert.match(ended.message, /JWT_SECRET/)
+    if (secret) assert.not.ok(ended.message.includes(secret), 'the secret itself is not shown')
+  }
+  const weak = await refused(
+    { NODE_ENV: 'production', JWT_SECRET: goodSecret, DEFAULT_ADMIN_PASSWORD: 'changeme' },
+    home,
+  )
+  assert.is(weak.code, 78)
+  const daemon = await spawnDaemon({ NODE_ENV: 'production', JWT_SECRET: goodSecret }, home)
+  await daemon.stop()
+  removeHome(daemon)
+})
+
+test('settings that make no sense are named at the start', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-daemon-'))
+  for (const environment of [
+    { JWT_EXPIRES_IN: 'soon' },
+    { TRUST_PROXY: 'everybody' },
+    { SINGLE_USER_MODE: 'perhaps' },
+  ]) {
+    const ended = await refused(environment, home)
+    assert.is(ended.code, 78)
+    assert.match(ended.message, new RegExp(Object.keys(environment)[0]!))
+  }
+  rmSync(home, { recursive: true, force: true })
+})
+
+test('the default administrator comes from the settings; its password is on no pipe, only in a file of its owner', async () => {
+  const given = await spawnDaemon({ DEFAULT_ADMIN_USERNAME: 'root', DEFAULT_ADMIN_PASSWORD: 'Chosen-0ne' })
+  assert.match(given.output.stderr, /"root" was created/)
+  assert.not.match(given.output.stderr, /Chosen-0ne/)
+  const login = await given.call('POST', '/api/auth/login', { body: { username: 'root', password: 'Chosen-0ne' } })
+  assert.equal([login.status, login.body.user.role, login.body.user.email], [200, 'admin', 'admin@localhost'])
+  assert.is((await given.call('GET', '/api/auth/me', { token: login.body.token })).body.must_change_password, true)
+  await given.stop()
+  const again = await spawnDaemon({ DEFAULT_ADMIN_PASSWORD: 'An0ther-one' }, given.home)
+  const stale = await again.call('POST', '/api/auth/login', { body: { username: 'admin', password: 'An0ther-one' } })
+  assert.is(stale.status, 401, 'only while there is no user')
+  await again.stop()
+  removeHome(again)
+
+  const single = await spawnDaemon({ SINGLE_USER_MODE: 'true' })
+  const path = /the password is in (\S+)/.exec(single.output.stderr)![1]!
+  assert.is(statSync(path).mode & 0o777, 0o600)
+  const password = readFileSync(path, 'utf8').trim()
+  assert.not.ok(single.output.stderr.includes(password))
+  const admin = await single.call('POST', '/api/auth/login', { body: { username: 'admin', password } })
+  assert.is(admin.status, 200)
+  assert.is((await single.call('GET', '/api/auth/system-info')).body.mode, 'single-user')
+  await single.stop()
+  removeHome(single)
+})
+
+test('the command line beside a running daemon changes what it sees at once', async () => {
+  const daemon = await spawnDaemon()
+  const home = openHome({ AICHAT_HOME: daemon.home })
+  const setup = await home.aichat(['setup', '--username', 'ada', '--password-stdin', '--json'], { input: goodPassword })
+  assert.is(setup.code, 0, setup.stderr)
+  const { token, user } = JSON.parse(setup.stdout)
+  assert.is((await daemon.call('GET', '/api/auth/me', { token })).status, 200)
+  assert.is((await home.aichat(['users', 'reset-password', user.id])).code, 0)
+  assert.is((await daemon.call('GET', '/api/auth/me', { token })).status, 401)
+  await daemon.stop()
+  home.remove()
+  removeHome(daemon)
+})
+
+test('secrets that were put everywhere appear nowhere: not in output, not in a log, not in the database', async () => {
+  const canary = (where: string) => `C4nary-${where}-7f3a9b`
+  const daemon = await spawnDaemon({
+    AICHAT_LOG_LEVEL: 'debug',
+    JWT_SECRET: `${canary('jwt-secret')}-0123456789`,
+    CUSTOM_API_KEY: canary('provider-key'),
+  })
+  const { call } = daemon
+  const password = canary('password')
+  const { token } = await register(daemon, 'ada', password)
+  const login = (username: string, given: string) =>
+    call('POST', '/api/auth/login', { body: { username, password: given } })
+  await login('ada', canary('wrong-password'))
+  await login(canary('password-typed-as-name'), 'x')
+  await call('POST', '/api/auth/register', { body: { username: 'bob', password: canary('weak').toLowerCase() } })
+  await call('POST', '/api/auth/login', { body: `{"username":"ada","password":"${canary('broken-body')}` })
+  await call('POST', '/api/auth/login', { body: { username: 'ada', password: { deep: canary('wrong-type') } } })
+  await call('GET', `/api/plugins?access_token=${canary('query')}`, { token: canary('bearer') })
+  await call('POST', '/v1/messages', { headers: { 'x-api-key': canary('api-key') }, body: { model: canary('model') } })
+  await call('GET', `/api/${canary('path')}`, { headers: { cookie: canary('cookie'), 'x-custom': canary('header') } })
+  await call('POST', '/api/auth/change-password', {
+    token,
+    body: { current_password: canary('current'), new_password: canary('next') },
+  })
+  await call('POST', '/api/plugins/install', {
+    token,
+    body: {
+      id: 'custom',
+      name: 'Custom',
+      type: 'completion',
+      endpoint: 'http://127.0.0.1:9/v1/chat/completions',
+      auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
+      model_map: ['custom-model'],
+    },
+  })
+  const chat = await call('POST', '/api/chat', {
+    token,
+    body: { plugin: 'custom', messages: [{ role: 'user', content: canary('prompt') }] },
+  })
+  assert.is(chat.status, 503)
+  const reset = await call('POST', '/api/auth/reset-password', { token, body: { username: 'ada' } })
+  await daemon.stop()
+
+  const secrets = ['C4nary', 'c4nary', token, reset.body.temporary_password as string]
+  const said = daemon.output.stdout + daemon.output.stderr
+  assert.match(said, /"level":"debug"/)
+  for (const secret of secrets) {
+    assert.not.ok(said.includes(secret), `${secret} is in the output`)
+    for (const name of readdirSync(daemon.home, { recursive: true, encoding: 'utf8' })) {
+      const path = join(daemon.home, name)
+      if (statSync(path).isFile()) assert.not.ok(readFileSync(path).includes(secret), `${secret} is in ${name}`)
+    }
+  }
+  removeHome(daemon)
+})
+
+test.run()
+
+async function register(
+  { call }: Pick<SpawnedDaemon, 'call'>,
+  username: string,
+  password = goodPassword,
+): Promise<{ token: string; user: { id: string } }> {
+  const { status, body } = await call('POST', '/api/auth/register', { body: { username, password } })
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+/** A start that must fail: what it said, and its exit code. */
+async function refused(environment: Record<string, string>, home: string): Promise<DaemonEnded> {
+  const outcome = await spawnDaemon(environment, home).catch((reason: unknown) => reason)
+  if (outcome instanceof DaemonEnded) return outcome
+  await (outcome as SpawnedDaemon).stop?.('SIGKILL')
+  throw outcome instanceof Error ? outcome : new Error('The daemon started')
+}
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const content = readFileSync(path)
+  bytes.copy(content, at)
+  writeFileSync(path, content)
+}
