@@ -79,7 +79,7 @@ export interface MemoriesParts {
   readonly clock: () => number
 }
 
-/** How many candidates each index gives to ranking. More changes little below the first fifty places. */
+/** How many candidates go into ranking. More changes little below the first fifty places. */
 const candidates = 120
 
 /** A query's words beyond these say nothing new, and each costs a look-up. */
@@ -153,12 +153,12 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const now = clock()
     const found = await store.search(scopeOf(persona), {
       terms,
-      candidates: Math.max(candidates, limit),
+      candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
     })
     const settings = memorySettingsOf(persona)
     const oldest = settings.auto_cleanup ? now - settings.retention_days * dayMs : Number.NEGATIVE_INFINITY
-    const hits = rank(found, { query, terms, trust: vector ? embedder.trust : 0, now })
+    const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
       .filter(({ candidate }) => candidate.entry.timestamp >= oldest || candidate.entry.metadata['pinned'] === true)
       .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
       .slice(0, limit)

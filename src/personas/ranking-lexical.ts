@@ -11,6 +11,8 @@ export interface Weights {
   readonly about: number
   /** The term stands one, two, three memories before or after. */
   readonly near: readonly [number, number, number]
+  /** What is left of that between memories of no named conversation, which may stand side by side by chance. */
+  readonly unnamed: number
   /** Added when the memory before it is a question: this one is likely its answer. */
   readonly asked: number
   /** The term stands somewhere in the same conversation. */
@@ -34,6 +36,7 @@ export const weights: Weights = {
   b: 0.4,
   about: 0.5,
   near: [0.45, 0.35, 0.12],
+  unnamed: 0.4,
   asked: 0.3,
   conversation: 0.13,
   rest: 0.5,
@@ -67,8 +70,9 @@ export function scoreTerms(found: Found, query: string, terms: readonly string[]
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query)
   return found.candidates.map((candidate, index) => {
-    const talk = talks.get(conversationOf(candidate.entry.metadata))
-    const score = telling.reduce((sum, worth, at) => sum + worth * creditOf(matches[index]!, at, talk, chosen), 0)
+    const name = conversationOf(candidate.entry.metadata)
+    const credit = creditFor(matches[index]!, talks.get(name), name === '' ? chosen.unnamed : 1, chosen)
+    const score = telling.reduce((sum, worth, at) => sum + worth * credit(at), 0)
     return (score / total) * manner(candidate, asksTime, chosen)
   })
 }
@@ -127,20 +131,27 @@ function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
-/** What a memory earns for one term: in full for its own text, less for what stands around it, ever less for more of it. */
-function creditOf(matches: Matches, at: number, talk: readonly boolean[] | undefined, chosen: Weights): number {
-  let credit = matches.own[at]! + (matches.about[at] ? chosen.about : 0)
-  let left = matches.own[at]! > 0 ? chosen.rest : 1
-  chosen.near.forEach((weight, step) => {
-    let gained = 0
-    for (const { distance, question, own } of matches.around) {
-      if (Math.abs(distance) !== step + 1 || own[at] === 0) continue
-      gained += own[at]! * (weight + (distance === -1 && question ? chosen.asked : 0))
-    }
-    credit += gained * left
-    if (gained > 0) left *= chosen.rest
-  })
-  return credit + (talk?.[at] ? chosen.conversation : 0)
+/** What a memory earns for a term: in full for its own text, less for what stands around it, ever less for more of it. */
+function creditFor(
+  { own, about, around }: Matches,
+  talk: readonly boolean[] | undefined,
+  neighbours: number,
+  chosen: Weights,
+): (at: number) => number {
+  return (at) => {
+    let credit = own[at]! + (about[at] ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
+    let left = own[at]! > 0 ? chosen.rest * neighbours : neighbours
+    chosen.near.forEach((weight, step) => {
+      let gained = 0
+      for (const { distance, question, own: theirs } of around) {
+        if (Math.abs(distance) !== step + 1 || theirs[at] === 0) continue
+        gained += theirs[at]! * (weight + (distance === -1 && question ? chosen.asked : 0))
+      }
+      credit += gained * left
+      if (gained > 0) left *= chosen.rest
+    })
+    return credit
+  }
 }
 
 /** Which terms the candidates of a conversation hold together; memories of no named conversation have none. */

@@ -24,8 +24,8 @@ export interface RankOptions {
   readonly query: string
   /** The query's terms in the order in which the store counted their frequencies. */
   readonly terms: readonly string[]
-  /** How far the space of the vectors can be trusted, see `Embedder.trust`; 0 leaves them out. */
-  readonly trust: number
+  /** How far the space of the vectors can be trusted, see `Embedder.trust`; undefined leaves them out. */
+  readonly trust: number | undefined
   /** Milliseconds since 1970 UTC. */
   readonly now: number
   /** Others than the product's, to measure with. */
@@ -38,7 +38,7 @@ export interface RankOptions {
  */
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const lexical = scoreTerms(found, options.query, options.terms, options.weights ?? weights)
-  const fusion = fuse(found.candidates, lexical, options.trust)
+  const fusion = fuse(found.candidates, Math.max(0, ...lexical), options.trust)
   return found.candidates
     .map((candidate, at): Ranked => {
       const parts = {
@@ -72,7 +72,7 @@ function recencyOf(timestamp: number, now: number): number {
 }
 
 /** A question whose best match by words scores less than the one is not answered by words, more than the other it is. */
-const unanswered = 0.27
+const unanswered = 0.2
 const answered = 0.37
 
 /**
@@ -81,13 +81,12 @@ const answered = 0.37
  * "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, find such a sum of normalised scores better than a sum of
  * reciprocal ranks, which the words' clear winner enters like any other.)
  */
-function fuse(candidates: readonly Candidate[], lexical: readonly number[], trust: number): Fusion {
+function fuse(candidates: readonly Candidate[], best: number, trust: number | undefined): Fusion {
   const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => b - a)
   const [nearest] = cosines
-  if (trust === 0 || nearest === undefined) return { lexical: 1, vector: candidates.map(() => 0) }
+  if (trust === undefined || nearest === undefined) return { lexical: 1, vector: candidates.map(() => 0) }
   const middle = cosines[cosines.length >> 1]!
   const span = Math.max(nearest - middle, 1e-6)
-  const best = Math.max(0, ...lexical)
   // The better the words answer, the less meaning has to add; where they hardly do, a chance match must not win.
   const lost = Math.min(1, Math.max(0, (answered - best) / (answered - unanswered)))
   const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)

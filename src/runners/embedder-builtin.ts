@@ -9,13 +9,18 @@ import { contentWords, partsOf } from '../wordnet/words.ts'
 export const builtinNote =
   'Basic: static English word vectors trained from WordNet, without grammar or names; other languages match by spelling.'
 
+export interface BuiltinEmbedder extends Embedder {
+  /** The words of a text that the vectors do not know; they are guessed or taken by their spelling. */
+  unknownWords(text: string): readonly string[]
+}
+
 /**
  * The embedder that needs no download: a text is the sum of its words' vectors, each weighed by how much the word tells.
  * Unknown words are guessed from their parts, else represented by their spelling, so that names, typing errors and other
  * languages still meet themselves.
  * @param path the file that `src/wordnet/train.ts` makes; read at first use
  */
-export function createBuiltinEmbedder(path: string): Embedder {
+export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
   let loaded: WordVectors | undefined
   const load = () => {
     try {
@@ -27,7 +32,7 @@ export function createBuiltinEmbedder(path: string): Embedder {
   }
   return {
     model: builtinModel,
-    trust: 0.2,
+    trust: 0,
     space() {
       try {
         return spaceOf(load())
@@ -40,16 +45,17 @@ export function createBuiltinEmbedder(path: string): Embedder {
       const vectors = load()
       return { space: spaceOf(vectors), vectors: texts.map((text) => sentence(text, vectors)) }
     },
+    unknownWords(text) {
+      const vectors = load()
+      return contentWords(text, (word) => vectors.row(word) !== undefined).filter(
+        (word) => vectors.row(word) === undefined,
+      )
+    },
   }
 }
 
 function spaceOf({ digest, dimension }: WordVectors): EmbeddingSpace {
   return { key: `${builtinModel}@${digest.slice(0, 16)}`, model: builtinModel, dimension }
-}
-
-/** How many of a text's words the vectors do not know: what a bench reports. */
-export function unknownWords(text: string, vectors: WordVectors): string[] {
-  return contentWords(text, (word) => vectors.row(word) !== undefined).filter((word) => vectors.row(word) === undefined)
 }
 
 /** A word guessed from its parts, or known by its spelling only, counts less than a known one. */

@@ -1,0 +1,85 @@
+/** What a search costs: among other scopes, over HTTP, at two dimensions, and as a scope grows; and what it takes on disk. */
+import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory.ts'
+import { rank } from '../../src/personas/ranking.ts'
+import { queryTermsOf } from '../../src/personas/ranking-terms.ts'
+import { overHttp } from './memory-parts/http.ts'
+import { keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
+import { createText } from './memory-parts/text.ts'
+
+type Stores = Awaited<ReturnType<typeof openStores>>
+
+/** Sizes of a scope can be given as AICHAT_BENCH_MEMORIES=100,1000. */
+const sizes = (process.env['AICHAT_BENCH_MEMORIES'] ?? '100,1000,10000,100000').split(',').map(Number)
+
+export async function bench(): Promise<void> {
+  print(
+    'Aim: 1,000 memories among 200 other scopes, p50 ≤ 5 ms in process and ≤ 8 ms over HTTP; 60 MB for 200 × 20 × 1,536.',
+  )
+  for (const dimension of [256, 1536]) await amongOthers(dimension)
+  await growth()
+}
+
+/** The scope that is asked, and 200 others of 20 memories each. */
+async function amongOthers(dimension: number): Promise<void> {
+  const stores = await openStores()
+  const text = createText(dimension)
+  for (let other = 0; other < 200; other++) await fill(stores, await stores.scope(), 20, dimension, text)
+  const others = stores.bytes()
+  const scope = await stores.scope()
+  await fill(stores, scope, 1000, dimension, text)
+  print(`\n${dimension} dimensions: 200 scopes × 20 memories take ${megabytes(others)} MB`)
+  print(`  in process, 1,000 memories: ${await latency(stores, scope, dimension, text)}`)
+  stores.close()
+  print(`  over HTTP, 1,000 memories:  ${await overHttp(dimension, text)}`)
+}
+
+async function growth(): Promise<void> {
+  print('\nOne scope of growing size, 256 dimensions')
+  print('memories    stored in s    file MB    search p50 / p99 ms')
+  for (const size of sizes) {
+    const stores = await openStores()
+    const text = createText(1)
+    const scope = await stores.scope()
+    const start = performance.now()
+    for (let left = size; left > 0; left -= 1000) await fill(stores, scope, Math.min(1000, left), 256, text)
+    const seconds = (performance.now() - start) / 1000
+    const file = megabytes(stores.bytes())
+    const search = await latency(stores, scope, 256, text, size > 10_000 ? 30 : 200)
+    print(`${String(size).padStart(8)}${seconds.toFixed(1).padStart(15)}${file.padStart(11)}    ${search}`)
+    stores.close()
+  }
+}
+
+async function fill(stores: Stores, scope: Scope, count: number, dimension: number, text: Text): Promise<void> {
+  const space = spaceOf(dimension)
+  const memories = Array.from({ length: count }, (): NewMemory => {
+    const vector = { space, values: text.vector(dimension) }
+    return { content: text.sentence(), timestamp: text.time(), importance_score: 0.5, metadata: {}, vector }
+  })
+  await stores.memories.add(scope, memories, keepAll)
+}
+
+type Text = ReturnType<typeof createText>
+
+function spaceOf(dimension: number): EmbeddingSpace {
+  return { key: `bench/${dimension}`, model: 'bench', dimension }
+}
+
+async function latency(stores: Stores, scope: Scope, dimension: number, text: Text, rounds = 300): Promise<string> {
+  const times: number[] = []
+  for (let round = 0; round < rounds + 20; round++) {
+    const query = text.question()
+    const vector = { space: spaceOf(dimension), values: text.vector(dimension) }
+    const start = performance.now()
+    const terms = queryTermsOf(query)
+    const found = await stores.memories.search(scope, { terms, vector, candidates: 120 })
+    rank(found, { query, terms, trust: 0.5, now: text.now() }).slice(0, 10)
+    // The first rounds fill caches and let the compiler warm up.
+    if (round >= 20) times.push(performance.now() - start)
+  }
+  return percentiles(times)
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}
