@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert'
 import { isRuntimeInstalled } from '../../speech/onnx/session.ts'
 import { type Decoder, openDecoder } from '../../src/runners/decoder.ts'
 import { suite } from '../suite.ts'
-import { buildDecoder, randomWeights, referenceLogits } from './tiny-decoder.ts'
+import { referenceLogits } from './decoder-reference.ts'
+import { buildDecoder, randomWeights } from './tiny-decoder.ts'
 
 const all = suite('the decoder with its cache')
 const test = (await isRuntimeInstalled()) ? all : all.skip

@@ -9,7 +9,8 @@ import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createEmbeddedRunner, embeddedTarget, generationRequest } from '../../src/runners/embedded.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
 import { suite } from '../suite.ts'
-import { randomWeights, referenceLogits, tinyTokens, writeTinyModel } from './tiny-decoder.ts'
+import { referenceLogits } from './decoder-reference.ts'
+import { randomWeights, tinyTokens, writeTinyModel } from './tiny-decoder.ts'
 
 const all = suite('the embedded runner')
 const test = (await isRuntimeInstalled()) ? all : all.skip

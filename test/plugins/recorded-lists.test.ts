@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { testData } from '../data.ts'
+import { openInstallation } from '../installation.ts'
+import { json, openStandIn } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('model lists as the providers sent them')
+
+const recorded: readonly (readonly [plugin: string, cassette: string, total: number, chat: number])[] = [
+  ['openai', 'openai/list-models.json', 75, 38],
+  ['anthropic', 'anthropic/list-models.json', 11, 14],
+  ['groq', 'groq/list-models.json', 22, 14],
+  ['gemini', 'gemini/list-models.json', 50, 21],
+  ['mistral', 'mistral/list-models.json', 62, 54],
+  ['github', 'github/list-models.json', 54, 49],
+  ['openrouter', 'openrouter/list-models-2025.json', 319, 319],
+]
+
+for (const [id, cassette, total, chat] of recorded) {
+  const path = testData('cassettes', cassette)
+  const recordedTest = path ? test : test.skip
+  recordedTest(`${id}: of ${total} recorded rows the list holds ${chat} models, as the bundled one does`, async () => {
+    const { body } = JSON.parse(readFileSync(path!, 'utf8')).exchanges[0].response as { body: string }
+    const provider = await openStandIn((request, response) => {
+      const later = /[?&](?:after_id|pageToken|page|cursor)=/.test(request.url)
+      json(response, 200, later ? { data: [], models: [] } : body)
+    })
+    const installation = openInstallation(
+      Object.fromEntries(
+        ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map((name) => [
+          `${name}_API_KEY`,
+          'key',
+        ]),
+      ),
+    )
+    try {
+      const { plugins } = installation.app
+      const bundled = plugins.export(id)
+      plugins.update(id, { ...bundled, models_source: { ...bundled.models_source, url: `${provider.url}/models` } })
+      const { lists } = await installation.app.models()
+      const rows = []
+      for await (const each of lists.refresh({ plugins: [id] })) rows.push(each)
+      const [row] = rows
+      assert.equal([row!.error, row!.after], [null, chat])
+      assert.equal([row!.added, row!.removed], [[], []])
+      assert.is(bundled.model_map.length, chat)
+      assert.match(bundled.models_as_of!, /^20\d\d-\d\d/)
+      const answer = JSON.parse(body)
+      assert.is((Array.isArray(answer) ? answer : (answer.data ?? answer.models)).length, total)
+    } finally {
+      await installation.close()
+      await provider.close()
+    }
+  })
+}
+
+test.run()
