@@ -98,7 +98,7 @@ export interface SearchQuery {
   readonly terms: readonly string[]
   /** The query's vector; none finds by terms alone. */
   readonly vector?: Vector
-  /** How many candidates each of the two indexes gives. */
+  /** How many candidates the words give at the most; the vectors give half as many. */
   readonly candidates: number
 }
 

@@ -73,7 +73,7 @@ function recencyOf(timestamp: number, now: number): number {
 
 /** A question whose best match by words scores less than the one is not answered by words, more than the other it is. */
 const unanswered = 0.2
-const answered = 0.37
+const answered = 0.31
 
 /**
  * How much of a score the words and the meaning each make. Cosines are stretched over a query's candidates, since spaces

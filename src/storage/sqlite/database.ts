@@ -32,7 +32,11 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db = ownersOnly(() => {
       const opened = new BetterSqlite3(path, { timeout: 5000 })
       // Said of an existing database it would be a write.
-      if (isNew) opened.pragma('auto_vacuum = INCREMENTAL')
+      if (isNew) {
+        // A vector of 1,536 numbers then lies in one page, and comparing it copies nothing.
+        opened.pragma('page_size = 8192')
+        opened.pragma('auto_vacuum = INCREMENTAL')
+      }
       opened.pragma('journal_mode = WAL')
       return opened
     })

@@ -3,7 +3,7 @@ import { aboutTerms, gap, isQuestion, reach, readContext, writeContext } from '.
 import { inverseFrequency } from '../../personas/ranking-lexical.ts'
 import { termsOf } from '../../personas/ranking-terms.ts'
 import type { Database } from './database.ts'
-import { type NumberRange, rangeOf } from './memories-scope.ts'
+import { rangeOf } from './memories-scope.ts'
 
 interface TextRow {
   memory_id: number
@@ -44,13 +44,21 @@ export function createTextIndex(db: Database) {
   const setContext = db.prepare('UPDATE memory_text SET context = ? WHERE rowid = ? AND context <> ?')
   const remove = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
   const removeRange = db.prepare('DELETE FROM memory_text WHERE rowid BETWEEN ? AND ?')
-  // CROSS JOIN keeps the order: each term is looked up once, and only in the range of the scope.
-  const lookUp = db
-    .prepare<[string, number, number], [number, number]>(
-      `SELECT asked.key, memory_text.rowid FROM json_each(?) AS asked CROSS JOIN memory_text
-        WHERE memory_text MATCH asked.value AND memory_text.rowid BETWEEN ? AND ?`,
+  const countMatches = db
+    .prepare<[number, number, string], number>(
+      `SELECT (SELECT count(*) FROM memory_text WHERE memory_text MATCH asked.value AND rowid BETWEEN ? AND ?)
+         FROM json_each(?) AS asked ORDER BY asked.key`,
     )
-    .raw()
+    .pluck()
+  // CROSS JOIN keeps the order: each term is looked up once, and only in the range of the scope.
+  const bestMatches = db
+    .prepare<[string, number, number, number], number>(
+      `WITH asked (term, worth) AS MATERIALIZED (SELECT value ->> 0, value ->> 1 FROM json_each(?))
+       SELECT memory_text.rowid FROM asked CROSS JOIN memory_text
+        WHERE memory_text MATCH asked.term AND memory_text.rowid BETWEEN ? AND ?
+        GROUP BY memory_text.rowid ORDER BY sum(asked.worth) DESC, memory_text.rowid DESC LIMIT ?`,
+    )
+    .pluck()
   const fetch = db
     .prepare<[string], [number, string, string, string]>(
       `SELECT memory_text.rowid, content, about, context FROM json_each(?) AS asked
@@ -122,23 +130,21 @@ export function createTextIndex(db: Database) {
       return fetch.all(JSON.stringify(numbers)).reduce((sum, [, content]) => sum + content.length, 0)
     },
 
-    /** Looks all terms up in one statement. Terms hold letters, marks and digits only, so nothing needs quoting twice. */
+    /**
+     * Counts the terms in the scope, then gathers the memories whose terms, and those around them, are worth most together.
+     * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
+     */
     postings(scopeId: number, memories: number, terms: readonly string[], limit: number): Postings {
-      const range = rangeOf(scopeId)
-      const own = lookUpColumn('{content}', terms, range)
-      const frequencies = terms.map((_, at) => own.get(at)?.length ?? 0)
-      const scores = new Map<number, number>()
-      const credit = (found: ReadonlyMap<number, readonly number[]>, share: number) => {
-        for (const [at, numbers] of found) {
-          const worth = share * inverseFrequency(memories, frequencies[at]!)
-          for (const number of numbers) scores.set(number, (scores.get(number) ?? 0) + worth)
-        }
-      }
-      credit(own, 1)
-      credit(lookUpColumn('{about}', terms, range), 0.5)
-      credit(lookUpColumn('{context}', terms, range), 0.4)
-      const best = [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, limit)
-      return { frequencies, best: best.map(([number]) => number) }
+      const { low, high } = rangeOf(scopeId)
+      const within = (column: string) => terms.map((term) => `{${column}} : "${term}"`)
+      const frequencies = countMatches.all(low, high, JSON.stringify(within('content')))
+      const worth = frequencies.map((frequency) => inverseFrequency(memories, frequency))
+      const weighed = (column: string, share: number) =>
+        within(column).flatMap((term, at) =>
+          column === 'context' && frequencies[at]! > commonTerm ? [] : [[term, share * worth[at]!]],
+        )
+      const asked = [...weighed('content', 1), ...weighed('about', 0.5), ...weighed('context', 0.4)]
+      return { frequencies, best: bestMatches.all(JSON.stringify(asked), low, high, limit) }
     },
 
     texts(numbers: readonly number[]): IndexedText[] {
@@ -151,17 +157,6 @@ export function createTextIndex(db: Database) {
     },
   }
 
-  function lookUpColumn(column: string, terms: readonly string[], { low, high }: NumberRange): Map<number, number[]> {
-    const found = new Map<number, number[]>()
-    const queries = JSON.stringify(terms.map((term) => `${column} : "${term}"`))
-    for (const [at, number] of lookUp.iterate(queries, low, high)) {
-      const numbers = found.get(at)
-      if (numbers) numbers.push(number)
-      else found.set(at, [number])
-    }
-    return found
-  }
-
   function neighbours(scopeId: number, row: TextRow): Near[] {
     const { conversation, timestamp, memory_id } = row
     const earlier = before.all(scopeId, conversation, timestamp, memory_id, timestamp - gap)
@@ -172,6 +167,9 @@ export function createTextIndex(db: Database) {
     ]
   }
 }
+
+/** What stands around memories with a term as common as this chooses none of them, and would be long to gather. */
+const commonTerm = 2000
 
 export type TextIndex = ReturnType<typeof createTextIndex>
 

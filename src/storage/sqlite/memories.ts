@@ -259,7 +259,7 @@ export function memoryRows(db: Database) {
     const row = findScope(db, scope)
     if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
     const { frequencies, best } = text.postings(row.scope_id, row.memories, query.terms, query.candidates)
-    const cosines = query.vector && vectors.search(row.scope_id, query.vector, best, query.candidates)
+    const cosines = query.vector && vectors.search(row.scope_id, query.vector, best, Math.ceil(query.candidates / 2))
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
     const texts = new Map(text.texts(numbers).map((each) => [each.memory_id, each]))
     const candidates = rowsOf(row.scope_id, numbers).flatMap((each): Candidate[] => {
