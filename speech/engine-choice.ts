@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { EngineProcessOptions } from './engine-process.ts'
 import type { ServerManifest, Variant } from './manifest.ts'
 import { isRuntimePresent, runtimeAdvice } from './onnx/session.ts'
@@ -52,7 +53,8 @@ function pocketChoice(
   return {
     id: 'pocket-tts',
     module: moduleAddress('voxb-tts/engine'),
-    options: { folder: main!.folder, others, cacheFolder },
+    // A second core decodes what the first one makes.
+    options: { folder: main!.folder, others, cacheFolder, decoder: availableParallelism() > 1 ? 'process' : 'here' },
     own: true,
     device: 'cpu',
   }

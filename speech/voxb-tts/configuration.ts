@@ -43,6 +43,20 @@ export interface Sampling {
   readonly paddingSeconds: number
 }
 
+/** What is used instead of what a folder says. */
+export interface ConfigurationOverrides {
+  readonly gelu?: GeluForm
+  readonly flowSteps?: number
+}
+
+/** The configuration with some of it replaced. */
+export function overridden(
+  configuration: PocketConfiguration,
+  { gelu = configuration.gelu, flowSteps = configuration.sampling.flowSteps }: ConfigurationOverrides = {},
+): PocketConfiguration {
+  return { ...configuration, gelu, sampling: { ...configuration.sampling, flowSteps } }
+}
+
 /** All fields may be absent: a folder as its authors publish it has no such file. */
 const configurationFile = z.looseObject({
   sample_rate: z.int().positive().optional(),

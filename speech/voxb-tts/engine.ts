@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
 import type { Stream } from '../onnx/stream.ts'
+import type { FrameDecoder } from './decoder.ts'
 import { decodeLatents, generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
 import { createNoise } from './noise.ts'
@@ -21,6 +22,8 @@ const engineOptions = z.object({
   others: z.array(z.object({ language: z.string().min(1), folder: z.string().min(1) })).default([]),
   device: z.enum(['auto', 'cpu', 'cuda', 'mps']).default('auto'),
   precision: z.enum(['int8', 'float32']).default('int8'),
+  /** Where the codec decodes: in this process, or beside it on another core. */
+  decoder: z.enum(['here', 'process']).default('here'),
 })
 
 export type PocketEngineOptions = z.input<typeof engineOptions>
@@ -38,7 +41,7 @@ interface Loaded {
   readonly model: PocketModel
   readonly voices: Voices
   /** Streams whose arrays have grown to what a request needs; one that runs beside another gets its own. */
-  readonly idle: { readonly language: Stream; readonly decoder: Stream }[]
+  readonly idle: { readonly language: Stream; readonly decoder: FrameDecoder }[]
 }
 
 /** An engine for the model in a folder; nothing is read before `load`. */
@@ -110,11 +113,11 @@ export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
     const { temperature, noiseLimit } = configuration.sampling
     const noise = createNoise(temperature, noiseLimit, request.seed)
     const frameRate = configuration.sampleRate / geometry.samplesPerFrame
-    const streams = idle.pop() ?? { language: model.openLanguageStream(), decoder: model.openDecoderStream() }
+    const streams = idle.pop() ?? { language: model.openLanguageStream(), decoder: model.openDecoder() }
     try {
       for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
         streams.language.reset(rows)
-        yield* decodeLatents(model, streams.decoder, generateLatents(model, streams.language, chunk, noise, signal))
+        yield* decodeLatents(streams.decoder, generateLatents(model, streams.language, chunk, noise, signal))
       }
     } finally {
       idle.push(streams)

@@ -2,6 +2,7 @@
 import type { CacheRows } from '../onnx/key-value-cache.ts'
 import type { TensorData } from '../onnx/session.ts'
 import type { Stream } from '../onnx/stream.ts'
+import type { FrameDecoder } from './decoder.ts'
 import type { PocketModel } from './model.ts'
 import type { NoiseSource } from './noise.ts'
 import type { TextChunk } from './text.ts'
@@ -68,34 +69,50 @@ async function flow(model: PocketModel, condition: TensorData, noise: NoiseSourc
 /** Frames per call of the decoder: the first at once, later ones in company, since its weights are read once per call. */
 const frameGroups = [1, 1, 2, 4]
 
-/** Turns latents into samples in [-1, 1], in pieces of whole frames; the first one comes after the first latent. */
+/**
+ * Turns latents into samples in [-1, 1], in pieces of whole frames. The first one comes after the first latent; of the
+ * later ones each is decoded while the latents of the next are made.
+ */
 export async function* decodeLatents(
-  model: PocketModel,
-  stream: Stream,
+  decoder: FrameDecoder,
   latents: AsyncIterable<Float32Array>,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  stream.reset()
+  decoder.reset()
   let group: Float32Array[] = []
   let groups = 0
+  let decoding: Promise<Float32Array> | undefined
   for await (const latent of latents) {
     group.push(latent)
     if (group.length < frameGroups[Math.min(groups, frameGroups.length - 1)]!) continue
-    yield await decode(model, stream, group)
+    const next = decode(decoder, group)
+    if (groups === 0) yield clamp(await next)
+    else {
+      if (decoding) yield clamp(await decoding)
+      decoding = next
+    }
     group = []
     groups += 1
   }
-  if (group.length > 0) yield await decode(model, stream, group)
+  const rest = group.length > 0 ? decode(decoder, group) : undefined
+  if (decoding) yield clamp(await decoding)
+  if (rest) yield clamp(await rest)
 }
 
-async function decode(model: PocketModel, stream: Stream, group: readonly Float32Array[]): Promise<Float32Array> {
-  const { latent, decoder } = model.geometry
-  const latents = new Float32Array(group.length * latent)
-  for (const [index, frame] of group.entries()) latents.set(frame, index * latent)
-  const { audio } = await stream.run(
-    { latents: floats([group.length, latent], latents) },
-    group.length * decoder.stride,
-  )
-  return (audio!.data as Float32Array).map((sample) => Math.min(1, Math.max(-1, sample)))
+function clamp(samples: Float32Array): Float32Array {
+  return samples.map((sample) => Math.min(1, Math.max(-1, sample)))
+}
+
+function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<Float32Array> {
+  const latents = new Float32Array(group.reduce((sum, latent) => sum + latent.length, 0))
+  let at = 0
+  for (const latent of group) {
+    latents.set(latent, at)
+    at += latent.length
+  }
+  const samples = decoder.decode(latents)
+  // A listener who leaves does not wait for it; its failure is then nobody's.
+  samples.catch(() => undefined)
+  return samples
 }
 
 export interface ClipOptions {

@@ -2,17 +2,23 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
-import type { GeluForm } from '../onnx/operators.ts'
 import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
 import { openQuantised, type QuantisationPlan } from '../onnx/quantisation.ts'
 import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../onnx/safetensors.ts'
 import { type Device, openSession, type Session, type TensorData } from '../onnx/session.ts'
 import { createStream, type Stream } from '../onnx/stream.ts'
-import { type PocketConfiguration, readConfiguration } from './configuration.ts'
+import {
+  type ConfigurationOverrides,
+  overridden,
+  type PocketConfiguration,
+  readConfiguration,
+} from './configuration.ts'
+import { type Decoder, type FrameDecoder, loadDecoder } from './decoder.ts'
+import { openDecoderProcess } from './decoder-process.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
-import { buildMimiDecoder, decoderShape, type StreamingGraph } from './mimi-decoder.ts'
+import type { StreamingGraph } from './mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from './mimi-encoder.ts'
 import { companionFolders } from './model-folder.ts'
 import { openTokenizer, type Tokenizer } from './tokenizer.ts'
@@ -26,8 +32,9 @@ export interface PocketModelOptions {
   readonly device?: Device
   /** What the language model and its flow head compute with; the codec is always 32-bit. */
   readonly precision?: 'int8' | 'float32'
-  /** Instead of what the folder says: the form of the activation, and the steps of the flow head per frame. */
-  readonly overrides?: { readonly gelu?: GeluForm; readonly flowSteps?: number }
+  readonly overrides?: ConfigurationOverrides
+  /** Where the codec decodes: in this process, or beside it on another core. */
+  readonly decoder?: 'here' | 'process'
 }
 
 /** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
@@ -47,8 +54,8 @@ export interface PocketModel {
   embed(ids: readonly number[]): TensorData
   /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
   openLanguageStream(): Stream
-  /** A stream of the codec's decoder; input `latents`, output `audio`. */
-  openDecoderStream(): Stream
+  /** The codec's decoder, for one signal. */
+  openDecoder(): FrameDecoder
   /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
   openEncoderStream(): Promise<Stream>
   /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
@@ -83,12 +90,10 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     signal?.throwIfAborted()
 
     const languageModel = languageModelShape(geometry, configuration)
-    const decoder = decoderShape(geometry, configuration)
-    const decoderGraph = buildMimiDecoder(file, geometry, decoder)
+    const decoder = keep(await openDecoder(file, geometry, configuration))
     const sessions = {
       languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
       flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
-      decoder: await load(decoderGraph.model, file, 'mimi_decoder'),
     }
     const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
     const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
@@ -111,11 +116,12 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
           shape: cacheShape(languageModel),
           rotary: rotary(languageModel),
         }),
-      openDecoderStream: () => openCodecStream(sessions.decoder, decoderGraph, decoder),
+      openDecoder: () => decoder.open(),
       async openEncoderStream() {
         encoder ??= loadEncoder()
         const { graph, session, shape } = await encoder
-        return openCodecStream(session, graph, shape)
+        const cache = cacheShape(shape, configuration.mimi.context)
+        return createStream({ session, states: graph.states, shape: cache, rotary: rotary(shape) })
       },
       async velocity(step, condition, latent) {
         const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
@@ -130,11 +136,6 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
       const graph = buildMimiEncoder(file, geometry.encoder, shape)
       return { graph, session: await load(graph.model, file, 'mimi_encoder'), shape }
     }
-
-    function openCodecStream(session: Session, { states }: StreamingGraph, shape: TransformerShape): Stream {
-      const { context } = configuration.mimi
-      return createStream({ session, states, shape: cacheShape(shape, context), rotary: rotary(shape) })
-    }
   } catch (thrown) {
     await closeAll(opened)
     throw thrown
@@ -143,6 +144,16 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
   function keep<T extends { close(): Promise<void> }>(resource: T): T {
     opened.push(resource)
     return resource
+  }
+
+  function openDecoder(
+    file: TensorFile,
+    geometry: PocketGeometry,
+    configuration: PocketConfiguration,
+  ): Promise<Decoder> {
+    const { device = 'auto', overrides = {} } = options
+    if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides })
+    return loadDecoder(file, geometry, configuration, device)
   }
 
   async function load(model: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
@@ -169,13 +180,6 @@ function isUsedEveryFrame(name: string): boolean {
 /** The matrices that hold all but some hundred thousand of those numbers. */
 function isLarge(name: string): boolean {
   return /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/.test(name)
-}
-
-function overridden(
-  configuration: PocketConfiguration,
-  { gelu = configuration.gelu, flowSteps = configuration.sampling.flowSteps }: PocketModelOptions['overrides'] = {},
-): PocketConfiguration {
-  return { ...configuration, gelu, sampling: { ...configuration.sampling, flowSteps } }
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { openQuantised } from '../../speech/onnx/quantisation.ts'
 import { openTensorFile } from '../../speech/onnx/safetensors.ts'
 import type { TensorData } from '../../speech/onnx/session.ts'
+import type { Stream } from '../../speech/onnx/stream.ts'
 import { openSpeechService, type SpeechService } from '../../speech/service.ts'
 import { decoderShape } from '../../speech/voxb-tts/mimi-decoder.ts'
 import { openPocketModel, type PocketModel, quantisationPlan } from '../../speech/voxb-tts/model.ts'
@@ -60,6 +61,7 @@ async function measureServer(folder: string): Promise<void> {
   }
   const cold = openSpeechService({ server: 'voxb-tts', ...places })
   await timed('first load, with quantisation', () => cold.load())
+  print(`memory at most while quantising: ${memoryOf(cold.pid!, 'VmHWM')} MB`)
   await cold.close()
   const installation = openInstallation()
   const service = openSpeechService({ server: 'voxb-tts', ...places })
@@ -82,7 +84,7 @@ async function measureServer(folder: string): Promise<void> {
     )
   }
   const [resident, peak] = ['VmRSS', 'VmHWM'].map((field) => memoryOf(service.pid!, field))
-  print(`memory of the engine's process: ${resident} MB now, ${peak} MB at most; load ${loadavg()[0]!.toFixed(1)}`)
+  print(`memory of the engine's processes: ${resident} MB now, ${peak} MB at most; load ${loadavg()[0]!.toFixed(1)}`)
   server.closeAllConnections()
   server.close()
   await once(server, 'close')
@@ -144,17 +146,19 @@ async function measureLayouts(folder: string, path: string): Promise<void> {
     language: await openPublicLanguageModel(quantised, shape, geometry.latent),
     decoder: await openPublicDecoder(file, geometry, decoder, configuration.mimi.context),
   }
-  const ours = { language: model.openLanguageStream(), decoder: model.openDecoderStream() }
+  const ours = { language: model.openLanguageStream(), decoder: model.openDecoder() }
   // A voice of 125 rows and a text of 20.
   const rows = 145
   const prefill = { embeddings: floats([rows, shape.width], 0.1), latents: floats([0, geometry.latent]) }
   await ours.language.run(prefill, rows)
   await theirs.language.run(prefill, rows)
   const voice = ours.language.cache.copy()
-  const contestants = [
-    { name: 'append-only, ours', ...ours, together: 4, times: [] as Cost[] },
-    { name: 'append-only, frame by frame', ...ours, together: 1, times: [] as Cost[] },
-    { name: 'public five-graph layout', ...theirs, together: 1, times: [] as Cost[] },
+  const byOurs = (latents: TensorData) => ours.decoder.decode(latents.data as Float32Array)
+  const byTheirs = (latents: TensorData) => theirs.decoder.run({ latents }, geometry.decoder.stride)
+  const contestants: readonly (Contestant & { readonly name: string; readonly times: Cost[] })[] = [
+    { name: 'append-only, ours', language: ours.language, decode: byOurs, together: 4, times: [] },
+    { name: 'append-only, frame by frame', language: ours.language, decode: byOurs, together: 1, times: [] },
+    { name: 'public five-graph layout', language: theirs.language, decode: byTheirs, together: 1, times: [] },
   ]
   for (let round = 0; round < 6; round++)
     for (const contestant of contestants) {
@@ -184,23 +188,21 @@ interface Cost {
   readonly cpu: number
 }
 
-type Runs = Pick<ReturnType<PocketModel['openDecoderStream']>, 'run'>
+interface Contestant {
+  readonly language: Pick<Stream, 'run'>
+  decode(latents: TensorData): Promise<unknown>
+  /** Frames per call of the decoder. */
+  readonly together: number
+}
 
-async function frames(
-  model: PocketModel,
-  { language, decoder, together }: { readonly language: Runs; readonly decoder: Runs; readonly together: number },
-  count: number,
-): Promise<Cost> {
-  const {
-    latent,
-    decoder: { stride },
-  } = model.geometry
+async function frames(model: PocketModel, { language, decode, together }: Contestant, count: number): Promise<Cost> {
+  const { latent } = model.geometry
   const { width } = model.languageModel
   const [begun, cpu] = [performance.now(), process.cpuUsage()]
   for (let frame = 1; frame <= count; frame++) {
     const { hidden } = await language.run({ embeddings: floats([0, width]), latents: floats([1, latent], 0.1) }, 1)
     await model.velocity(0, hidden!, floats([1, latent], 0.1))
-    if (frame % together === 0) await decoder.run({ latents: floats([together, latent], 0.1) }, together * stride)
+    if (frame % together === 0) await decode(floats([together, latent], 0.1))
   }
   const used = process.cpuUsage(cpu)
   return { wall: (performance.now() - begun) / 1000 / count, cpu: (used.user + used.system) / 1e6 / count }
@@ -218,15 +220,28 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
-/** Of another process, from Linux's own accounts; its clock ticks a hundred times a second. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** The engine's process and those that it started. */
+function processesOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => processesOf(Number(child))))]
 }
 
-function memoryOf(pid: number, field: string): number {
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Math.round(Number(kilobytes) / 1024)
+/** From Linux's own accounts; its clock ticks a hundred times a second. */
+function cpuSeconds(pid: number): number {
+  const ticks = processesOf(pid).map((each) => {
+    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    return Number(fields[11]) + Number(fields[12])
+  })
+  return ticks.reduce((sum, count) => sum + count, 0) / 100
+}
+
+/** In megabytes, each process with all that it shares with others. */
+function memoryOf(pid: number, field: string): string {
+  const megabytes = processesOf(pid).map((each) => {
+    const kilobytes = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${each}/status`, 'utf8'))?.[1]
+    return Math.round(Number(kilobytes) / 1024)
+  })
+  return `${megabytes.reduce((sum, size) => sum + size, 0)} (${megabytes.join(' + ')})`
 }
 
 function print(line: string): void {

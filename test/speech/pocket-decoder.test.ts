@@ -1,0 +1,96 @@
+/** The decoder in a process of its own: the same samples, whatever happens to the process. */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openTensorFile } from '../../speech/onnx/safetensors.ts'
+import { readConfiguration } from '../../speech/voxb-tts/configuration.ts'
+import { loadDecoder } from '../../speech/voxb-tts/decoder.ts'
+import { openDecoderProcess } from '../../speech/voxb-tts/decoder-process.ts'
+import { createPocketEngine } from '../../speech/voxb-tts/engine.ts'
+import { readGeometry } from '../../speech/voxb-tts/geometry.ts'
+import type { AppError } from '../../src/errors.ts'
+import { suite } from '../suite.ts'
+import { temporaryFolder } from './pocket-folders.ts'
+import { joined } from './pocket-golden.ts'
+import { makePocketModel, tinySize } from './pocket-model.ts'
+
+const test = suite('the decoder of pocket-tts in a process of its own')
+
+async function tinyModel(): Promise<string> {
+  const folder = join(temporaryFolder(), 'tiny')
+  await makePocketModel(folder)
+  return folder
+}
+
+const latentsOf = (frames: number, seed: number) =>
+  Float32Array.from({ length: frames * tinySize.latent }, (_, i) => Math.sin(i * seed))
+
+test('two signals at the same time are decoded as in this process', async () => {
+  const folder = await tinyModel()
+  const file = await openTensorFile(join(folder, 'model.safetensors'))
+  const geometry = readGeometry(file)
+  const here = await loadDecoder(file, geometry, await readConfiguration(folder, geometry), 'cpu')
+  const beside = await openDecoderProcess({ folder, device: 'cpu', overrides: {} })
+  const decode = async (decoder: typeof here) => {
+    const signals = [decoder.open(), decoder.open()]
+    const made: Float32Array[][] = [[], []]
+    for (const pieces of [1, 3, 2])
+      await Promise.all(
+        signals.map(async (signal, i) => void made[i]!.push((await signal.decode(latentsOf(pieces, i + 1))).slice())),
+      )
+    signals[0]!.reset()
+    made[0]!.push((await signals[0]!.decode(latentsOf(1, 1))).slice())
+    return made.map(joined)
+  }
+  assert.equal(await decode(beside), await decode(here))
+  await beside.close()
+  await here.close()
+  await file.close()
+})
+
+test('the engine speaks the same with it and without it, also after a request that was left', async () => {
+  const folder = await tinyModel()
+  const cacheFolder = temporaryFolder()
+  const heard: Float32Array[] = []
+  for (const decoder of ['here', 'process'] as const) {
+    const engine = createPocketEngine({ folder, cacheFolder, decoder })
+    await engine.load()
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
+    let left = 0
+    for await (const _ of engine.synthesize({ text: 'Left early.', voice, seed: 4 })) if (++left === 3) break
+    const pieces: Float32Array[] = []
+    for await (const piece of engine.synthesize({ text: 'The fox jumps.', voice, seed: 5 })) pieces.push(piece)
+    heard.push(joined(pieces))
+    await engine.close()
+  }
+  assert.equal(heard[1], heard[0])
+})
+
+test('a model that it cannot load is named', async () => {
+  const folder = await tinyModel()
+  rmSync(join(folder, 'model.safetensors'))
+  const refusal = (await openDecoderProcess({ folder, device: 'cpu', overrides: {} }).catch(
+    (thrown) => thrown,
+  )) as AppError
+  assert.is(refusal.code, 'unavailable')
+  assert.match(refusal.message, 'model.safetensors')
+})
+
+const name = 'when its process is lost, the signal in flight fails and the next one is decoded by a new process'
+const children = `/proc/${process.pid}/task/${process.pid}/children`
+if (!existsSync(children)) test.skip(name, () => undefined)
+else
+  test(name, async () => {
+    const decoder = await openDecoderProcess({ folder: await tinyModel(), device: 'cpu', overrides: {} })
+    const signal = decoder.open()
+    const before = (await signal.decode(latentsOf(2, 1))).slice()
+    for (const pid of readFileSync(children, 'utf8').trim().split(' '))
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-child')) process.kill(Number(pid), 'SIGKILL')
+    const refusal = (await signal.decode(latentsOf(2, 1)).catch((thrown) => thrown)) as AppError
+    assert.is(refusal.code, 'unavailable')
+    signal.reset()
+    assert.equal(await signal.decode(latentsOf(2, 1)), before)
+    await decoder.close()
+  })
+
+test.run()
