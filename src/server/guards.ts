@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Accounts } from '../accounts/accounts.ts'
-import { networkOf, originOf, readProxies } from '../accounts/addresses.ts'
+import { networkOf, type Origin, originOf, readProxies } from '../accounts/addresses.ts'
 import type { Verified } from '../accounts/logins.ts'
 import { AppError } from '../errors.ts'
 import { authorise, type Mode } from '../operations/access.ts'
@@ -25,9 +27,22 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
   const proxies = readProxies(settings.trustProxy)
   const watch = watchLogins(accounts.logins)
   const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
+  // A connection that no proxy speaks over is always the same client's.
+  const direct = new WeakMap<Socket, Origin>()
+  const origin = ({ socket, headers }: IncomingMessage): Origin => {
+    const forwarded = headers['x-forwarded-for']?.toString()
+    const known = forwarded === undefined ? direct.get(socket) : undefined
+    if (known) return known
+    const found = originOf(socket.remoteAddress, forwarded, proxies)
+    if (forwarded === undefined) direct.set(socket, found)
+    return found
+  }
   return (exchange, rule) => {
-    const { socket, headers } = exchange.request
-    const { address, local } = originOf(socket.remoteAddress, headers['x-forwarded-for']?.toString(), proxies)
+    const { headers } = exchange.request
+    const { address, local } = origin(exchange.request)
+    // Only a proxy of our own knows whether its client came encrypted.
+    if (headers['x-forwarded-proto'] === 'https' && proxies.includes(exchange.request.socket.remoteAddress ?? ''))
+      exchange.response.setHeader('strict-transport-security', 'max-age=31536000')
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
     const authenticated = authenticate(exchange, accounts, rule.apiKey)
     try {

@@ -84,6 +84,18 @@ const forms = {
       return { name, size, sum }
     },
   }),
+  refusing: defineOperation({
+    ...echo,
+    name: 'echo.refusing',
+    method: 'POST',
+    path: '/echo/refusing',
+    upload: { field: 'bytes', as: 'stream' },
+    locate: () => {
+      throw new AppError('forbidden', 'It is not yours')
+    },
+    input: z.object({ bytes: z.custom<AsyncIterable<Uint8Array>>(() => true) }),
+    run: () => null,
+  }),
   download: defineOperation({
     ...echo,
     name: 'echo.download',
@@ -154,6 +166,12 @@ test('files go up, as a form and as a stream of many megabytes', () =>
     await same(ask, forms.form, { file: '{"ä":1}\n--boundary', replace: true })
     const made = () => ({ bytes: megabytes(20), name: 'ä/x' })
     assert.equal(await ask.remote(forms.stream, made()), await ask.local(forms.stream, made()))
+  }))
+
+test('a refusal in the middle of an upload is heard', () =>
+  withBoth(async (ask) => {
+    assert.is((await failure(ask.remote(forms.refusing, { bytes: megabytes(40) }))).code, 'forbidden')
+    assert.is((await failure(ask.remote(forms.stream, { bytes: megabytes(80), name: 'x' }))).code, 'too_large')
   }))
 
 test('downloads come back as such, with their type, name and headers, JSON included', () =>

@@ -178,6 +178,8 @@ test('an address behind a proxy that is trusted is counted by itself', () =>
       for (let count = 0; count < 5; count++) await from(`2001:db8::${count + 1}`, 'x')
       assert.is((await from('2001:db8:0:0:ffff::1', goodPassword)).status, 429, 'the same /64')
       assert.is((await from('2001:db8:0:1::1', goodPassword)).status, 200)
+      const encrypted = await call('GET', '/api/auth/me', { headers: { 'x-forwarded-proto': 'https' } })
+      assert.match(encrypted.headers.get('strict-transport-security')!, /^max-age=\d+$/)
     },
     { TRUST_PROXY: '127.0.0.1' },
   ))
