@@ -34,6 +34,16 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
     setting.variable ? [[setting.variable, setting.what] as const] : [],
   ),
   ['HF_TOKEN', 'a token of the model hub, for models whose licence must be accepted; also as HF_TOKEN_FILE'],
+  ['AICHAT_TOKEN', 'the token for the server of --server or AICHAT_SERVER; also as AICHAT_TOKEN_FILE'],
+  [
+    'JWT_SECRET',
+    'what tokens are signed with, at least 32 random bytes; without it a secret is made and kept beside the database; also as JWT_SECRET_FILE',
+  ],
+  ['JWT_SECRET_PREVIOUS', 'the secret before it, whose tokens are still good; also as JWT_SECRET_PREVIOUS_FILE'],
+  [
+    'DEFAULT_ADMIN_PASSWORD',
+    'the password of the default administrator, who is created at the start of a service without users; also as DEFAULT_ADMIN_PASSWORD_FILE',
+  ],
   ['AICHAT_NO_INPUT', 'never ask anything, as --no-input'],
   ['CREDENTIALS_DIRECTORY', 'a folder with one file per secret, as systemd provides it'],
   ['NO_COLOR', 'print no colour'],
