@@ -8,7 +8,7 @@ import type { PocketGeometry } from './geometry.ts'
 import { buildMimiDecoder, decoderShape } from './mimi-decoder.ts'
 import { cacheShape } from './transformer.ts'
 
-/** One signal at a time, in pieces. */
+/** One signal at a time, in pieces. What is asked before an answer has come is done after it, in order. */
 export interface FrameDecoder {
   /** Begins a new signal. */
   reset(): void
@@ -38,14 +38,23 @@ export async function loadDecoder(
   return {
     open() {
       const stream = createStream({ session, states, shape: cacheShape(shape, configuration.mimi.context), rotary })
+      let last: Promise<unknown> = Promise.resolve()
       return {
-        reset: () => stream.reset(),
-        async decode(latents) {
-          const frames = latents.length / latent
-          const input = { type: 'float32' as const, shape: [frames, latent], data: latents }
-          const { audio } = await stream.run({ latents: input }, frames * decoder.stride)
-          return audio!.data as Float32Array
+        reset() {
+          last = last.then(() => stream.reset())
         },
+        decode(latents) {
+          const samples = last.then(() => run(latents))
+          last = samples.catch(() => undefined)
+          return samples
+        },
+      }
+
+      async function run(latents: Float32Array): Promise<Float32Array> {
+        const frames = latents.length / latent
+        const input = { type: 'float32' as const, shape: [frames, latent], data: latents }
+        const { audio } = await stream.run({ latents: input }, frames * decoder.stride)
+        return audio!.data as Float32Array
       }
     },
     close: () => session.close(),

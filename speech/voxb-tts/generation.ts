@@ -84,14 +84,14 @@ export async function* decodeLatents(
   for await (const latent of latents) {
     group.push(latent)
     if (group.length < frameGroups[Math.min(groups, frameGroups.length - 1)]!) continue
-    const next = decode(decoder, group)
-    if (groups === 0) yield clamp(await next)
-    else {
-      if (decoding) yield clamp(await decoding)
-      decoding = next
-    }
+    const before = decoding
+    decoding = decode(decoder, group)
     group = []
     groups += 1
+    if (before) yield clamp(await before)
+    if (groups > 1) continue
+    yield clamp(await decoding)
+    decoding = undefined
   }
   const rest = group.length > 0 ? decode(decoder, group) : undefined
   if (decoding) yield clamp(await decoding)
@@ -110,7 +110,7 @@ function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<
     at += latent.length
   }
   const samples = decoder.decode(latents)
-  // A listener who leaves does not wait for it; its failure is then nobody's.
+  // A listener who has left does not wait for it; its failure is then nobody's.
   samples.catch(() => undefined)
   return samples
 }

@@ -8,7 +8,7 @@ import { createEngineProcess } from '../../speech/engine-process.ts'
 import { createEngine, createPocketEngine } from '../../speech/voxb-tts/engine.ts'
 import { suite } from '../suite.ts'
 import { temporaryFolder } from './pocket-folders.ts'
-import { joined } from './pocket-golden.ts'
+import { assertOtherSound, assertSameSound, joined } from './pocket-golden.ts'
 import { makePocketModel, type PocketSize, tinySize } from './pocket-model.ts'
 
 const test = suite('the pocket-tts engine')
@@ -28,7 +28,8 @@ interface Spoken {
 async function withEngine(
   change: Partial<PocketSize>,
   work: (spoken: Spoken) => Promise<void>,
-  precision: 'int8' | 'float32' = 'int8',
+  // Whole numbers make a rounding more or less into a step that can be heard.
+  precision: 'int8' | 'float32' = 'float32',
 ): Promise<void> {
   const folder = join(temporaryFolder(), 'tiny')
   await makePocketModel(folder, { ...tinySize, ...change })
@@ -66,8 +67,8 @@ test('streams whole frames, the first one alone, and all samples are within rang
 test('a seed repeats the noise, another one changes it', () =>
   withEngine({}, async (spoken) => {
     const [first, again, other] = [await speak(spoken, 7), await speak(spoken, 7), await speak(spoken, 8)]
-    assert.equal(joined(first), joined(again))
-    assert.not.equal(joined(first), joined(other))
+    assertSameSound(joined(again), joined(first))
+    assertOtherSound(joined(other), joined(first))
   }))
 
 test('without a seed every request has its own noise', () =>
@@ -76,7 +77,7 @@ test('without a seed every request has its own noise', () =>
       for await (const piece of engine.synthesize({ text, voice })) return piece
       return new Float32Array()
     }
-    assert.not.equal(await once(), await once())
+    assertOtherSound(await once(), await once())
   }))
 
 test('a text whose end comes at once has only its tail, per chunk', () =>
@@ -113,14 +114,14 @@ test('stops soon after it is cancelled, and speaks as before afterwards', () =>
     }
     assert.is(pieces.length, 2)
     for await (const _ of spoken.engine.synthesize({ text, voice: spoken.voice, seed: 2 })) break
-    assert.equal(joined(await speak(spoken)), before)
+    assertSameSound(joined(await speak(spoken)), before)
   }))
 
 test('two requests at the same time do not disturb each other', () =>
   withEngine({}, async (spoken) => {
     const alone = [joined(await speak(spoken, 1)), joined(await speak(spoken, 2))]
     const together = await Promise.all([speak(spoken, 1), speak(spoken, 2)])
-    assert.equal(together.map(joined), alone)
+    for (const [i, pieces] of together.entries()) assertSameSound(joined(pieces), alone[i]!)
   }))
 
 test('integer weights sound nearly as 32-bit ones do', async () => {
@@ -163,7 +164,7 @@ for (const change of [
       const voice = await spoken.engine.prepareVoice({ kind: 'clone', samples, sampleRate: 3000 })
       const cloned = joined(await speak({ ...spoken, voice }))
       assert.ok(cloned.every(Number.isFinite))
-      assert.not.equal(cloned, joined(await speak(spoken)))
+      assertOtherSound(cloned, joined(await speak(spoken)))
     }))
 
 test('memory stays flat over 50 requests', () =>
@@ -191,7 +192,12 @@ test('another language is spoken by its own model, and one that is not installed
   const [english, german] = [join(temporaryFolder(), 'english'), join(temporaryFolder(), 'german')]
   await makePocketModel(english, { ...tinySize, configuration: { sample_rate: 300, language: 'English' } })
   await makePocketModel(german, { ...tinySize, configuration: { sample_rate: 300, language: 'German' } }, 2)
-  const engine = createEngine({ folder: english, cacheFolder, others: [{ language: 'German', folder: german }] })
+  const engine = createEngine({
+    folder: english,
+    cacheFolder,
+    precision: 'float32',
+    others: [{ language: 'German', folder: german }],
+  })
   await engine.load()
   assert.equal(engine.capabilities.languages, ['English', 'German'])
   const voice = await engine.prepareVoice({ kind: 'preset', voice: 'Alba' })
@@ -202,8 +208,8 @@ test('another language is spoken by its own model, and one that is not installed
       break
     }
   }
-  assert.equal(spoken[0], spoken[2])
-  assert.not.equal(spoken[0], spoken[1])
+  assertSameSound(spoken[2]!, spoken[0]!)
+  assertOtherSound(spoken[1]!, spoken[0]!)
   const refused = await engine
     .synthesize({ text, voice, language: 'Italian' })
     [Symbol.asyncIterator]()

@@ -102,6 +102,17 @@ export function assertClose(actual: Float32Array, expected: Float32Array, limit:
   assert.ok(largest <= limit, `${what} differs by ${largest}, allowed is ${limit}`)
 }
 
+/** Fails unless two runs made the same sound: where numbers lie in memory decides how their sums are rounded. */
+export function assertSameSound(actual: Float32Array, expected: Float32Array, what = 'the sound'): void {
+  assertClose(actual, expected, 1e-3, what)
+}
+
+/** Fails unless a listener could tell them apart. */
+export function assertOtherSound(actual: Float32Array, other: Float32Array): void {
+  const apart = actual.length !== other.length || actual.some((sample, i) => Math.abs(sample - other[i]!) > 1e-2)
+  assert.ok(apart, 'both sound the same')
+}
+
 /** Numbers as a tensor. */
 export function floats(shape: readonly number[], data: Float32Array = new Float32Array()): TensorData {
   return { type: 'float32', shape, data }
