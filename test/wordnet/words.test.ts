@@ -40,7 +40,7 @@ test('an unknown word is guessed from the two words or the one that it is made o
 })
 
 test('words that only hold a sentence together are left out, whatever their case or apostrophe', () => {
-  assert.equal(contentWords("The cat's mice are not in THE bus", known), ['cat', 'mouse', 'bus'])
+  assert.equal(contentWords("The cat's mice weren't in THE bus", known), ['cat', 'mouse', 'bus'])
 })
 
 test.run()
