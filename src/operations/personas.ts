@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
+import { personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 /** An id, or a name that exactly one of the caller's personas has. */
@@ -69,8 +69,11 @@ export const removePersona = defineOperation({
   input: personaId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
   run: async ({ app, caller }, { id }) => {
-    const removed: Persona = await (await app.personas()).personas.remove(caller.id, id)
-    return { id: removed.id, removed: true as const }
+    const { personas } = await app.personas()
+    const persona = await personas.get(caller.id, id)
+    const { backups } = await app.dna()
+    await backups.leaving([persona], () => personas.remove(caller.id, persona.id))
+    return { id: persona.id, removed: true as const }
   },
 })
 

@@ -130,7 +130,9 @@ export const removeUser = defineOperation({
   output: z.object({ message: z.string(), id: z.string() }),
   run: async ({ app }, { id }) => {
     const { users } = await app.accounts()
-    users.remove(id)
+    const owned = await (await app.personas()).personas.list(id)
+    if (owned.length === 0) users.remove(id)
+    else await (await app.dna()).backups.leaving(owned, () => users.remove(id))
     return { message: 'User deleted', id }
   },
 })

@@ -53,6 +53,8 @@ export interface Backups {
     reason: BackupReason,
     replace: (backup: TakeBackup) => Promise<T>,
   ): Promise<{ readonly result: T; readonly row: BackupRow }>
+  /** Runs something that removes personas for good, and then removes the files of their backups. */
+  leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
 
 /** Writes the backup's file, inside the transaction that replaces the persona; the row is that transaction's to write. */
@@ -86,7 +88,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   const { archive, store, folder, now, newId, producer } = parts
   const { writeContainer } = await import('./package-container-writer.ts')
   await sweep()
-  return { create, list, restore, taking }
+  return { create, list, restore, taking, leaving }
 
   async function create(persona: Persona): Promise<BackupRow> {
     const scope = scopeOf(persona)
@@ -148,6 +150,13 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
     await prune(scopeOf(persona))
     return { result, row }
+  }
+
+  async function leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
+    const rows = (await Promise.all(personas.map(list))).flat()
+    const result = await remove()
+    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) rmSync(pathOf(backup_id), { force: true })
+    return result
   }
 
   /** A backup that is what it was when it was made. Throws `invalid` for any other. */

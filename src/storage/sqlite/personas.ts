@@ -77,10 +77,11 @@ export function personaRows(db: Database) {
       const row = db.prepare<[string], Row>('SELECT * FROM persona WHERE id = ?').get(id)
       return row && personaOf(row)
     },
-    /** With everything that hangs on it: memories here, the rest by foreign keys. */
+    /** With everything that hangs on it: memories here, the rest by foreign keys. Conversations go on without a persona. */
     remove(id: string, owner: string): boolean {
       if (!db.prepare('SELECT 1 FROM persona WHERE id = ? AND user_id = ?').get(id, owner)) return false
       removeMemoriesOf(db, id)
+      db.prepare('UPDATE conversation SET persona_id = NULL WHERE persona_id = ?').run(id)
       db.prepare('DELETE FROM persona WHERE id = ? AND user_id = ?').run(id, owner)
       return true
     },
