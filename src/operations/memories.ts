@@ -124,9 +124,11 @@ export const wipeMemories = defineOperation({
   access: 'user',
   summary: 'Wipes memories for good: all of them, those of a category, or those before a time.',
   locate: locatePersona,
-  input: personaId.extend({
+  // A filter that is spelt wrong must not become a wipe of everything.
+  input: z.strictObject({
+    id: z.string(),
     category: z.exactOptional(z.string()),
-    before: z.exactOptional(z.coerce.number().int()),
+    before: z.exactOptional(z.coerce.number().int().min(1)),
   }),
   output: z.object({ deleted: z.int() }),
   run: async ({ app, caller }, { id, ...filter }) => ({

@@ -105,7 +105,9 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
     async categories(owner, asked) {
-      return store.categories(scopeOf(await personas.get(owner, asked)))
+      const persona = await personas.get(owner, asked)
+      await store.clean(scopeOf(persona), policyOf(persona, clock()))
+      return store.categories(scopeOf(persona))
     },
     async evictions(owner, asked, limit) {
       return store.evictions(scopeOf(await personas.get(owner, asked)), limit)

@@ -173,7 +173,7 @@ export interface MemoryStore {
 /** A memory's metadata is a handful of labels. Characters as JSON. */
 const longestMetadata = 10_000
 
-const label = z.string().trim().min(1).max(200)
+const label = z.string().overwrite(wellFormed).trim().min(1).max(200)
 
 const metadata = z
   .looseObject({
@@ -189,11 +189,16 @@ const metadata = z
 
 /** What a user says of a new memory. */
 export const memoryInput = z.object({
-  content: z.string().trim().min(1).max(maxContentLength),
+  content: z.string().overwrite(wellFormed).trim().min(1).max(maxContentLength),
   importance_score: z.number().min(0).max(1).default(0.5),
   metadata: metadata.default({}),
 })
 export type MemoryInput = z.output<typeof memoryInput>
+
+/** Half a character, which no database keeps as it is, becomes U+FFFD, as it would on any way to a file. */
+export function wellFormed(text: string): string {
+  return Buffer.from(text).toString()
+}
 
 /** The category of a memory, or '' when it has none. */
 export function categoryOf(metadata: Metadata): string {

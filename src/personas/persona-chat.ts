@@ -1,7 +1,7 @@
 import { type ChatRequest, type Message, textOf } from '../chat/messages.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversation-service.ts'
-import { maxContentLength, speakerOf } from './memory.ts'
+import { maxContentLength, speakerOf, wellFormed } from './memory.ts'
 import type { Memories, SearchHit } from './memory-service.ts'
 import { memorySettingsOf, type Persona, type Personas } from './persona.ts'
 import { queryTermsOf } from './ranking-terms.ts'
@@ -131,7 +131,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   ): Promise<void> {
     if (remembers && worthKeeping(said)) {
       const metadata = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
-      const content = said.slice(0, maxContentLength)
+      const content = wellFormed(said.slice(0, maxContentLength))
       await parts.memories.store(persona, [{ content, importance_score: onlyAsks(said) ? 0.2 : 0.5, metadata }])
     }
     if (followsAnswer && said !== '') await parts.observe(persona, said)
