@@ -55,7 +55,7 @@ export const backUpPersona = defineOperation({
   status: 201,
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return (await call.app.dna()).backups.create(persona)
+    return (await call.app.dna()).backups.create(persona, call.signal)
   },
 })
 
@@ -89,9 +89,9 @@ export const restorePersona = defineOperation({
       const persona = await ownPersona(call, input.id)
       const { backups, dna } = await call.app.dna()
       const wish = backupWish(arrived)
-      if (wish) return backups.restore(persona, wish.backup_id)
+      if (wish) return backups.restore(persona, wish.backup_id, call.signal)
       const request = { mode: 'replace', dry_run: false, persona: persona.id, passphrase: arrived.passphrase } as const
-      const { backup_id = '', imported } = await dna.import(call.caller.id, arrived.path, request)
+      const { backup_id = '', imported } = await dna.import(call.caller.id, arrived.path, request, call.signal)
       return { restored: persona.id, backup_id, ...imported }
     }),
 })
@@ -114,7 +114,7 @@ export const exportPersona = defineOperation({
   run: async (call, { id, passphrase, include_embeddings, format }) => {
     const persona = await ownPersona(call, id)
     const { dna } = await call.app.dna()
-    return download(await dna.export(persona, { format, passphrase, embeddings: include_embeddings }))
+    return download(await dna.export(persona, { format, passphrase, embeddings: include_embeddings }, call.signal))
   },
 })
 
@@ -147,10 +147,12 @@ export const importPersona = defineOperation({
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The body is empty: send a package or a character card')
-      const { warnings, ...imported } = await (await call.app.dna()).dna.import(call.caller.id, path, {
-        ...request,
-        passphrase,
-      })
+      const { warnings, ...imported } = await (await call.app.dna()).dna.import(
+        call.caller.id,
+        path,
+        { ...request, passphrase },
+        call.signal,
+      )
       return { ...imported, warnings: [...warnings] }
     }),
 })
@@ -170,7 +172,9 @@ export const verifyPersona = defineOperation({
     received(call, input.package, async ({ path, bytes, passphrase }) => {
       const { dna } = await call.app.dna()
       const found =
-        bytes > 0 ? await dna.verify(path, passphrase) : await dna.verifyStored(await ownPersona(call, input.id))
+        bytes > 0
+          ? await dna.verify(path, passphrase, call.signal)
+          : await dna.verifyStored(await ownPersona(call, input.id), call.signal)
       return { ...found, problems: [...found.problems] }
     }),
 })

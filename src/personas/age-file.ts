@@ -36,22 +36,23 @@ export async function encryptFile(
   to: string,
   passphrase: string,
   workFactor = defaultWorkFactor,
+  signal?: AbortSignal,
 ): Promise<void> {
   if (passphrase.length < shortestPassphrase)
     throw new AppError('invalid', `The passphrase must have at least ${shortestPassphrase} characters`)
-  await inTurn({ deed: 'encrypt', from, to, passphrase, workFactor })
+  await inTurn({ deed: 'encrypt', from, to, passphrase, workFactor }, signal)
 }
 
 /**
  * Decrypts a file that was encrypted with a passphrase, by aichat or by `age -p`. Throws a PackageError: `unsupported`
  * for one that is sealed for a key or asks for too much work, `not_authenticated` for a wrong passphrase or a changed file.
  */
-export async function decryptFile(from: string, to: string, passphrase: string): Promise<void> {
+export async function decryptFile(from: string, to: string, passphrase: string, signal?: AbortSignal): Promise<void> {
   refuseHostile(readHeader(from))
   try {
-    await inTurn({ deed: 'decrypt', from, to, passphrase, workFactor: 0 })
+    await inTurn({ deed: 'decrypt', from, to, passphrase, workFactor: 0 }, signal)
   } catch (reason) {
-    if (reason instanceof AppError || (reason as { code?: unknown }).code !== undefined) throw reason
+    if (reason instanceof AppError || signal?.aborted || (reason as { code?: unknown }).code !== undefined) throw reason
     throw new PackageError(
       'not_authenticated',
       'The package does not decrypt: the passphrase is wrong or the file was changed',
@@ -89,8 +90,8 @@ function refuseHostile(header: string): void {
 /** One at a time: each may need hundreds of megabytes. */
 let last: Promise<unknown> = Promise.resolve()
 
-function inTurn(task: AgeTask): Promise<unknown> {
-  const next = last.then(() => inOwnProcess('age-process', task))
+function inTurn(task: AgeTask, signal: AbortSignal | undefined): Promise<unknown> {
+  const next = last.then(() => inOwnProcess({ beside: import.meta.url, name: './age-process' }, task, signal))
   last = next.catch(() => undefined)
   return next
 }

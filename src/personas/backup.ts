@@ -1,13 +1,12 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import type { ArchivedPersona, Arrival, PersonaArchive } from './dna-archive.ts'
-import { packageContent } from './dna-export.ts'
-import { incomingMemories, incomingPersona, returningLog, unchanged } from './dna-import.ts'
+import { type ArchivedPersona, type Arrival, type PersonaArchive, smallPersona } from './dna-archive.ts'
+import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './dna-import.ts'
+import { type PackagedPersona, type Packager, type PackageWish, packaged } from './dna-packager.ts'
 import type { Scope } from './memory.ts'
-import { openContainer } from './package-container.ts'
+import { type JudgedPackage, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
-import { refused, type Verdict, verifySource } from './package-verify.ts'
 import type { Persona } from './persona.ts'
 
 /** A backup as the store lists it; its package lies in a file beside the database. */
@@ -37,27 +36,31 @@ export interface BackupStore {
   isKnown(backupId: string): Promise<boolean>
 }
 
-/** Backups of personas, kept on this machine. */
+/** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
 export interface Backups {
-  create(persona: Persona): Promise<BackupRow>
+  create(persona: Persona, signal?: AbortSignal): Promise<BackupRow>
   list(persona: Persona): Promise<readonly BackupRow[]>
   /**
    * Puts a backup, or without an id the newest, in the place of the persona, which is backed up in the same
    * transaction. Throws `not_found` for an unknown one, and `invalid`, naming the broken record, for one that is
    * damaged; then nothing was changed.
    */
-  restore(persona: Persona, backupId?: string): Promise<Restored>
+  restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored>
   /** Runs something that replaces a persona and hands it the function that backs up what is replaced. */
   taking<T>(
     persona: Persona,
     reason: BackupReason,
     replace: (backup: TakeBackup) => Promise<T>,
+    signal?: AbortSignal,
   ): Promise<{ readonly result: T; readonly row: BackupRow }>
   /** Runs something that removes personas for good, and then removes the files of their backups. */
   leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
 
-/** Writes the backup's file, inside the transaction that replaces the persona; the row is that transaction's to write. */
+/**
+ * Called inside the transaction that replaces the persona, whose row to write it is. The file was written before, unless
+ * the persona is small or has changed since.
+ */
 export type TakeBackup = (replaced: ArchivedPersona) => BackupRow
 
 export interface Restored {
@@ -70,6 +73,7 @@ export interface Restored {
 
 export interface BackupParts {
   readonly archive: PersonaArchive
+  readonly packager: Packager
   readonly store: BackupStore
   readonly folder: string
   readonly now: () => number
@@ -85,30 +89,29 @@ const orphanAge = 3_600_000
 
 /** Backups in a folder; what is left over in it from earlier is removed. */
 export async function createBackups(parts: BackupParts): Promise<Backups> {
-  const { archive, store, folder, now, newId, producer } = parts
+  const { archive, packager, store, folder, now, newId, producer } = parts
   const { writeContainer } = await import('./package-container-writer.ts')
   await sweep()
   return { create, list, restore, taking, leaving }
 
-  async function create(persona: Persona): Promise<BackupRow> {
+  async function create(persona: Persona, signal?: AbortSignal): Promise<BackupRow> {
     const scope = scopeOf(persona)
-    const row = await archive.read(scope, (archived) => writeFile('manual', archived))
-    if (!row) throw new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
+    const made = await writeAhead(persona, 'manual', signal)
     try {
-      await store.add(scope, row)
+      await store.add(scope, made.row)
     } catch (reason) {
-      rmSync(pathOf(row.backup_id), { force: true })
+      rmSync(pathOf(made.row.backup_id), { force: true })
       throw reason
     }
     await prune(scope)
-    return row
+    return made.row
   }
 
   function list(persona: Persona): Promise<readonly BackupRow[]> {
     return store.list(scopeOf(persona))
   }
 
-  async function restore(persona: Persona, backupId?: string): Promise<Restored> {
+  async function restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored> {
     const rows = await list(persona)
     const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
     if (!row)
@@ -118,12 +121,11 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
           ? `The persona "${persona.name}" has no backup`
           : `The persona "${persona.name}" has no backup ${backupId}`,
       )
-    const source = openBackup(row)
+    const source = await openBackup(row, signal)
     try {
-      const arrival = arrivalOf(persona, source)
-      const { result, row: before } = await taking(persona, 'before_restore', (backup) =>
-        archive.write({ ...arrival, backup }),
-      )
+      const arrival = arrivalOf(persona, source, row)
+      const replace = (backup: TakeBackup) => archive.write({ ...arrival, backup }, signal)
+      const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
       return {
         restored: row.backup_id,
         backup_id: before.backup_id,
@@ -135,19 +137,26 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     }
   }
 
-  async function taking<T>(persona: Persona, reason: BackupReason, replace: (backup: TakeBackup) => Promise<T>) {
+  async function taking<T>(
+    persona: Persona,
+    reason: BackupReason,
+    replace: (backup: TakeBackup) => Promise<T>,
+    signal?: AbortSignal,
+  ) {
+    const ahead = archive.size(scopeOf(persona)) > smallPersona ? await writeAhead(persona, reason, signal) : undefined
     let row: BackupRow | undefined
     let result: T
     try {
       result = await replace((replaced) => {
-        row = writeFile(reason, replaced)
+        row = ahead?.fingerprint === replaced.fingerprint() ? ahead.row : writeNow(reason, replaced)
         return row
       })
     } catch (thrown) {
-      if (row) rmSync(pathOf(row.backup_id), { force: true })
+      for (const each of [row, ahead?.row]) if (each) rmSync(pathOf(each.backup_id), { force: true })
       throw thrown
     }
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
+    if (ahead && row !== ahead.row) rmSync(pathOf(ahead.row.backup_id), { force: true })
     await prune(scopeOf(persona))
     return { result, row }
   }
@@ -160,24 +169,22 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   }
 
   /** A backup that is what it was when it was made. Throws `invalid` for any other. */
-  function openBackup(row: BackupRow): PackageSource {
-    let source: PackageSource | undefined
-    let verdict: Verdict
+  async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
+    let judged: JudgedPackage
     try {
-      source = openContainer(pathOf(row.backup_id))
-      verdict = verifySource(source)
+      judged = await judgePackage({ path: pathOf(row.backup_id), kind: 'zip' }, signal)
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
         throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
-      verdict = refused(reason)
+      throw reason
     }
-    if (source && verdict.valid && verdict.actual === row.checksum) return unchanged(source, verdict.content_hash)
-    source?.close()
+    const { verdict } = judged
+    if (verdict.valid && verdict.actual === row.checksum) return unchanged(await judged.open(), verdict.content_hash)
     const details = verdict.valid ? ['its checksum is not the one that was noted when it was made'] : verdict.problems
     throw new AppError('invalid', `The backup ${row.backup_id} is damaged; nothing was changed`, { details })
   }
 
-  function arrivalOf(persona: Persona, source: PackageSource): Arrival {
+  function arrivalOf(persona: Persona, source: PackageSource, { memories, bytes }: BackupRow): Arrival {
     const { input, extra, carried } = incomingPersona(source.head, {})
     const log = returningLog(source)
     const { lineage: _step, ...fields } = carried
@@ -192,27 +199,52 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
         updated_at: now(),
       },
       how: 'replace',
-      memories: incomingMemories(source, undefined),
+      memories: () => incomingMemories(source, undefined),
+      count: memories,
+      weight: weightOf(source, bytes),
       log: () => log,
       // A persona that comes back to where it was has no new step of descent.
       carried: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
     }
   }
 
-  function writeFile(reason: BackupReason, archived: ArchivedPersona): BackupRow {
+  /** Writes the file of a backup before there is a row for it. */
+  async function writeAhead(
+    persona: Persona,
+    reason: BackupReason,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly row: BackupRow; readonly fingerprint: string }> {
+    const id = newId()
+    const wish = wishFor(id)
+    const made = await packager.write(scopeOf(persona), wish, signal)
+    if (!made) throw new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
+    return { row: rowOf(persona.id, id, reason, wish, made), fingerprint: made.fingerprint }
+  }
+
+  /** The same at once, of a persona that is just being replaced. */
+  function writeNow(reason: BackupReason, replaced: ArchivedPersona): BackupRow {
+    const id = newId()
+    const wish = wishFor(id)
+    return rowOf(replaced.persona.id, id, reason, wish, packaged(replaced, wish, producer, writeContainer))
+  }
+
+  function wishFor(id: string): PackageWish {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const backup_id = newId()
-    const created_at = now()
-    const path = pathOf(backup_id)
-    const { checksum, content_hash, memories, records } = writeContainer(
-      path,
-      packageContent(archived, { exportedAt: created_at, producer, embeddings: true }),
-    )
+    return { path: pathOf(id), form: 'container', embeddings: true, exportedAt: now() }
+  }
+
+  function rowOf(
+    persona_id: string,
+    backup_id: string,
+    reason: BackupReason,
+    { path, exportedAt }: PackageWish,
+    { checksum, content_hash, memories, records }: PackagedPersona,
+  ): BackupRow {
     flushFolder(folder)
     return {
       backup_id,
-      persona_id: archived.persona.id,
-      created_at,
+      persona_id,
+      created_at: exportedAt,
       reason,
       checksum,
       content_hash,

@@ -44,6 +44,8 @@ export interface ArchivedPersona {
   readonly spaces: readonly EmbeddingSpace[]
   /** In the order in which they were stored. Only to be walked while the reading lasts. */
   memories(): Iterable<ArchivedMemory>
+  /** The same for the same persona, another one as soon as anything of it is changed. */
+  fingerprint(): string
 }
 
 /** A whole persona that arrives. */
@@ -52,11 +54,16 @@ export interface Arrival {
   readonly persona: Persona
   /** `create`: it must not be there. `replace`: everything it had goes. `merge`: memories are added, the log grows. */
   readonly how: 'create' | 'replace' | 'merge'
-  readonly memories: Iterable<IncomingMemory>
+  /** May be walked more than once. */
+  memories(): Iterable<IncomingMemory>
+  /** How many they are. */
+  readonly count: number
+  /** Bytes that they will take on the disk, roughly. */
+  readonly weight: number
   /** Makes the log: the whole of it, or for `merge` what is added after the head. */
   log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
   readonly carried: Carried
-  /** Called first with what is about to be replaced, to back it up; the row is written with the rest. */
+  /** Called with what is replaced in the transaction that does it, to back it up; the row is written with the rest. */
   backup?(replaced: ArchivedPersona): BackupRow
   /** Do everything, then take it back: says what would happen. */
   readonly rehearsal?: boolean
@@ -66,6 +73,15 @@ export interface Arrival {
 export interface PersonaArchive {
   /** Hands the persona to `use` in one consistent view; `undefined` when that user has no such persona. */
   read<T>(scope: Scope, use: (archived: ArchivedPersona) => T): Promise<T | undefined>
-  /** One transaction: all of it, or nothing. Resolves with the number of memories that were new. */
-  write(arrival: Arrival): Promise<{ readonly memories: number }>
+  /** How many memories it has; 0 when that user has no such persona. */
+  size(scope: Scope): number
+  /**
+   * All of it, or nothing: what is many is written in short slices that nobody sees, between which others are served, and
+   * one transaction puts it in its place. Rejects when `signal` is aborted before that. Resolves with the number of
+   * memories that were new.
+   */
+  write(arrival: Arrival, signal?: AbortSignal): Promise<{ readonly memories: number }>
 }
+
+/** A persona of so many memories is read or written sooner than a process starts, and than others mind waiting. */
+export const smallPersona = 500

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 import { advance } from './adaptation.ts'
 import { type AdaptationRecord, type LogHead, seal } from './adaptation-log.ts'
@@ -7,15 +7,14 @@ import type { Learned } from './adaptation-state.ts'
 import type { Backups } from './backup.ts'
 import { personaOfCard } from './card.ts'
 import { type CardFile, readCardFile } from './card-file.ts'
-import type { ArchivedPersona, Arrival, PersonaArchive } from './dna-archive.ts'
-import { packageContent } from './dna-export.ts'
+import type { Arrival, PersonaArchive } from './dna-archive.ts'
 import { cardBytes, type ExportedFile, type ExportRequest, exportedFile, type Sums } from './dna-files.ts'
-import { incomingLog, incomingMemories, incomingPersona, unchanged } from './dna-import.ts'
-import { judgeStored } from './dna-stored.ts'
+import { incomingLog, incomingMemories, incomingPersona, unchanged, weightOf } from './dna-import.ts'
+import type { Packager } from './dna-packager.ts'
 import type { Scope } from './memory.ts'
-import { type OpenedPackage, openPackage } from './package-file.ts'
+import { type PlainPackage, unsealPackage } from './package-file.ts'
 import type { Scratch } from './package-intake.ts'
-import { judgePackage } from './package-judge.ts'
+import { type JudgedPackage, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { refused, type Verdict } from './package-verify.ts'
 import { memoryDefaults, type Persona, type Personas, personaInput } from './persona.ts'
@@ -45,115 +44,140 @@ export interface Imported {
   readonly warnings: readonly string[]
 }
 
-/** Whole personas, out of this installation and into it. */
+/** Whole personas, out of this installation and into it. An aborted `signal` stops the work; then nothing is left of it. */
 export interface Dna {
-  export(persona: Persona, request: ExportRequest): Promise<ExportedFile>
+  export(persona: Persona, request: ExportRequest, signal?: AbortSignal): Promise<ExportedFile>
   /** Takes a package or character card in as this owner's, whoever it says it was. Throws `invalid` naming every problem; then nothing was written. */
-  import(owner: string, path: string, request: ImportRequest): Promise<Imported>
+  import(owner: string, path: string, request: ImportRequest, signal?: AbortSignal): Promise<Imported>
   /** Judges a package in a file. */
-  verify(path: string, passphrase?: string): Promise<Verdict>
+  verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<Verdict>
   /** Judges a persona as it is stored: its records, and whether its state is what its log gives. */
-  verifyStored(persona: Persona): Promise<Verdict>
+  verifyStored(persona: Persona, signal?: AbortSignal): Promise<Verdict>
 }
 
 export interface DnaParts {
   readonly archive: PersonaArchive
+  readonly packager: Packager
   readonly backups: Pick<Backups, 'taking'>
   readonly personas: Pick<Personas, 'get'>
   readonly scratch: Scratch
   readonly now: () => number
   readonly newId: () => string
-  /** The program that writes, such as `aichat 1.2.3`. */
-  readonly producer: string
   /** The chat model for a persona that comes without one. */
   readonly defaultModel: () => string | undefined
   /** How much work a guess at a passphrase is, as a power of two; what age itself uses unless it is said. */
   readonly workFactor?: number
 }
 
+/** What an import is about, beside the package itself. */
+interface AboutImport {
+  readonly verdict: Verdict
+  readonly request: ImportRequest
+  /** Bytes that it will take on the disk. */
+  readonly weight: number
+}
+
 export function createDna(parts: DnaParts): Dna {
-  const { archive, backups, personas, scratch, now, newId, producer } = parts
+  const { archive, packager, backups, personas, scratch, now, newId } = parts
   return { export: exportPersona, import: importFile, verify, verifyStored }
 
-  async function exportPersona(persona: Persona, request: ExportRequest): Promise<ExportedFile> {
+  async function exportPersona(persona: Persona, request: ExportRequest, signal?: AbortSignal): Promise<ExportedFile> {
     const { passphrase } = request
     const isCard = request.format.startsWith('card')
     if (passphrase !== undefined && isCard)
       throw new AppError('invalid', 'A character card is made to be passed around and is not encrypted')
     const path = scratch.path()
     try {
-      const write = await writerOf(request)
-      const sums = await archive.read(scopeOf(persona), (archived) => write(path, archived))
+      const sums = isCard ? await writeCard(persona, path, request) : await writePackage(persona, path, request, signal)
       if (!sums) throw gone(persona)
       if (passphrase === undefined) return exportedFile(path, persona, request, sums)
       const { encryptFile } = await import('./age-file.ts')
-      await encryptFile(path, `${path}.age`, passphrase, parts.workFactor)
+      await encryptFile(path, `${path}.age`, passphrase, parts.workFactor, signal)
       rmSync(path)
       return exportedFile(`${path}.age`, persona, request, sums)
     } catch (reason) {
-      rmSync(path, { force: true })
+      for (const each of [path, `${path}.age`]) rmSync(each, { force: true })
       throw reason
     }
   }
 
-  /** What writes the format; each is loaded when it is asked for. */
-  async function writerOf({
-    format,
-    embeddings,
-  }: ExportRequest): Promise<(path: string, archived: ArchivedPersona) => Sums> {
-    if (format === 'card' || format === 'card_png')
-      return (path, archived) => {
-        writeFileSync(path, cardBytes(archived, format), { flag: 'wx', mode: 0o600 })
-        return {}
-      }
-    const write =
-      format === 'container'
-        ? (await import('./package-container-writer.ts')).writeContainer
-        : (await import('./package-document-writer.ts')).writeDocument
-    return (path, archived) => write(path, packageContent(archived, { exportedAt: now(), producer, embeddings }))
+  function writeCard(persona: Persona, path: string, { format }: ExportRequest): Promise<Sums | undefined> {
+    return archive.read(scopeOf(persona), (archived) => {
+      writeFileSync(path, cardBytes(archived, format === 'card_png' ? 'card_png' : 'card'), { flag: 'wx', mode: 0o600 })
+      return {}
+    })
   }
 
-  async function verify(path: string, passphrase?: string): Promise<Verdict> {
-    let opened: OpenedPackage
+  function writePackage(
+    persona: Persona,
+    path: string,
+    { format, embeddings }: ExportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Sums | undefined> {
+    const form = format === 'container' ? 'container' : 'document'
+    return packager.write(scopeOf(persona), { path, form, embeddings, exportedAt: now() }, signal)
+  }
+
+  async function verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<Verdict> {
+    let plain: PlainPackage
     try {
-      opened = await openPackage(path, scratch.path(), passphrase)
+      plain = await unsealPackage(path, scratch.path(), passphrase, signal)
     } catch (reason) {
       return refused(reason)
     }
     try {
-      return await judgePackage(opened)
+      return (await judgePackage(plain, signal)).verdict
     } finally {
-      await opened.close()
+      await plain.discard()
     }
   }
 
-  async function verifyStored(persona: Persona): Promise<Verdict> {
-    const content = (archived: ArchivedPersona) =>
-      packageContent(archived, { exportedAt: now(), producer, embeddings: true })
-    const verdict = await archive.read(scopeOf(persona), (archived) => judgeStored(archived, content(archived)))
+  async function verifyStored(persona: Persona, signal?: AbortSignal): Promise<Verdict> {
+    const verdict = await packager.judge(scopeOf(persona), signal)
     if (!verdict) throw gone(persona)
     return verdict
   }
 
-  async function importFile(owner: string, path: string, request: ImportRequest): Promise<Imported> {
+  async function importFile(
+    owner: string,
+    path: string,
+    request: ImportRequest,
+    signal?: AbortSignal,
+  ): Promise<Imported> {
     const card = readCardFile(path)
     if (card) return importCard(owner, card, request)
-    const opened = await openPackage(path, scratch.path(), request.passphrase)
+    const plain = await unsealPackage(path, scratch.path(), request.passphrase, signal)
     try {
-      const verdict = await judgePackage(opened)
-      if (!verdict.valid) throw unsound(verdict)
-      return await importPackage(owner, unchanged(opened.source, verdict.content_hash), verdict, request)
+      return await importJudged(owner, plain, await judgePackage(plain, signal), request, signal)
     } finally {
-      await opened.close()
+      await plain.discard()
+    }
+  }
+
+  async function importJudged(
+    owner: string,
+    { path }: PlainPackage,
+    { verdict, open }: JudgedPackage,
+    request: ImportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Imported> {
+    if (!verdict.valid) throw unsound(verdict)
+    const source = await open()
+    try {
+      const about = { verdict, request, weight: weightOf(verdict, statSync(path).size) }
+      return await importPackage(owner, unchanged(source, verdict.content_hash), about, signal)
+    } finally {
+      source.close()
     }
   }
 
   async function importPackage(
     owner: string,
     source: PackageSource,
-    verdict: Verdict,
-    request: ImportRequest,
+    about: AboutImport,
+    signal: AbortSignal | undefined,
   ): Promise<Imported> {
+    const { verdict, request, weight } = about
     const { head } = source
     const lineage = {
       persona_id: head.persona['id'],
@@ -163,8 +187,7 @@ export function createDna(parts: DnaParts): Dna {
       imported_at: now(),
     }
     const { input, extra, carried } = incomingPersona(head, lineage)
-    if (request.mode === 'merge')
-      return merge(await target(owner, head.persona['id'], request), source, verdict, request)
+    if (request.mode === 'merge') return merge(await target(owner, head.persona['id'], request), source, about, signal)
     const replaced = request.mode === 'replace' ? await target(owner, head.persona['id'], request) : undefined
     const persona: Persona = {
       ...input,
@@ -178,16 +201,23 @@ export function createDna(parts: DnaParts): Dna {
     const arrival: Arrival = {
       persona,
       how: replaced ? 'replace' : 'create',
-      memories: incomingMemories(source, newId),
+      memories: () => incomingMemories(source, newId),
+      count: verdict.memories,
+      weight,
       log: () => log,
       carried,
       rehearsal: request.dry_run,
     }
     const taken =
       replaced && !request.dry_run
-        ? await backups.taking(replaced, 'before_import', (backup) => archive.write({ ...arrival, backup }))
+        ? await backups.taking(
+            replaced,
+            'before_import',
+            (backup) => archive.write({ ...arrival, backup }, signal),
+            signal,
+          )
         : undefined
-    const { memories } = taken?.result ?? (await archive.write(arrival))
+    const { memories } = taken?.result ?? (await archive.write(arrival, signal))
     return {
       ...outcome(persona, request, { memories, adaptations: log.records.length }, verdict.memories - memories),
       ...(taken && { backup_id: taken.row.backup_id }),
@@ -198,18 +228,21 @@ export function createDna(parts: DnaParts): Dna {
   async function merge(
     persona: Persona,
     source: PackageSource,
-    verdict: Verdict,
-    request: ImportRequest,
+    { verdict, request, weight }: AboutImport,
+    signal: AbortSignal | undefined,
   ): Promise<Imported> {
     const about = { content_hash: verdict.content_hash, memories: verdict.memories, adaptations: verdict.adaptations }
-    const { memories } = await archive.write({
+    const arrival: Arrival = {
       persona: { ...persona, updated_at: now() },
       how: 'merge',
-      memories: incomingMemories(source, newId),
+      memories: () => incomingMemories(source, newId),
+      count: verdict.memories,
+      weight,
       log: (head, learned) => noted(persona, head, learned, about),
       carried: {},
       rehearsal: request.dry_run,
-    })
+    }
+    const { memories } = await archive.write(arrival, signal)
     return outcome(persona, request, { memories, adaptations: 0 }, verdict.memories - memories)
   }
 
@@ -240,7 +273,9 @@ export function createDna(parts: DnaParts): Dna {
     await archive.write({
       persona,
       how: 'create',
-      memories: [],
+      memories: () => [],
+      count: 0,
+      weight: 0,
       log: (_head, learned) => ({ records: [], learned }),
       carried: { card, ...(portrait !== undefined && { portrait }) },
       rehearsal: request.dry_run,

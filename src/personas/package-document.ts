@@ -4,7 +4,7 @@ import { canonicalize, parseStrictJsonBytes } from './canonical-json.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from './json-spans.ts'
 import { isFiniteVector } from './package-digest.ts'
 import { damaged, type PackageHead, type PackageMemory, packageLimits, unsupported } from './package-format.ts'
-import type { PackageSource, Visitor } from './package-source.ts'
+import type { Outline, PackageSource, Visitor } from './package-source.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -14,19 +14,20 @@ const parts = ['persona', 'state', 'export_metadata'] as const
 
 /**
  * Opens a package in document form: one JSON object, of any size. Throws a PackageError when it is none, or when one of
- * its small parts cannot be read.
+ * its small parts cannot be read. With the `outline` of an earlier opening the file is not searched for them again.
  */
-export function openDocument(path: string): PackageSource {
+export function openDocument(path: string, outline?: Outline): PackageSource {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
     if (size > packageLimits.bytes) throw damaged(`The package is larger than ${packageLimits.bytes} bytes`)
-    const members = memberSpans(file, size)
+    const members = outline ? new Map(outline) : memberSpans(file, size)
     if (members.has('spec') && !members.has('export_metadata'))
       throw unsupported('The file is a character card, which has no checksum')
     const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
-    return { form: 'document', head: readHead(file, members), ...walks(file, members), close: () => closeSync(file) }
+    const head = readHead(file, members)
+    return { form: 'document', head, outline: [...members], ...walks(file, members), close: () => closeSync(file) }
   } catch (reason) {
     closeSync(file)
     throw reason

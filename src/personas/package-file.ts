@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { ageIntro } from './age-file.ts'
 import { PackageError, unsupported } from './package-format.ts'
-import type { PackageSource } from './package-source.ts'
+import type { Outline, PackageSource } from './package-source.ts'
 
 /** What a file is by its first bytes. */
 export type FileKind = 'json' | 'zip' | 'age' | 'png' | 'unknown'
@@ -25,45 +25,70 @@ export function sniff(path: string): FileKind {
   }
 }
 
-/** A package made ready to be read. */
-export interface OpenedPackage {
-  readonly source: PackageSource
-  /** The file that is read: the decrypted one of a sealed package. */
+/** A package of any form as a file that can be read: a sealed one was decrypted into a file beside. */
+export interface PlainPackage {
   readonly path: string
-  /** Closes the file and removes what was decrypted for it. */
-  close(): Promise<void>
+  readonly kind: FileKind
+  /** Removes what was decrypted. */
+  discard(): Promise<void>
 }
 
 /**
- * Opens a package of any form. An encrypted one is decrypted into `scratch` first, a path that is not there yet.
- * Throws a PackageError for what is no package, `not_authenticated` also when a passphrase is needed and none was given.
+ * Makes a package readable. An encrypted one is decrypted into `scratch`, a path that is not there yet. Throws a
+ * PackageError, `not_authenticated` also when a passphrase is needed and none was given.
  */
-export async function openPackage(path: string, scratch: string, passphrase?: string): Promise<OpenedPackage> {
+export async function unsealPackage(
+  path: string,
+  scratch: string,
+  passphrase?: string,
+  signal?: AbortSignal,
+): Promise<PlainPackage> {
   const kind = sniff(path)
-  if (kind !== 'age') {
-    const source = await openPlain(path, kind)
-    return { source, path, close: async () => source.close() }
-  }
+  if (kind !== 'age') return { path, kind, discard: async () => {} }
   if (passphrase === undefined)
     throw new PackageError('not_authenticated', 'The package is encrypted: its passphrase is needed')
   const { decryptFile } = await import('./age-file.ts')
   try {
-    await decryptFile(path, scratch, passphrase)
-    const source = await openPlain(scratch, sniff(scratch))
-    const close = async () => {
-      source.close()
-      await rm(scratch, { force: true })
-    }
-    return { source, path: scratch, close }
+    await decryptFile(path, scratch, passphrase, signal)
+    return { path: scratch, kind: sniff(scratch), discard: () => rm(scratch, { force: true }) }
   } catch (reason) {
     await rm(scratch, { force: true })
     throw reason
   }
 }
 
-/** Only what a file needs is loaded: unzipping is nothing to a document. */
-async function openPlain(path: string, kind: FileKind): Promise<PackageSource> {
-  if (kind === 'json') return (await import('./package-document.ts')).openDocument(path)
+/** A package made ready to be read. */
+export interface OpenedPackage {
+  readonly source: PackageSource
+  /** Closes the file and removes what was decrypted for it. */
+  close(): Promise<void>
+}
+
+/** Opens a package of any form. Throws a PackageError for what is none, and as `unsealPackage` does. */
+export async function openPackage(path: string, scratch: string, passphrase?: string): Promise<OpenedPackage> {
+  const plain = await unsealPackage(path, scratch, passphrase)
+  try {
+    const source = await openPlain(plain)
+    const close = async () => {
+      source.close()
+      await plain.discard()
+    }
+    return { source, close }
+  } catch (reason) {
+    await plain.discard()
+    throw reason
+  }
+}
+
+/**
+ * Opens what is plain; only what a file needs is loaded: unzipping is nothing to a document. `outline` is where the
+ * parts of a document stand, when somebody looked already.
+ */
+export async function openPlain(
+  { path, kind }: Pick<PlainPackage, 'path' | 'kind'>,
+  outline?: Outline,
+): Promise<PackageSource> {
+  if (kind === 'json') return (await import('./package-document.ts')).openDocument(path, outline)
   if (kind === 'zip') return (await import('./package-container.ts')).openContainer(path)
   if (kind === 'age') throw unsupported('The package is encrypted twice')
   if (kind === 'png') throw unsupported('The file is a picture: a character card has no checksum')

@@ -1,14 +1,49 @@
 import { statSync } from 'node:fs'
 import { inOwnProcess } from './own-process.ts'
-import type { OpenedPackage } from './package-file.ts'
-import { type Verdict, verifySource } from './package-verify.ts'
+import { openPlain, type PlainPackage } from './package-file.ts'
+import type { Outline, PackageSource } from './package-source.ts'
+import { refused, type Verdict, verifySource } from './package-verify.ts'
 
 /** A smaller package is judged sooner than a process starts: bytes. */
 const smallPackage = 4 * 1024 ** 2
 
-/** Judges an open package; a large one in a process of its own, so that nobody else waits for it. */
-export async function judgePackage({ source, path }: OpenedPackage): Promise<Verdict> {
-  return statSync(path).size <= smallPackage
-    ? verifySource(source)
-    : inOwnProcess<Verdict>('package-judge-process', path)
+/** What the process is asked. */
+export type JudgeTask = Pick<PlainPackage, 'path' | 'kind'>
+
+/** A verdict, and what was found on the way that spares whoever opens the package next a pass over it. */
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly outline?: Outline
+}
+
+/** A package that was judged, to be opened by whoever takes it in. */
+export interface JudgedPackage {
+  readonly verdict: Verdict
+  open(): Promise<PackageSource>
+}
+
+/** Judges a package; a large one in a process of its own, so that nobody else waits for it. */
+export async function judgePackage({ path, kind }: JudgeTask, signal?: AbortSignal): Promise<JudgedPackage> {
+  const task: JudgeTask = { path, kind }
+  const { verdict, outline } =
+    statSync(path).size <= smallPackage
+      ? await judgeHere(task)
+      : await inOwnProcess<Judgement>({ beside: import.meta.url, name: './package-judge-process' }, task, signal)
+  return { verdict, open: () => openPlain(task, outline) }
+}
+
+/** Judges a package in this process. */
+export async function judgeHere(task: JudgeTask): Promise<Judgement> {
+  let source: PackageSource
+  try {
+    source = await openPlain(task)
+  } catch (reason) {
+    return { verdict: refused(reason) }
+  }
+  try {
+    const { outline } = source
+    return { verdict: verifySource(source), ...(outline && { outline }) }
+  } finally {
+    source.close()
+  }
 }

@@ -1,3 +1,4 @@
+import type { Span } from './json-spans.ts'
 import type { PackageForm, PackageHead, PackageMemory } from './package-format.ts'
 
 /** Called with each record of a package in the order of the file; `index` counts from 0. */
@@ -18,10 +19,15 @@ export interface Integrity {
   readonly broken: readonly string[]
 }
 
+/** Where the top-level parts of a document stand in its file: what takes a pass over all of it to find. */
+export type Outline = readonly (readonly [name: string, span: Span])[]
+
 /** An open package of either form. Everything is read in flat memory. */
 export interface PackageSource {
   readonly form: PackageForm
   readonly head: PackageHead
+  /** Of a document. */
+  readonly outline?: Outline
   /** Reads everything once, in the order that the checksum needs. Throws a PackageError when nothing more can be read. */
   walk(visitor: Visitor): Integrity
   /** The memories once more, for whoever knows already that all is well. */

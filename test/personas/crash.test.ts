@@ -25,7 +25,8 @@ crashes(
     const small = await shop.backups.create(persona)
     await shop.addMemories(
       persona,
-      Array.from({ length: 120 }, (_, at) => memoryOf(1000 + at, 48)),
+      // So many that they are written in slices.
+      Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
     )
     const large = await shop.backups.create(persona)
     const out = await shop.dna.export(persona, { format: 'container', embeddings: true })

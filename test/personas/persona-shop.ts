@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packagingProcess } from '../../src/app-dna.ts'
 import { type Adaptation, createAdaptation } from '../../src/personas/adaptation-service.ts'
 import { type Backups, createBackups } from '../../src/personas/backup.ts'
 import { createDna, type Dna } from '../../src/personas/dna.ts'
+import { createPackager } from '../../src/personas/dna-packager.ts'
 import type { NewMemory, RetentionPolicy } from '../../src/personas/memory.ts'
 import { openScratch } from '../../src/personas/package-intake.ts'
 import type { Persona } from '../../src/personas/persona.ts'
@@ -14,6 +16,7 @@ import { createBackupStore } from '../../src/storage/sqlite/backups.ts'
 import { type Database, openDatabase } from '../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../src/storage/sqlite/memories.ts'
 import { createPersonaArchive } from '../../src/storage/sqlite/persona-archive.ts'
+import { sweepStages } from '../../src/storage/sqlite/persona-stage.ts'
 import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
 
 /** Personas with a database of their own in an empty folder, and all that can be done with them as wholes. */
@@ -44,8 +47,11 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const personas = createPersonaStore(db)
   const memories = createMemoryStore(db)
   const archive = createPersonaArchive(db)
+  await sweepStages(db)
   const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
-  const common = { archive, now, newId, producer: 'aichat test' }
+  const producer = 'aichat test'
+  const packager = createPackager({ archive, producer, elsewhere: packagingProcess(db.name) })
+  const common = { archive, packager, now, newId, producer }
   const backups = await createBackups({ ...common, store: createBackupStore(db), folder: join(folder, 'backups') })
   const dna = createDna({
     ...common,
@@ -105,13 +111,16 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
         'persona',
         'memory',
         'memory_vector',
-        'memory_text_content',
+        'memory_terms',
+        'memory_sketch',
         'adaptation',
         'persona_state',
         'persona_carried',
         'memory_carried',
         'persona_backup',
-      ].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
+      ]
+        .filter((table) => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table))
+        .map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
     close() {
       db.close()
       rmSync(folder, { recursive: true, force: true })

@@ -54,6 +54,11 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   return db
 }
 
+/** A second connection to a database that is open already, for a process that reads beside the one that writes. */
+export function openReader(path: string): Database {
+  return new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: 5000 })
+}
+
 /** Reads the whole database over a connection that cannot write, so that a damaged one stays as it is. */
 function check(path: string): void {
   const db = new BetterSqlite3(path, { readonly: true, timeout: 5000 })

@@ -1,0 +1,200 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { type Arrival, type IncomingMemory, smallPersona } from '../../personas/dna-archive.ts'
+import type { RetentionPolicy, Scope, Vector } from '../../personas/memory.ts'
+import { adaptationRows } from './adaptations.ts'
+import { insertBackup } from './backups.ts'
+import type { Database } from './database.ts'
+import { memoryRows } from './memories.ts'
+import { findScope } from './memories-scope.ts'
+import { localUser } from './ownership.ts'
+import { giveBackPages } from './pages.ts'
+import { readPersona } from './persona-reading.ts'
+import { openStage, rest, sweepStages } from './persona-stage.ts'
+import { personaRows } from './personas.ts'
+
+/** Writes a whole persona that arrives, see PersonaArchive. */
+export async function writeArrival(
+  db: Database,
+  arrival: Arrival,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly memories: number }> {
+  if (!isLarge(db, arrival)) return { memories: writeAtOnce(db, arrival) }
+  refuseCrowded(db, arrival)
+  const scope = scopeOf(arrival)
+  await sweepStages(db)
+  const stage = openStage(db, arrival.persona.id)
+  try {
+    const before = arrival.how === 'merge' ? inOneView(db, () => readPersona(db, scope)?.fingerprint()) : undefined
+    for (const batch of batches(staged(db, arrival), stage.batchSize)) {
+      stage.write(() => addMemories(db, memoryRows(db), stage.scope, batch))
+      await rest()
+      signal?.throwIfAborted()
+    }
+    const memories = inOneWrite(db, () => {
+      if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) return undefined
+      const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
+      if (!arrival.rehearsal) putInPlace(db, arrival, () => stage.takePlaceOf(scope))
+      return gained
+    })
+    // Somebody changed the persona meanwhile: it is done once more, this time with everybody else waiting.
+    return { memories: memories ?? writeAtOnce(db, arrival) }
+  } finally {
+    // What it did not get to is swept later; what was written is written.
+    await stage.clear().catch(() => undefined)
+  }
+}
+
+function isLarge(db: Database, arrival: Arrival): boolean {
+  if (arrival.count > smallPersona) return true
+  return arrival.how === 'replace' && (findScope(db, scopeOf(arrival))?.memories ?? 0) > smallPersona
+}
+
+/** What filled the disk could only be removed again where there is room to write that down. */
+function refuseCrowded(db: Database, { weight, rehearsal }: Arrival): void {
+  const { bavail, bsize } = statfsSync(dirname(db.name))
+  if (!rehearsal && bavail * bsize < weight) throw new AppError('io', 'There is not enough room on the disk for it')
+}
+
+/** What the stage is to hold: for `merge` what is there, and then what comes, as if it had been stored later. */
+function* staged(db: Database, arrival: Arrival): Generator<IncomingMemory> {
+  const own = arrival.how === 'merge' ? readPersona(db, scopeOf(arrival)) : undefined
+  for (const { entry, extra } of own?.memories() ?? []) yield trimmed({ ...entry, extra }, arrival)
+  for (const memory of arrival.memories()) yield trimmed(memory, arrival)
+}
+
+/** A rehearsal only counts, and vectors are most of the work. */
+function trimmed(memory: IncomingMemory, { rehearsal }: Arrival): IncomingMemory {
+  if (!rehearsal || !memory.vector) return memory
+  const { vector: _vector, ...rest } = memory
+  return rest
+}
+
+/** In one transaction that holds up everybody else. Returns the number of memories that were new. */
+function writeAtOnce(db: Database, arrival: Arrival): number {
+  const scope = scopeOf(arrival)
+  let gained = 0
+  try {
+    inOneWrite(db, () => {
+      const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
+      putInPlace(db, arrival, () => {
+        const memories = memoryRows(db)
+        if (arrival.how === 'replace') memories.wipe(scope, {})
+        for (const batch of batches(arrival.memories(), batchSize)) addMemories(db, memories, scope, batch)
+      })
+      gained = (findScope(db, scope)?.memories ?? 0) - before
+      if (arrival.rehearsal) throw takenBack
+    })
+  } catch (reason) {
+    if (reason !== takenBack) throw reason
+  }
+  if (arrival.how === 'replace' && !arrival.rehearsal) giveBackPages(db)
+  return gained
+}
+
+/** Thrown to end a transaction without a trace. */
+const takenBack = new Error('taken back')
+
+/** Memories that are written by one round of statements: few enough that they weigh nothing. */
+const batchSize = 200
+
+/** An import brings its memories whole: how many are too many is decided when the next one is stored. */
+const keepAll: RetentionPolicy = {
+  maxMemories: Number.MAX_SAFE_INTEGER,
+  maxAge: Number.MAX_SAFE_INTEGER,
+  cleanup: false,
+  now: 0,
+}
+
+/** All of an arrival but its memories, which `bring` puts under the persona. Expects to run inside a transaction. */
+function putInPlace(db: Database, arrival: Arrival, bring: () => void): void {
+  const { persona, how } = arrival
+  const scope = scopeOf(arrival)
+  const personas = personaRows(db)
+  const there = personas.find(persona.id)
+  if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
+    throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
+  if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
+  const replaced = arrival.backup && readPersona(db, scope)
+  if (replaced) insertBackup(db, arrival.backup!(replaced))
+  personas.save(persona)
+  bring()
+  writeLog(db, scope, arrival)
+  if (how !== 'merge')
+    db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
+      persona.id,
+      JSON.stringify(arrival.carried),
+    )
+}
+
+/** Whether there are users, and this owner is none of them any more. */
+function isOrphan(db: Database, owner: string): boolean {
+  if (owner === localUser) return false
+  const gone = db.prepare<[string], 0 | 1>(
+    'SELECT EXISTS (SELECT 1 FROM user) AND NOT EXISTS (SELECT 1 FROM user WHERE id = ?)',
+  )
+  return gone.pluck().get(owner) === 1
+}
+
+function writeLog(db: Database, scope: Scope, arrival: Arrival): void {
+  const adaptations = adaptationRows(db)
+  const { head, learned } = adaptations.read(scope)
+  const made = arrival.log(head, learned)
+  if (arrival.how !== 'merge') adaptations.replace(scope, made.records, made.learned)
+  else for (const record of made.records) adaptations.append(scope, record, made.learned)
+}
+
+function addMemories(
+  db: Database,
+  memories: ReturnType<typeof memoryRows>,
+  scope: Scope,
+  batch: readonly IncomingMemory[],
+): void {
+  const fitting = batch.map((memory) => ({
+    ...memory,
+    ...(memory.vector && { vector: inOwnSpace(db, memory.vector) }),
+  }))
+  const { entries } = memories.add(scope, fitting, keepAll)
+  const carry = db.prepare(
+    `INSERT OR REPLACE INTO memory_carried (memory_id, fields)
+       SELECT memory_id, ? FROM memory JOIN memory_scope USING (scope_id) WHERE persona_id = ? AND user_id = ? AND id = ?`,
+  )
+  for (const [index, { extra }] of batch.entries())
+    if (Object.keys(extra).length > 0)
+      carry.run(JSON.stringify(extra), scope.personaId, scope.userId, entries[index]!.id)
+}
+
+/** A package may claim any space; vectors of two lengths in one space would break every search in it. */
+function inOwnSpace(db: Database, vector: Vector): Vector {
+  const known = db
+    .prepare<[string], number>('SELECT dimension FROM embedding_space WHERE key = ?')
+    .pluck()
+    .get(vector.space.key)
+  if (known === undefined || known === vector.values.length) return vector
+  const { key, model } = vector.space
+  return { ...vector, space: { key: `${key}#${vector.values.length}`, model, dimension: vector.values.length } }
+}
+
+function scopeOf({ persona }: Arrival): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+function inOneWrite<T>(db: Database, work: () => T): T {
+  return db.transaction(work).immediate()
+}
+
+function inOneView<T>(db: Database, work: () => T): T {
+  return db.transaction(work)()
+}
+
+function* batches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+  let batch: T[] = []
+  for (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}

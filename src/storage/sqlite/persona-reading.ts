@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { ArchivedMemory, ArchivedPersona, Carried } from '../../personas/dna-archive.ts'
+import type { EmbeddingSpace, Scope } from '../../personas/memory.ts'
+import { adaptationRows } from './adaptations.ts'
+import type { Database } from './database.ts'
+import { findScope, rangeOf } from './memories-scope.ts'
+import { personaRows } from './personas.ts'
+
+/** Memories that are read by one statement's round: few enough that they weigh nothing. */
+const batchSize = 200
+
+/** A whole persona as it is now; for one consistent view, inside a transaction. */
+export function readPersona(db: Database, scope: Scope): ArchivedPersona | undefined {
+  const persona = personaRows(db).find(scope.personaId)
+  if (!persona || persona.user_id !== scope.userId) return undefined
+  const adaptations = adaptationRows(db)
+  const carried = db
+    .prepare<[string], string>('SELECT fields FROM persona_carried WHERE persona_id = ?')
+    .pluck()
+    .get(scope.personaId)
+  return {
+    persona,
+    learned: adaptations.cached(scope) ?? adaptations.read(scope).learned,
+    log: adaptations.log(scope),
+    carried: carried === undefined ? {} : (JSON.parse(carried) as Carried),
+    spaces: readSpaces(db, scope),
+    memories: () => readMemories(db, scope),
+    fingerprint: () => fingerprintOf(db, scope),
+  }
+}
+
+/**
+ * A digest of what can change in a persona. A memory's text stands for ever, and so does a vector in its space: numbers
+ * and spaces stand for both.
+ */
+function fingerprintOf(db: Database, scope: Scope): string {
+  const { low, high } = rangeOf(findScope(db, scope)?.scope_id ?? 0)
+  const { head } = adaptationRows(db).read(scope)
+  const hash = createHash('sha256').update(JSON.stringify([personaRows(db).find(scope.personaId), head]))
+  const carried = db.prepare('SELECT fields FROM persona_carried WHERE persona_id = ?').pluck()
+  hash.update(String(carried.get(scope.personaId)))
+  const memories = db
+    .prepare<[number, number], [number, number, number, string, number | null]>(
+      `SELECT memory.memory_id, timestamp, importance, metadata, space_id FROM memory
+         LEFT JOIN memory_vector USING (memory_id) WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id`,
+    )
+    .raw()
+  for (const row of memories.iterate(low, high)) hash.update(row.join(' '))
+  return hash.digest('hex')
+}
+
+function readSpaces(db: Database, scope: Scope): readonly EmbeddingSpace[] {
+  const row = findScope(db, scope)
+  if (!row) return []
+  const { low, high } = rangeOf(row.scope_id)
+  return db
+    .prepare<[number, number], EmbeddingSpace>(
+      `SELECT key, model, dimension FROM embedding_space WHERE space_id IN
+         (SELECT DISTINCT space_id FROM memory_vector WHERE memory_id BETWEEN ? AND ?) ORDER BY key`,
+    )
+    .all(low, high)
+}
+
+interface MemoryRow {
+  readonly memory_id: number
+  readonly id: string
+  readonly content: string
+  readonly timestamp: number
+  readonly importance: number
+  readonly metadata: string
+  readonly fields: string | null
+  readonly vector: Buffer | null
+  readonly key: string
+  readonly model: string
+  readonly dimension: number
+}
+
+function* readMemories(db: Database, scope: Scope): Generator<ArchivedMemory> {
+  const row = findScope(db, scope)
+  if (!row) return
+  const page = db.prepare<[number, number, number], MemoryRow>(
+    `SELECT memory.memory_id, id, content, timestamp, importance, metadata, fields, vector, key, model, dimension
+       FROM memory LEFT JOIN memory_carried USING (memory_id) LEFT JOIN memory_vector USING (memory_id)
+       LEFT JOIN embedding_space USING (space_id)
+      WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id LIMIT ?`,
+  )
+  const { low, high } = rangeOf(row.scope_id)
+  for (let next = low; ; ) {
+    const rows = page.all(next, high, batchSize)
+    for (const each of rows) yield archivedMemory(scope, each)
+    if (rows.length < batchSize) return
+    next = rows.at(-1)!.memory_id + 1
+  }
+}
+
+function archivedMemory(scope: Scope, row: MemoryRow): ArchivedMemory {
+  const { key, model, dimension, vector } = row
+  return {
+    entry: {
+      id: row.id,
+      user_id: scope.userId,
+      persona_id: scope.personaId,
+      content: row.content,
+      timestamp: row.timestamp,
+      importance_score: row.importance,
+      metadata: JSON.parse(row.metadata),
+      ...(vector && { vector: { space: { key, model, dimension }, values: valuesOf(vector) } }),
+    },
+    extra: row.fields === null ? {} : JSON.parse(row.fields),
+  }
+}
+
+/** A copy: the database's buffer need not be aligned. */
+function valuesOf(bytes: Buffer): Float32Array {
+  return new Float32Array(new Uint8Array(bytes).buffer)
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import type { Scope } from '../../personas/memory.ts'
+import type { Database } from './database.ts'
+import { findScope, rangeOf } from './memories-scope.ts'
+import { createTextIndex } from './memories-text.ts'
+import { giveBackPagesSlowly } from './pages.ts'
+
+/**
+ * Where the memories of a large persona gather while it arrives: under a persona that is nobody's, so that no statement
+ * of anybody finds them, and that the arriving one changes its memories with at the end. A process that is killed leaves
+ * it behind, and the next one removes it.
+ */
+export interface Stage {
+  readonly scope: Scope
+  /** Memories for one slice: some milliseconds' work. */
+  readonly batchSize: number
+  /** Runs one slice in a transaction of its own. */
+  write(slice: () => void): void
+  /** How many memories it holds. */
+  memories(): number
+  /** Inside a transaction: what it holds is now the persona's, and what that had is the stage's. */
+  takePlaceOf(scope: Scope): void
+  /** Removes it with what is in it. */
+  clear(): Promise<void>
+}
+
+const batchSize = 100
+
+/** Tells the stages of this process from those of another one that had the same number. */
+const here = `${process.pid}/${randomUUID()}`
+
+/** Those of this process that are in use. */
+const inUse = new Set<string>()
+
+/** What the owner of every stage begins with; no user's id does. */
+const mark = '~arriving/'
+
+/** Lets everybody else have a turn. */
+export function rest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Opens a stage for what arrives under this persona's id. */
+export function openStage(db: Database, personaId: string): Stage {
+  const scope: Scope = { personaId: randomUUID(), userId: `${mark}${here}` }
+  inUse.add(scope.personaId)
+  db.prepare(
+    `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, ?, '', '{}', ?, ?)`,
+  ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
+  return {
+    scope,
+    batchSize,
+    write: (slice) => unflushed(db, () => db.transaction(slice).immediate()),
+    memories: () => findScope(db, scope)?.memories ?? 0,
+    takePlaceOf: (target) => exchange(db, scope, target),
+    async clear() {
+      inUse.delete(scope.personaId)
+      await clear(db, scope.personaId)
+    },
+  }
+}
+
+/**
+ * Removes the stages of processes that were killed. A process that lives, or may live (it is younger than a day, and on
+ * this machine something has its number), keeps its own.
+ */
+export async function sweepStages(db: Database): Promise<void> {
+  const rows = db
+    .prepare<[string, string], { id: string; user_id: string; created_at: number }>(
+      'SELECT id, user_id, created_at FROM persona WHERE user_id >= ? AND user_id < ?',
+    )
+    .all(mark, `${mark}~`)
+  for (const { id, user_id, created_at } of rows) {
+    const owner = user_id.slice(mark.length)
+    const pid = Number(owner.split('/')[0])
+    const isElsewhere = pid !== process.pid && isAlive(pid) && Date.now() - created_at < longestArrival
+    if (inUse.has(id) || isElsewhere) continue
+    await clear(db, id)
+  }
+}
+
+/** Milliseconds; nothing takes that long to arrive. */
+const longestArrival = 24 * 3_600_000
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (reason) {
+    return (reason as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/**
+ * A slice that the power takes away is one more that nobody will miss: only what puts the whole in its place must be on
+ * the disk when it is acknowledged, and flushing that flushes what was written before it.
+ */
+function unflushed(db: Database, work: () => void): void {
+  const before = db.pragma('synchronous', { simple: true }) as number
+  db.pragma('synchronous = NORMAL')
+  try {
+    work()
+  } finally {
+    db.pragma(`synchronous = ${before}`)
+  }
+}
+
+function exchange(db: Database, stage: Scope, target: Scope): void {
+  const [coming, going] = [findScope(db, stage), findScope(db, target)]
+  const give = db.prepare('UPDATE memory_scope SET persona_id = ?, user_id = ? WHERE scope_id = ?')
+  // Under a name that is neither's for a moment, since a persona has one scope per user.
+  if (going) give.run(stage.personaId, `${stage.userId}/gone`, going.scope_id)
+  if (coming) give.run(target.personaId, target.userId, coming.scope_id)
+  if (coming && going)
+    db.prepare('UPDATE memory_eviction SET scope_id = ? WHERE scope_id = ?').run(coming.scope_id, going.scope_id)
+}
+
+async function clear(db: Database, personaId: string): Promise<void> {
+  // A process that ends closes the database under its unfinished work; the next one sweeps.
+  if (!db.open) return
+  const text = createTextIndex(db)
+  const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
+  const next = db
+    .prepare<[number, number, number], number>(
+      'SELECT memory_id FROM memory WHERE memory_id BETWEEN ? AND ? ORDER BY memory_id LIMIT ?',
+    )
+    .pluck()
+  // Vectors, terms and what was carried along go with their memory, by foreign keys.
+  const remove = db.prepare('DELETE FROM memory WHERE memory_id BETWEEN ? AND ?')
+  let removed = 0
+  for (const scopeId of scopes.all(personaId)) {
+    const { low, high } = rangeOf(scopeId)
+    for (let slice = next.all(low, high, batchSize); slice.length > 0; slice = next.all(low, high, batchSize)) {
+      const removeSlice = () => {
+        text.remove(slice)
+        remove.run(slice[0]!, slice.at(-1)!)
+      }
+      unflushed(db, () => db.transaction(removeSlice).immediate())
+      removed += slice.length
+      await rest()
+      if (!db.open) return
+    }
+  }
+  db.prepare('DELETE FROM persona WHERE id = ?').run(personaId)
+  if (removed > 0) await giveBackPagesSlowly(db, rest)
+}
