@@ -13,8 +13,15 @@ const kernel = sincTable()
  * are filtered out. The output has `round(length / step)` samples.
  */
 export function resample(samples: Float32Array, step: number): Float32Array {
-  return createResampler(step)(samples, 0, Math.round(samples.length / step))
+  const output = new Float32Array(Math.round(samples.length / step))
+  const resampler = createResampler(step)
+  for (let from = 0; from < output.length; from += blockSize)
+    output.set(resampler(samples, from, Math.min(output.length, from + blockSize)), from)
+  return output
 }
+
+/** Long recordings are worked on in blocks of so many samples, since a block is copied in double precision. */
+const blockSize = 1 << 16
 
 /** Samples of the output from one index up to another; what lies outside the input counts as silence. */
 export type Resampler = (samples: Float32Array, from: number, to: number) => Float32Array
@@ -29,20 +36,40 @@ export function createResampler(step: number): Resampler {
   return (samples, from, to) => {
     if (step === 1) return samples.slice(from, to)
     const output = new Float32Array(Math.max(0, to - from))
+    const first = Math.floor(from * step + 1e-9) - reach
+    const input = stretchOf(samples, first, Math.floor(to * step) + reach + 2)
     for (let index = from; index < to; index++) {
       const centre = index * step
       const below = Math.floor(centre + 1e-9)
       const phase = phases === undefined ? 0 : index % phases
       const filter = (phases === undefined ? undefined : filters[phase]) ?? filterAt(centre - below, scale, reach)
       if (phases !== undefined) filters[phase] = filter
-      const start = below - reach
-      const last = Math.min(filter.length, samples.length - start)
-      let sum = 0
-      for (let tap = Math.max(0, -start); tap < last; tap++) sum += samples[start + tap]! * filter[tap]!
-      output[index - from] = sum
+      output[index - from] = weigh(input, below - reach - first, filter)
     }
     return output
   }
+}
+
+/** The samples from one index up to another, with silence for those that there are not. */
+function stretchOf(samples: Float32Array, from: number, to: number): Float64Array {
+  const stretch = new Float64Array(Math.max(0, to - from))
+  const start = Math.max(0, from)
+  const end = Math.min(samples.length, to)
+  if (end > start) stretch.set(samples.subarray(start, end), start - from)
+  return stretch
+}
+
+/** The sum of the samples from `start` on, each times its weight, in two sums that do not wait for each other. */
+function weigh(samples: Float64Array, start: number, filter: Float64Array): number {
+  const last = filter.length - 1
+  let even = 0
+  let odd = 0
+  for (let tap = 0; tap < last; tap += 2) {
+    even += samples[start + tap]! * filter[tap]!
+    odd += samples[start + tap + 1]! * filter[tap + 1]!
+  }
+  // Filters are symmetric about a middle and so of odd length.
+  return even + odd + samples[start + last]! * filter[last]!
 }
 
 /** How many input samples on each side an output sample depends on. */

@@ -29,10 +29,11 @@ export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
 
 /** Samples in [-1, 1] as 16-bit little-endian PCM; what lies outside is clipped, and what is no number is silence. */
 export function toPcm16(samples: Float32Array): Buffer {
-  const pcm = Buffer.alloc(2 * samples.length)
+  const pcm = Buffer.allocUnsafeSlow(2 * samples.length)
+  const view = new DataView(pcm.buffer)
   for (let index = 0; index < samples.length; index++) {
     const sample = Math.max(-1, Math.min(1, samples[index]!)) || 0
-    pcm.writeInt16LE(Math.round(sample * 32_767), 2 * index)
+    view.setInt16(2 * index, Math.round(sample * 32_767), true)
   }
   return pcm
 }
@@ -125,6 +126,8 @@ function sampleReader(body: Buffer, { kind, bits }: Format): (at: number) => num
   // Eight-bit PCM is the one unsigned form.
   if (bits === 8) return (at) => (body[at]! - 128) / 128
   const scale = 2 ** (bits - 1)
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
+  if (bits === 16) return (at) => view.getInt16(at, true) / scale
   return (at) => body.readIntLE(at, bits / 8) / scale
 }
 

@@ -59,7 +59,7 @@ export function createEngine(): SpeechEngine {
         // Speaking blocks the thread: between two groups a cancellation can be heard.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
-        for await (const samples of engine.speak(text, speaker)) {
+        for (const samples of engine.speak(text, speaker)) {
           if (pause) yield new Float32Array(sentencePause * embeddedRate)
           pause = false
           yield samples

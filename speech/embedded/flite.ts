@@ -5,7 +5,7 @@ import { createResampler, resample, resampleReach } from '../resample.ts'
 import { parseWav } from '../wav.ts'
 import { naturalPitch, type Speaker } from './speaker.ts'
 import { createColouring, timbreGrid } from './timbre.ts'
-import { compileProgram, openRun, type Program, type ProgramRun } from './wasi.ts'
+import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
 
 export const embeddedRate = 24_000
 const fliteRate = 16_000
@@ -16,29 +16,23 @@ export interface Flite {
    * Speaks plain English text: mono samples at `embeddedRate`, silence at both ends cut short, in pieces so that the
    * first is soon there. Blocks this thread while it works.
    */
-  speak(text: string, speaker: Speaker): AsyncGenerator<Float32Array>
+  speak(text: string, speaker: Speaker): Generator<Float32Array>
 }
 
 /** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
-const firstBlock = 32 * timbreGrid
-const nextBlock = 128 * timbreGrid
+const firstBlock = 8 * timbreGrid
+const nextBlock = 64 * timbreGrid
 
 /** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
 export async function loadFlite(): Promise<Flite> {
-  const program = await readProgram()
-  let spare: Promise<ProgramRun> | undefined = openRun(program)
+  const run = openProgram(await readProgram())
 
   return {
-    async *speak(text, speaker) {
+    *speak(text, speaker) {
       // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
       // its formants, which rise with the speed, are moved back.
       const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
-      const ready = spare ?? openRun(program)
-      spare = undefined
-      const spoken = trimSilence(runFlite(await ready, text, speaker, speed))
-      // Opened now and not when it is asked for, the next run costs nobody's first audio.
-      spare ??= openRun(program)
-      yield* finish(spoken, speaker, speed)
+      yield* finish(trimSilence(runFlite(run, text, speaker, speed)), speaker, speed)
     },
   }
 }
@@ -56,7 +50,9 @@ function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generat
     coloured.set(colour(spoken, from, to), from)
     // What depends on samples that are not coloured yet comes with the next block.
     const end = Math.round((to === spoken.length ? to : to - resampleReach(step) - 1) / step)
-    yield resampler(coloured, done, end).map((sample) => softClip(sample * gain))
+    const block = resampler(coloured, done, end)
+    for (let index = 0; index < block.length; index++) block[index] = softClip(block[index]! * gain)
+    yield block
     done = end
   }
 }

@@ -51,10 +51,8 @@ async function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: n
   }
 }
 
-async function spoken(flite: Flite, speaker: Speaker): Promise<Float32Array> {
-  const pieces: Float32Array[] = []
-  for await (const piece of flite.speak(calibration, speaker)) pieces.push(piece)
-  return joinSamples(pieces)
+function spoken(flite: Flite, speaker: Speaker): Float32Array {
+  return joinSamples([...flite.speak(calibration, speaker)])
 }
 
 /** Where a formant shift puts each band. */

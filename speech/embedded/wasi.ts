@@ -3,16 +3,22 @@
  * that reads its arguments and writes files: everything lives in memory, nothing outside can be reached.
  */
 
+import { readSegments, type Segment } from './segments.ts'
+
 /** A compiled program. */
-export type Program = object
+export interface Program {
+  readonly module: object
+  /** What its memory starts with; undefined where that is more than segments say. */
+  readonly segments: readonly Segment[] | undefined
+}
 
 /** The part of the WebAssembly API that is used here; TypeScript describes it only together with the browser. */
 declare const WebAssembly: {
-  compile(bytes: Uint8Array): Promise<Program>
-  instantiate(
-    program: Program,
+  compile(bytes: Uint8Array): Promise<object>
+  readonly Instance: new (
+    module: object,
     imports: Readonly<Record<string, Imports>>,
-  ): Promise<{ readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; readonly _start: () => void } }>
+  ) => { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; readonly _start: () => void } }
 }
 
 type Imports = Readonly<Record<string, (...args: never[]) => number>>
@@ -44,21 +50,45 @@ class Exit extends Error {
 }
 
 /** Compiles a program; one compiled program can run many times. */
-export function compileProgram(bytes: Uint8Array): Promise<Program> {
-  return WebAssembly.compile(bytes)
+export async function compileProgram(bytes: Uint8Array): Promise<Program> {
+  return { module: await WebAssembly.compile(bytes), segments: readSegments(bytes) }
 }
 
-/** Runs the program to its end, on this thread. Good for one time; a trap of the program is thrown as it comes. */
+/** Runs the program to its end, on this thread. A trap of the program is thrown as it comes. */
 export type ProgramRun = (args: readonly string[]) => ProgramResult
 
-/** Makes a program ready to run once, in a memory of its own. */
-export async function openRun(program: Program): Promise<ProgramRun> {
+/** A memory that a run has let grow by more is given back. */
+const keptGrowth = 16 * 1024 * 1024
+
+/**
+ * Makes a program ready to run, again and again: every run finds the memory as the first one did. Starting anew costs as
+ * much as the memory is large, cleaning up as much as has been written; a run that ended badly leaves nothing to clean.
+ */
+export function openProgram(program: Program): ProgramRun {
+  let ready: Instance | undefined = instantiate(program)
+  return (args) => {
+    const instance = ready ?? instantiate(program)
+    ready = undefined
+    const result = instance.run(args)
+    if (instance.restore()) ready = instance
+    return result
+  }
+}
+
+interface Instance {
+  readonly run: ProgramRun
+  /** Brings the memory back to its beginning; false where that cannot be done, or not cheaply. */
+  restore(): boolean
+}
+
+function instantiate(program: Program): Instance {
   const encoder = new TextEncoder()
   const files = new Map<string, OpenFile>()
   const open = new Map<number, OpenFile>()
   let words: readonly Uint8Array[] = []
   let output = ''
   let memory = new DataView(new ArrayBuffer(0))
+  let returned = false
 
   const imports = {
     args_sizes_get(countAt: number, sizeAt: number) {
@@ -175,25 +205,51 @@ export async function openRun(program: Program): Promise<ProgramRun> {
     },
   }
 
-  const instance = await WebAssembly.instantiate(program, { wasi_snapshot_preview1: withFreshView(imports, refresh) })
-  const { exports: exported } = instance
+  const { exports: exported } = new WebAssembly.Instance(program.module, {
+    wasi_snapshot_preview1: withFreshView(imports, refresh),
+  })
+  const initialSize = exported.memory.buffer.byteLength
   function refresh(): void {
     // Growing the memory detaches the old buffer.
     if (memory.buffer !== exported.memory.buffer) memory = new DataView(exported.memory.buffer)
   }
 
-  return (args) => {
-    words = args.map((word) => encoder.encode(`${word}\0`))
-    let exitCode = 0
-    try {
-      exported._start()
-    } catch (thrown) {
-      if (!(thrown instanceof Exit)) throw thrown
-      exitCode = thrown.code
-    }
-    const written = [...files].map(([path, file]) => [path, file.bytes.subarray(0, file.length)] as const)
-    return { exitCode, files: new Map(written), output }
+  return {
+    run(args) {
+      words = args.map((word) => encoder.encode(`${word}\0`))
+      let exitCode = 0
+      try {
+        exported._start()
+        returned = true
+      } catch (thrown) {
+        if (!(thrown instanceof Exit)) throw thrown
+        exitCode = thrown.code
+      }
+      const written = [...files].map(([path, file]) => [path, file.bytes.subarray(0, file.length)] as const)
+      return { exitCode, files: new Map(written), output }
+    },
+    restore() {
+      // Left from within, the program has not put its stack pointer back.
+      if (!returned || !program.segments || exported.memory.buffer.byteLength > initialSize + keptGrowth) return false
+      returned = false
+      files.clear()
+      open.clear()
+      output = ''
+      restoreMemory(new Uint8Array(exported.memory.buffer), program.segments)
+      return true
+    },
   }
+}
+
+/** Fills the writable segments again and what lies outside of all with zeroes. */
+function restoreMemory(memory: Uint8Array, segments: readonly Segment[]): void {
+  let at = 0
+  for (const { offset, size, bytes } of segments.toSorted((one, other) => one.offset - other.offset)) {
+    memory.fill(0, at, offset)
+    if (bytes) memory.set(bytes, offset)
+    at = offset + size
+  }
+  memory.fill(0, at)
 }
 
 function withFreshView(imports: Imports, refresh: () => void): Imports {
