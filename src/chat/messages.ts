@@ -224,9 +224,15 @@ export function imageUrlOf(part: ContentPart): string | undefined {
   return typeof url === 'string' ? url : undefined
 }
 
-/** The text of a message, its text parts joined; images and other parts are left out. */
+/** The words of a part in which a model refused (https://platform.openai.com/docs/api-reference/chat/create); else "". */
+export function refusalOf(part: ContentPart): string {
+  const { refusal } = part as { readonly refusal?: unknown }
+  return part.type === 'refusal' && typeof refusal === 'string' ? refusal : ''
+}
+
+/** The text of a message, its text parts joined, refusals among them; images and other parts are left out. */
 export function textOf(content: Message['content'] | undefined): string {
   if (typeof content === 'string') return content
   if (!content) return ''
-  return content.map((part) => (part.type === 'text' ? String((part as TextPart).text) : '')).join('')
+  return content.map((part) => (part.type === 'text' ? String((part as TextPart).text) : refusalOf(part))).join('')
 }

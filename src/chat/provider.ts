@@ -1,5 +1,6 @@
 import type { PluginManifest } from '../plugins/manifest.ts'
 import { type Dialect, DialectError } from './dialects/dialect.ts'
+import { leftOutOf } from './dialects/left-out.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 
 /** Milliseconds of the four clocks of one try. */
@@ -79,6 +80,8 @@ export interface Target {
   ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
   stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<AsyncIterable<ChatChunk>>
+  /** What of a request this target has no words for and leaves out; see left-out.ts. */
+  leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
   preview(
     request: ChatRequest,
@@ -120,6 +123,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       const reply = await post(wire(request, true), signal, endsAt)
       return chunksOf(reply, request)
     },
+    leftOut: (request) => leftOutOf(request, dialect.id),
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)
       return {

@@ -97,7 +97,7 @@ export function createRouter(parts: RouterParts): Router {
         runner: target.runner,
         model: target.model,
         ...target.preview(request, request.stream === true),
-        warnings,
+        warnings: [...warnings, ...target.leftOut(request)],
       }
     },
   }
@@ -117,11 +117,13 @@ export function createRouter(parts: RouterParts): Router {
       if (!target) continue
       deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries }
       try {
-        const { value, attempt } = await ask(target, { ...call.request, model: target.model }, deadline, signal)
+        const request = { ...call.request, model: target.model }
+        const { value, attempt } = await ask(target, request, deadline, signal)
         parts.observe(attempt)
         const attempts = [...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
-        return { value, report: { plugin, runner, model, fallback: failures.length > 0, attempts, warnings } }
+        const told = [...warnings, ...target.leftOut(request)]
+        return { value, report: { plugin, runner, model, fallback: failures.length > 0, attempts, warnings: told } }
       } catch (reason) {
         if (!(reason instanceof AttemptFailed)) throw reason
         parts.observe(reason.attempt)

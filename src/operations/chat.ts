@@ -8,7 +8,7 @@ import { type Call, defineOperation } from './operation.ts'
 const part = z.looseObject({ type: z.string() })
 
 const message = z.looseObject({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: z.union([z.string(), z.array(part), z.null()]).default(null),
 })
 
@@ -126,6 +126,12 @@ export function reportHeaders(report: RouteReport): Record<string, string> {
     'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,
     'x-aichat-attempts': String(report.attempts.reduce((sum, { tries }) => sum + tries, 0)),
     'x-aichat-fallback': String(report.fallback),
+    ...(report.warnings.length > 0 && {
+      'x-aichat-warnings': report.warnings
+        .join('; ')
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, 1000),
+    }),
   }
 }
 

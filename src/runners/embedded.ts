@@ -94,6 +94,7 @@ export function embeddedTarget({ name, folder }: ModelFolder, model: ModelProces
       return collectReply(chunks)
     },
     stream: async (request, signal) => answer(request, signal),
+    leftOut: ({ tools }) => (tools?.length ? ['tools: left out, since the model on this machine calls none'] : []),
     preview: (request) => ({ url: `embedded:${name}`, headers: {}, body: generationRequest(request) }),
   }
 

@@ -20,17 +20,17 @@ import { type Exchange, isChat, isStreamed } from './exchanges.ts'
 export function exchangeSuite(name: string, exchanges: readonly Exchange[] | undefined): ReturnType<typeof suite> {
   const test = suite(name)
   const chats = (exchanges ?? []).filter(isChat)
-  const asked = chats.filter(({ status }) => status === 200)
+  const asked = chats.filter(({ status }) => status >= 200 && status < 300)
   const answered = asked.filter((exchange) => !failsInside(exchange))
   const streams = asked.filter((exchange) => isStreamed(exchange) && exchange.byteExact)
   const refused = (exchanges ?? []).filter(({ status }) => status >= 400)
 
   const each = (title: string, chosen: readonly Exchange[], check: (exchange: Exchange) => void) => {
     const run = () => {
-      assert.ok(chosen.length > 0, 'there are such exchanges')
       for (const exchange of chosen) checkNamed(exchange, check)
     }
-    exchanges ? test(title, run) : test.skip(title, run)
+    // A folder may hold no exchange of a kind: what was not tried counts as skipped.
+    chosen.length > 0 ? test(title, run) : test.skip(title, run)
   }
 
   each('a request is read and written again as one that means the same', chats, checkRequest)
@@ -61,13 +61,17 @@ function checkNamed(exchange: Exchange, check: (exchange: Exchange) => void): vo
 /** A refusal may be no JSON at all, such as a page of a proxy's: then its status has to do. */
 function checkRefusal(exchange: Exchange): void {
   const text = exchange.answer.toString('utf8')
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return
-  }
+  const body = jsonIn(text)
+  if (typeof body !== 'object' || body === null) return
   const error = dialectOf(exchange).readError(body)
   assert.ok(error?.message, 'it has a message')
   if (/"(?:code|type|status)":\s*["\d]/.test(text)) assert.ok(error.code && text.includes(error.code), 'it has a code')
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

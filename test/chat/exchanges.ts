@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 
 /** One HTTP exchange with a provider, recorded or written by hand in the same layout. */
 export interface Exchange {
@@ -28,7 +29,7 @@ export interface Expectation {
 interface Cassette {
   readonly exchanges: readonly {
     readonly what?: string
-    readonly request: { readonly method: string; readonly url: string; readonly body?: unknown }
+    readonly request: { readonly method?: string; readonly url: string; readonly body?: unknown }
     readonly response: {
       readonly status: number
       readonly headers?: Readonly<Record<string, string>>
@@ -39,18 +40,23 @@ interface Cassette {
   }[]
 }
 
-/** Every exchange in the JSON files of a folder and the folders in it, in the order of their names. */
+/**
+ * Every exchange in the JSON files of a folder and the folders in it, in the order of their names. What else lies there,
+ * or is no JSON with exchanges in it, is let be.
+ */
 export function loadExchanges(folder: string): readonly Exchange[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   return files
     .filter((file) => file.endsWith('.json') && statSync(join(folder, file)).isFile())
-    .flatMap((file) => readCassette(file, JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+    .flatMap((file) => readCassette(file, parseJson(readFileSync(join(folder, file), 'utf8').replace(/^\uFEFF/, ''))))
 }
 
-function readCassette(file: string, cassette: Partial<Cassette>): readonly Exchange[] {
-  return (cassette.exchanges ?? []).map(({ what, request, response, expect }, index) => ({
+function readCassette(file: string, parsed: unknown): readonly Exchange[] {
+  const { exchanges } = (parsed ?? {}) as Partial<Cassette>
+  if (!Array.isArray(exchanges)) return []
+  return (exchanges as Cassette['exchanges']).map(({ what, request, response, expect }, index) => ({
     name: `${file} ${index + 1}${what ? ` (${what})` : ''}`,
-    method: request.method,
+    method: (request.method ?? 'POST').toUpperCase(),
     url: request.url,
     body: parseBody(request.body),
     status: response.status,
@@ -63,21 +69,28 @@ function readCassette(file: string, cassette: Partial<Cassette>): readonly Excha
 
 /** Fixtures may hold a body as JSON, where its bytes do not matter, or as a list of its lines, to be read. */
 function parseBody(body: unknown): unknown {
-  if (typeof body !== 'string') return body
+  return typeof body === 'string' ? parseJson(unpack(body).toString('utf8')) : (body ?? undefined)
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-/** Recorders keep a body that is not ASCII in base64 and say so nowhere: nothing else of a provider's looks like that. */
+/**
+ * Recorders keep a body that is not ASCII in base64 and say so nowhere: nothing else of a provider's looks like that.
+ * Some keep it packed as it came.
+ */
 function unpack(body: unknown): Buffer {
   const isLines = Array.isArray(body) && body.every((line) => typeof line === 'string')
   if (isLines) return Buffer.from(body.join('\n'))
-  if (typeof body !== 'string') return Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  if (typeof body !== 'string') return Buffer.from(body === undefined || body === null ? '' : JSON.stringify(body))
   const packed = body.length > 20 && body.length % 4 === 0 && /^[A-Za-z0-9+/]+=*$/.test(body)
-  return packed ? Buffer.from(body, 'base64') : Buffer.from(body)
+  const bytes = packed ? Buffer.from(body, 'base64') : Buffer.from(body)
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
 }
 
 /** A chat as one of the dialects puts it to a provider, not a list of models, an embedding or another interface. */
@@ -89,7 +102,9 @@ export function isChat(exchange: Exchange): boolean {
 }
 
 export function isStreamed(exchange: Exchange): boolean {
-  const body = exchange.body as { stream?: unknown } | undefined
+  const body = exchange.body as { stream?: unknown } | null | undefined
   if (/\/api\/chat$/.test(exchange.url)) return body?.stream !== false
-  return body?.stream === true || /:streamGenerateContent/i.test(exchange.url)
+  if (/:streamGenerateContent/i.test(exchange.url)) return true
+  // Some providers answer in one piece all the same.
+  return body?.stream === true && /^(?:data|event|id|retry)?:/m.test(exchange.answer.toString('latin1'))
 }

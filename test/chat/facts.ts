@@ -62,7 +62,7 @@ export function hasEnded(id: Dialect['id'], text: string): boolean {
   for (const piece of pieces) {
     if (piece.promptFeedback?.blockReason) begun.set(0, true)
     for (const { index = 0, finish_reason: ours, finishReason = ours } of piece.choices ?? piece.candidates ?? [])
-      begun.set(index, begun.get(index) || Boolean(finishReason))
+      begun.set(index, begun.get(index) || Boolean(finishReason && finishReason !== 'FINISH_REASON_UNSPECIFIED'))
   }
   return begun.size > 0 && [...begun.values()].every(Boolean)
 }
@@ -70,10 +70,16 @@ export function hasEnded(id: Dialect['id'], text: string): boolean {
 /** The JSON values of a stream of events, of lines, or of one array. Throws where one is broken off. */
 function piecesOf(text: string): Json[] {
   if (text.trimStart().startsWith('[')) return JSON.parse(text.replace(/\]?,?\s*$/, ']'))
-  const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== '')
-  const isEvents = lines.some((line) => line.startsWith('data:'))
-  const values = isEvents ? lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trim()) : lines
-  return values.filter((value) => value !== '[DONE]').map((value) => JSON.parse(value))
+  const plain = text.replace(/^\uFEFF/, '').replace(/\r\n|\r/g, '\n')
+  const isEvents = /^data:/m.test(plain)
+  const values = isEvents ? plain.split(/\n{2,}/).map(dataOf) : plain.split('\n')
+  return values.filter((value) => value.trim() !== '' && value !== '[DONE]').map((value) => JSON.parse(value))
+}
+
+/** The data lines of one event, joined. */
+function dataOf(event: string): string {
+  const lines = event.split('\n').filter((line) => line.startsWith('data:'))
+  return lines.map((line) => line.slice(5).trim()).join('\n')
 }
 
 function inputOf(text: string | undefined): unknown {
@@ -86,6 +92,14 @@ function inputOf(text: string | undefined): unknown {
 }
 
 const openaiNames: Record<string, string> = { function_call: 'tool_calls', model_length: 'length' }
+const openaiKnown = ['stop', 'length', 'tool_calls', 'content_filter', 'error']
+
+/** A name that nobody knows ended the answer somehow; calls without any reason ended it by calling. */
+function openaiFinish(reason: string | null | undefined, calls: number): string {
+  if (!reason) return calls > 0 ? 'tool_calls' : 'stop'
+  const name = openaiNames[reason] ?? reason
+  return openaiKnown.includes(name) ? name : 'stop'
+}
 
 function openaiUsage(usage: Json): Facts['usage'] {
   return usage ? { prompt: usage.prompt_tokens ?? 0, completion: usage.completion_tokens ?? 0 } : undefined
@@ -97,15 +111,21 @@ function openaiText(content: Json): string {
 }
 
 function openaiReply(body: Json): Facts {
-  const choices = body.choices.map((choice: Json) => ({
-    text: openaiText(choice.message.content) + (choice.message.refusal ?? ''),
-    calls: (choice.message.tool_calls ?? []).map((call: Json) => ({
-      name: call.function.name,
-      input: inputOf(call.function.arguments),
-    })),
-    finish: openaiNames[choice.finish_reason] ?? choice.finish_reason,
-  }))
+  const choices = body.choices.map(({ message, finish_reason: reason }: Json) => {
+    const legacy = message.function_call ? [{ function: message.function_call }] : []
+    const wire = message.tool_calls?.length ? message.tool_calls : legacy
+    const calls = wire.map(openaiCall)
+    return {
+      text: openaiText(message.content) + (message.refusal ?? ''),
+      calls,
+      finish: openaiFinish(reason, calls.length),
+    }
+  })
   return { choices, usage: openaiUsage(body.usage ?? body.x_groq?.usage) }
+}
+
+function openaiCall({ function: wire }: Json): { name: string; input: unknown } {
+  return { name: wire.name, input: typeof wire.arguments === 'string' ? inputOf(wire.arguments) : wire.arguments }
 }
 
 function openaiStream(pieces: Json[]): Facts {
@@ -117,12 +137,13 @@ function openaiStream(pieces: Json[]): Facts {
       choices[index] ??= { text: '', calls: [], finish: null }
       const choice = choices[index]
       choice.text += openaiText(delta?.content) + (delta?.refusal ?? '')
-      for (const call of delta?.tool_calls ?? []) {
+      const legacy = delta?.function_call && !delta.tool_calls ? [{ index: 0, function: delta.function_call }] : []
+      for (const call of delta?.tool_calls ?? legacy) {
         choice.calls[call.index] ??= { name: '', input: '' }
-        choice.calls[call.index].name += call.function?.name ?? ''
+        choice.calls[call.index].name ||= call.function?.name ?? ''
         choice.calls[call.index].input += call.function?.arguments ?? ''
       }
-      if (finish) choice.finish = openaiNames[finish] ?? finish
+      if (finish) choice.finish ??= openaiFinish(finish, 0)
     }
   }
   for (const choice of choices) for (const call of choice.calls) call.input = inputOf(call.input)
@@ -174,9 +195,10 @@ function anthropicStream(pieces: Json[]): Facts {
   return anthropicReply({ content, stop_reason: stop, usage })
 }
 
-const geminiFiltered = 'SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR LANGUAGE'.split(
-  ' ',
-)
+const geminiFiltered = [
+  ...['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'LANGUAGE'],
+  ...['IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION'],
+]
 
 function geminiFinish(reason: string | undefined, calls: number): string {
   if (reason === undefined || reason === 'STOP') return calls > 0 ? 'tool_calls' : 'stop'
@@ -198,7 +220,8 @@ function geminiPieces(pieces: Json[]): Facts {
         if (part.functionCall)
           choices[index].calls.push({ name: part.functionCall.name, input: part.functionCall.args ?? {} })
       }
-      choices[index].reason = candidate.finishReason ?? choices[index].reason
+      if (candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED')
+        choices[index].reason = candidate.finishReason ?? choices[index].reason
     }
   }
   const counts = usage && {

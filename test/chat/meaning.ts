@@ -62,17 +62,19 @@ function anthropicMeaning(body: Json): Json {
 }
 
 function geminiMeaning(body: Json): Json {
-  const { contents, tools = [], generationConfig = {}, ...rest } = inCamelCase(body)
+  const { contents, tools, generationConfig = {}, ...rest } = inCamelCase(body)
   const turns: Json[] = []
-  for (const { role = 'user', parts = [] } of contents) {
+  for (const { role = 'user', parts: told = [] } of asList(contents)) {
+    const parts = asList(told)
     const last = turns.at(-1)
     const said = role === 'function' ? 'user' : role
     if (last?.role === said) last.parts.push(...parts)
     else turns.push({ role: said, parts: [...parts] })
   }
-  const functions = tools.flatMap((tool: Json) => tool.functionDeclarations ?? [])
-  const others = tools.map(({ functionDeclarations: _functions, ...tool }: Json) => tool)
-  const { role: _role, ...systemInstruction } = rest.systemInstruction ?? {}
+  const functions = asList(tools).flatMap((tool: Json) => asList(tool.functionDeclarations))
+  const others = asList(tools).map(({ functionDeclarations: _functions, ...tool }: Json) => tool)
+  const { role: _role, parts, ...system } = rest.systemInstruction ?? {}
+  const systemInstruction = { ...system, parts: asList(parts) }
   return {
     ...rest,
     systemInstruction,
@@ -84,6 +86,11 @@ function geminiMeaning(body: Json): Json {
     })),
     tools: others.filter((tool: Json) => Object.keys(tool).length > 0),
   }
+}
+
+/** Google's JSON takes one thing for a list of one. */
+function asList(value: Json): Json[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
 /** Names in Google's JSON may be written in either case; what callers named themselves stays as it is. */

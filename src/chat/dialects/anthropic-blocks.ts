@@ -4,6 +4,7 @@ import {
   imageUrlOf,
   type Message,
   type ReasoningDetail,
+  refusalOf,
   type TextPart,
   type ToolCall,
 } from '../messages.ts'
@@ -19,15 +20,25 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
+import { cannotShow } from './left-out.ts'
 import { extraOf, withExtra } from './turns.ts'
 
 /** The mark of Anthropic's thinking among OpenRouter's `reasoning_details`. */
 export const thinkingFormat = 'anthropic-claude-v1'
 
-/** The blocks of a user's or system message. Empty texts are left out, because Anthropic refuses them. */
-export function writeBlocks(content: Message['content']): JsonObject[] {
+/**
+ * The blocks of what a message holds. Empty texts are left out, because Anthropic refuses them; what it has no block for
+ * is left out too, unless it is `shown` to the model: that throws an AppError `invalid`.
+ */
+export function writeBlocks(content: Message['content'], shown = false): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return present((content ?? []).map(writePart))
+  return present(
+    (content ?? []).map((part) => {
+      const block = writePart(part)
+      if (!block && shown && part.type !== 'text') throw cannotShow(part, 'anthropic-messages')
+      return block
+    }),
+  )
 }
 
 /** The parts that blocks are for us; what only Anthropic can say stays as it is. */
@@ -124,7 +135,8 @@ function writePart(part: ContentPart): JsonObject | undefined {
   const url = imageUrlOf(part)
   if (url !== undefined) return { ...extra, type: 'image', source: writeSource(url) }
   if (part.type === 'file') return writeFile(objectOf((part as JsonObject)['file']), extra)
-  return undefined
+  const refusal = refusalOf(part)
+  return refusal ? { type: 'text', text: refusal } : undefined
 }
 
 function writeSource(url: string): JsonObject {

@@ -3,6 +3,8 @@ import { writeAssistant, writeBlocks } from './anthropic-blocks.ts'
 import { thinkingFields } from './anthropic-thinking.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
 import { compact, type JsonObject, objectOf, present } from './json.ts'
+import { isShown } from './left-out.ts'
+import { withTools } from './legacy-functions.ts'
 import { cannotSay } from './request-check.ts'
 import { renameToolIds } from './tool-ids.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from './turns.ts'
@@ -20,7 +22,8 @@ export const defaultMaxTokens = 32_000
 const toolIdPattern = '^[a-zA-Z0-9_-]{1,128}$'
 
 /** Our request as Anthropic's (https://docs.anthropic.com/en/api/messages). */
-export function writeAnthropicRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const request = withTools(asked)
   if ((request.n ?? 1) > 1) throw cannotSay('Anthropic gives one answer to a request: ask with n: 1')
   const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
   const { system, turns } = splitSystem(messages, quirks)
@@ -73,9 +76,7 @@ function writeTurn(group: readonly Message[]): JsonObject | undefined {
     return first!.content === '' ? undefined : { role, content: first!.content }
   const blocks = group.flatMap((message) => {
     if (isModel(message)) return writeAssistant(message)
-    return message.role === 'tool' || message.role === ('function' as string)
-      ? [writeResult(message)]
-      : writeBlocks(message.content)
+    return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isShown(message))
   })
   return blocks.length > 0 ? { role, content: blocks } : undefined
 }
@@ -92,7 +93,7 @@ function writeResult(message: Message): JsonObject {
     ...extraOf(message, 'anthropic'),
     type: 'tool_result',
     tool_use_id: message.tool_call_id ?? '',
-    ...(content !== null && { content: typeof content === 'string' ? content : writeBlocks(content) }),
+    ...(content !== null && { content: typeof content === 'string' ? content : writeBlocks(content, true) }),
   }
 }
 

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../messages.ts'
 import { field, readModel, readParts } from './gemini-parts.ts'
 import { isGeminiSchema, toJsonSchema } from './gemini-schema.ts'
-import { compact, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
+import { compact, isObject, type JsonObject, objectOf, objectsIn, restOf, stringOf } from './json.ts'
 import { checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { madeId } from './tool-ids.ts'
 import { withExtra } from './turns.ts'
 
 /** Reads a request in Gemini's dialect. Its address names the model and says whether it is to be streamed. */
 export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
-  const { fields, turns } = requestBody(body, 'contents')
-  checkTurns(turns)
+  const { fields, turns } = requestBody(listed(body), 'contents')
+  checkTurns(turns, field(fields, 'systemInstruction'))
   const config = objectOf(field(fields, 'generationConfig'))
   const request = compact({
     model: modelIn(url),
@@ -25,7 +25,7 @@ export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
     presence_penalty: field(config, 'presencePenalty'),
     frequency_penalty: field(config, 'frequencyPenalty'),
     response_format: readFormat(config),
-    tools: fields['tools'] === undefined ? undefined : objectsOf(fields['tools']).flatMap(readTool),
+    tools: fields['tools'] === undefined ? undefined : objectsIn(fields['tools']).flatMap(readTool),
     tool_choice: readToolChoice(fields),
     stream: /:streamGenerateContent/i.test(url) ? true : undefined,
     extra_content: readExtra(fields, config),
@@ -33,13 +33,19 @@ export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
   return checkedRequest(request)
 }
 
-function checkTurns(turns: readonly JsonObject[]): void {
+/** A body whose one turn stands there without a list around it, as Google's pages write it too. */
+function listed(body: unknown): unknown {
+  return isObject(body) && isObject(body['contents']) ? { ...body, contents: [body['contents']] } : body
+}
+
+function checkTurns(turns: readonly JsonObject[], system: unknown): void {
   const { expect, done } = checkRequest()
+  expect(system === undefined || system === null || isObject(system), 'systemInstruction', 'must be an object')
   for (const [index, turn] of turns.entries()) {
     const { role, parts } = turn
     const known = role === undefined || role === 'user' || role === 'model' || role === 'function'
     expect(known, `contents[${index}].role`, 'must be user or model')
-    const fine = parts === undefined || (Array.isArray(parts) && parts.every(isObject))
+    const fine = parts === undefined || isObject(parts) || (Array.isArray(parts) && parts.every(isObject))
     expect(fine, `contents[${index}].parts`, 'must be a list of objects')
   }
   done()
@@ -53,7 +59,7 @@ function modelIn(url: string): string {
 function readSystem(instruction: unknown): readonly Message[] {
   if (!isObject(instruction)) return []
   const { role } = instruction
-  const content = readParts(objectsOf(instruction['parts']))
+  const content = readParts(objectsIn(instruction['parts']))
   return [{ role: 'system', content, ...withExtra('gemini', role === undefined ? undefined : { role }) }]
 }
 
@@ -71,7 +77,7 @@ function readTurns(turns: readonly JsonObject[]): readonly Message[] {
   }
 
   return turns.flatMap((turn) => {
-    const parts = objectsOf(turn['parts'])
+    const parts = objectsIn(turn['parts'])
     if (turn['role'] !== 'model') return readUser(parts, idFor)
     const message = readModel(parts, () => madeId('', count++))
     open = [...open, ...(message.tool_calls ?? []).map((call) => ({ id: call.id, name: call.function.name }))]
@@ -125,7 +131,7 @@ function readFormat(config: JsonObject): ResponseFormat | undefined {
 }
 
 function readTool(tool: JsonObject): readonly (Tool | ForeignPart)[] {
-  const functions = objectsOf(field(tool, 'functionDeclarations')).map(readFunction)
+  const functions = objectsIn(field(tool, 'functionDeclarations')).map(readFunction)
   const own = restOf(tool, new Set(['functionDeclarations', 'function_declarations']))
   return own ? [...functions, { type: 'foreign', dialect: 'gemini', value: own }] : functions
 }

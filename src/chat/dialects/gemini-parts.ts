@@ -4,6 +4,7 @@ import {
   type ExtraContent,
   imageUrlOf,
   type Message,
+  refusalOf,
   type TextPart,
   type ToolCall,
 } from '../messages.ts'
@@ -18,6 +19,7 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
+import { cannotShow } from './left-out.ts'
 import { isMadeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 
@@ -26,10 +28,19 @@ export function field(value: JsonObject, name: string): unknown {
   return value[name] ?? value[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 }
 
-/** The parts of a user's or system message. Empty texts say nothing and are left out. */
-export function writeParts(content: Message['content']): JsonObject[] {
+/**
+ * The parts of what a message holds. Empty texts say nothing and are left out; what Gemini has no part for is left out
+ * too, unless it is `shown` to the model: that throws an AppError `invalid`.
+ */
+export function writeParts(content: Message['content'], shown = false): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
-  return present((content ?? []).map(writePart))
+  return present(
+    (content ?? []).map((part) => {
+      const wire = writePart(part)
+      if (!wire && shown && part.type !== 'text') throw cannotShow(part, 'gemini')
+      return wire
+    }),
+  )
 }
 
 /** What parts are for us: plain text where they are that. What only Gemini can say stays as it is. */
@@ -55,7 +66,10 @@ export function writeModel(message: Message): readonly JsonObject[] {
  */
 export function readModel(parts: readonly JsonObject[], ids: (name: string) => string): Message {
   const message = readAnswer(parts, ids)
-  return isDeepStrictEqual(writeModel(message), parts) ? message : { ...message, ...mergeParts(message, parts) }
+  // Calls that Gemini's own client sends without a signature go back without one.
+  const isWhole = message.tool_calls === undefined || message.tool_calls.some(signatureOf)
+  if (isWhole && isDeepStrictEqual(writeModel(message), parts)) return message
+  return { ...message, ...mergeParts(message, parts) }
 }
 
 /** The same without keeping the parts: what an answer, or a piece of one, says in our shape. */
@@ -142,7 +156,8 @@ function writePart(part: ContentPart): JsonObject | undefined {
     const { data, format } = objectOf(wire['input_audio'])
     return { inlineData: { mimeType: `audio/${String(format)}`, data } }
   }
-  return undefined
+  const refusal = refusalOf(part)
+  return refusal ? { text: refusal } : undefined
 }
 
 function writeData(url: string, { mimeType, ...extra }: JsonObject): JsonObject {

@@ -63,13 +63,20 @@ const filtered = new Set<unknown>([
   'PROHIBITED_CONTENT',
   'SPII',
   'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
   'MODEL_ARMOR',
   'LANGUAGE',
 ])
 
+/** Whether a piece says how its answer ended: null, "" and the name of the value that Google never uses do not. */
+export function hasFinished(reason: unknown): boolean {
+  return typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED'
+}
+
 /** Gemini's finish reasons (https://ai.google.dev/api/generate-content#FinishReason) as ours; it says STOP for calls too. */
 export function geminiFinish(reason: unknown, calls: boolean): FinishReason {
-  if (reason === 'STOP' || reason === undefined) return calls ? 'tool_calls' : 'stop'
+  if (reason === 'STOP' || !hasFinished(reason)) return calls ? 'tool_calls' : 'stop'
   if (reason === 'MAX_TOKENS') return 'length'
   return filtered.has(reason) ? 'content_filter' : 'error'
 }
@@ -128,7 +135,13 @@ const errorNames: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-export const candidateFields: ReadonlySet<string> = new Set(['content', 'index'])
+/** What only Gemini says of a candidate, such as its ratings and sources; undefined where it says no more. */
+export function candidateExtra(candidate: JsonObject): JsonObject | undefined {
+  return restOf(candidate, hasFinished(candidate['finishReason']) ? candidateFields : unfinishedFields)
+}
+
+const candidateFields = new Set(['content', 'index'])
+const unfinishedFields = new Set([...candidateFields, 'finishReason'])
 
 function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
   const parts = objectsOf(objectOf(candidate['content'])['parts'])
@@ -140,7 +153,7 @@ function readCandidate(candidate: JsonObject, position: number, ids: () => strin
     index: typeof candidate['index'] === 'number' ? candidate['index'] : position,
     message,
     finish_reason: geminiFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
-    ...withExtra('gemini', restOf(candidate, candidateFields)),
+    ...withExtra('gemini', candidateExtra(candidate)),
   }
 }
 

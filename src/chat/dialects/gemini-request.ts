@@ -4,11 +4,14 @@ import { field, writeModel, writeParts } from './gemini-parts.ts'
 import { isGeminiSchema } from './gemini-schema.ts'
 import { needsSignatures, thinkingConfig } from './gemini-thinking.ts'
 import { compact, type JsonObject, objectOf, parseObject, present, stringOf } from './json.ts'
+import { isShown } from './left-out.ts'
+import { withTools } from './legacy-functions.ts'
 import { isMadeId } from './tool-ids.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from './turns.ts'
 
 /** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
-export function writeGeminiRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+export function writeGeminiRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const request = withTools(asked)
   const { system, turns } = splitSystem(request.messages, quirks)
   const extra = extraOf(request, 'gemini')
   const names = callNames(turns)
@@ -56,10 +59,10 @@ function writeContent(
   model: string,
 ): readonly JsonObject[] {
   const parts = group.flatMap((message) => {
-    if (isModel(message)) return signFirstCall(writeModel(message), model)
+    if (isModel(message)) return hasOwnParts(message) ? writeModel(message) : signFirstCall(writeModel(message), model)
     return message.tool_call_id !== undefined || message.role === 'tool'
       ? writeAnswer(message, names)
-      : writeParts(message.content)
+      : writeParts(message.content, isShown(message))
   })
   return parts.length > 0 ? [{ role: isModel(group[0]!) ? 'model' : 'user', parts }] : []
 }
@@ -69,6 +72,10 @@ function writeContent(
  * gives this value for them (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 const noSignature = 'skip_thought_signature_validator'
+
+function hasOwnParts(message: Message): boolean {
+  return extraOf(message, 'gemini')['parts'] !== undefined
+}
 
 function signFirstCall(parts: readonly JsonObject[], model: string): readonly JsonObject[] {
   const first = parts.findIndex((part) => part['functionCall'] !== undefined)
@@ -80,7 +87,7 @@ function signFirstCall(parts: readonly JsonObject[], model: string): readonly Js
 function writeAnswer(message: Message, names: ReadonlyMap<string, string>): readonly JsonObject[] {
   const id = message.tool_call_id
   const name = names.get(id ?? '') || message.name || 'tool'
-  const parts = writeParts(message.content)
+  const parts = writeParts(message.content, true)
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
   const answer = { ...extraOf(message, 'gemini'), ...(!isMadeId(id) && { id }), name, response: answerOf(texts) }
   return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]

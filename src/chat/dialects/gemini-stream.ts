@@ -3,7 +3,7 @@ import type { ChatChunk, Delta, FinishReason } from '../messages.ts'
 import { createEventReader } from '../sse.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
 import { field, isPlainAnswer, readAnswer } from './gemini-parts.ts'
-import { blockReason, candidateFields, geminiFinish, readUsage, replyFields } from './gemini-reply.ts'
+import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './gemini-reply.ts'
 import { isObject, type JsonObject, objectOf, objectsOf, parseEvent, restOf, stringOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
@@ -94,13 +94,13 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
     const wireReason = field(candidate, 'finishReason')
     const reason: FinishReason | null =
-      wireReason === undefined || state.finished ? null : geminiFinish(wireReason, state.calls > 0)
+      state.finished || !hasFinished(wireReason) ? null : geminiFinish(wireReason, state.calls > 0)
     if (reason !== null) state.finished = true
     return {
       index,
       delta: known ? delta : { role: 'assistant', ...delta },
       finish_reason: reason,
-      ...withExtra('gemini', restOf(candidate, candidateFields)),
+      ...withExtra('gemini', candidateExtra(candidate)),
     }
   }
 

@@ -17,6 +17,11 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
+/** The objects of a list, or the one object that stands in its place, which Google's JSON takes for a list of one. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return isObject(value) ? [value] : objectsOf(value)
+}
+
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

@@ -21,12 +21,15 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
+import { cannotShow, isShown } from './left-out.ts'
+import { withTools } from './legacy-functions.ts'
 import { cannotSay, checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { isMadeId, madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 
 /** Our request as Ollama's /api/chat (https://docs.ollama.com/api/chat). Without `stream: false` Ollama streams. */
-export function writeOllamaRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+export function writeOllamaRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const request = withTools(asked)
   if ((request.n ?? 1) > 1) throw cannotSay('Ollama gives one answer to a request: ask with n: 1')
   const extra = extraOf(request, 'ollama')
   const names = new Map(
@@ -111,7 +114,10 @@ const callFields = new Set(['id', 'function'])
 
 function writeMessage(message: Message, names: ReadonlyMap<string, string>, quirks: Quirks): JsonObject {
   const role = message.role === 'developer' || message.role === 'system' ? (quirks.system_as ?? 'system') : message.role
-  const images = Array.isArray(message.content) ? present(message.content.map(imageOf)) : []
+  const parts = Array.isArray(message.content) ? message.content : []
+  const images = present(parts.map(imageOf))
+  const strange = isShown(message) ? parts.find((part) => part.type !== 'text' && part.type !== 'image_url') : undefined
+  if (strange) throw cannotShow(strange, 'ollama')
   const id = message.tool_call_id
   return compact({
     ...extraOf(message, 'ollama'),

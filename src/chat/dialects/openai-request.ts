@@ -1,6 +1,7 @@
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
 import { isObject } from './json.ts'
+import { cannotShow, isShown } from './left-out.ts'
 import { checkedRequest, requestBody } from './request-check.ts'
 import { renameToolIds } from './tool-ids.ts'
 
@@ -22,10 +23,10 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
   }
 }
 
-/** Reads a request in OpenAI's dialect: the same body, once it is seen to be one. `url` tells Azure's model. */
-export function readOpenaiRequest(body: unknown, url?: string): ChatRequest {
+/** Reads a request in OpenAI's dialect: the same body, once it is seen to be one. Azure's has no model: its address does. */
+export function readOpenaiRequest(body: unknown): ChatRequest {
   const { fields } = requestBody(body, 'messages')
-  const model = fields['model'] ?? deploymentOf(url) ?? ''
+  const model = fields['model'] ?? ''
   const { tools, ...rest } = fields
   return checkedRequest({ ...rest, ...(tools !== null && tools !== undefined && { tools }), model })
 }
@@ -38,11 +39,6 @@ function setTools(body: Record<string, unknown>, tools: NonNullable<ChatRequest[
     delete body['tool_choice']
     delete body['parallel_tool_calls']
   }
-}
-
-function deploymentOf(url: string | undefined): string | undefined {
-  const name = url && /\/deployments\/([^/?]+)/.exec(url)?.[1]
-  return name ? decodeURIComponent(name) : undefined
 }
 
 /** These refuse a request for fields that they do not know, so what other providers left in a message is taken out. */
@@ -70,7 +66,7 @@ function writeMessages(messages: readonly Message[], host: string, quirks: Quirk
   const named = quirks.tool_id_pattern ? renameToolIds(messages, quirks.tool_id_pattern) : messages
   const strict = isStrict(host)
   return (strict ? withoutToolImages(named) : named).map((message) => {
-    const plain = needsWork(message, strict) ? writeMessage(message, strict) : message
+    const plain = needsWork(message, strict) ? writeMessage(message, host) : message
     const isSystem = plain.role === 'system' || plain.role === 'developer'
     return systemAs && isSystem && plain.role !== systemAs ? { ...plain, role: systemAs } : plain
   })
@@ -128,26 +124,33 @@ const ofReplies = [
   'images',
 ]
 
-function writeMessage(message: Message, strict: boolean): Message {
+function writeMessage(message: Message, host: string): Message {
   const { content, tool_calls: calls } = message
+  const strict = isStrict(host)
   const plain = withoutExtra(message, strict)
   return {
-    ...(strict && message.role === 'assistant' ? dropEmpty(plain) : plain),
-    ...(Array.isArray(content) && { content: writeParts(content) }),
+    ...(strict && message.role === 'assistant' ? dropEmpty(plain, host) : plain),
+    ...(Array.isArray(content) && { content: writeParts(content, isShown(message)) }),
     ...(calls && { tool_calls: calls.map((call) => withoutExtra(call, strict)) }),
   }
 }
 
-/** Thinking is never taken back by a strict host; the other fields go only when they hold nothing. */
-function dropEmpty(message: Message): Message {
+/**
+ * Thinking is never taken back by a strict host; the other fields go only when they hold nothing. OpenAI itself takes back
+ * what its own answers hold, which its guides append to the conversation whole.
+ */
+function dropEmpty(message: Message, host: string): Message {
   const entries = Object.entries(message).filter(([name, value]) => {
     if (name === 'reasoning_content' || name === 'reasoning_details') return false
+    if (host === 'api.openai.com' && (name === 'annotations' || name === 'refusal')) return true
     return !(ofReplies.includes(name) && (value === null || (Array.isArray(value) && value.length === 0)))
   })
   return Object.fromEntries(entries) as Message
 }
 
-function writeParts(parts: readonly ContentPart[]): readonly ContentPart[] | null {
+function writeParts(parts: readonly ContentPart[], shown: boolean): readonly ContentPart[] | null {
+  const strange = shown ? parts.find((part) => !notForeign(part)) : undefined
+  if (strange) throw cannotShow(strange, 'openai-chat')
   const kept = parts.filter(notForeign).map((part) => withoutExtra(part))
   return kept.length > 0 || parts.length === 0 ? kept : null
 }

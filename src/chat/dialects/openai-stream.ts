@@ -190,7 +190,7 @@ function isEmptyDelta(delta: JsonObject): boolean {
   return Object.entries(delta).every(([name, value]) => name === 'role' || value === null || value === '')
 }
 
-/** The delta itself where it is as it should be, else a mended copy. */
+/** The delta itself where it is as it should be, else a mended copy. A `function_call` is the one call that once could be. */
 function readDelta(told: JsonObject, first: boolean, state: ChoiceState, chunkId: string): JsonObject {
   const delta = withFittingFields(told)
   const patch: Record<string, unknown> = {}
@@ -202,7 +202,10 @@ function readDelta(told: JsonObject, first: boolean, state: ChoiceState, chunkId
   }
   if (typeof delta['reasoning'] === 'string' && typeof delta['reasoning_content'] !== 'string')
     patch['reasoning_content'] = delta['reasoning']
-  const calls = readCalls(delta['tool_calls'], state, chunkId)
+  const legacy = Array.isArray(delta['tool_calls']) ? undefined : delta['function_call']
+  const calls = isObject(legacy)
+    ? [readCall({ index: 0, function: legacy }, 0, state, chunkId)]
+    : readCalls(delta['tool_calls'], state, chunkId)
   if (calls) patch['tool_calls'] = calls
   for (const _ in patch) return { ...delta, ...patch }
   return delta

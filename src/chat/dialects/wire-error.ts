@@ -7,7 +7,8 @@ import { compact, isObject, type JsonObject, objectOf, objectsOf, parseObject, s
  * proxies and compatible services mix them:
  * `{error:{message,type,param,code}}` (OpenAI, Groq, OpenRouter with a numeric code), `{type:"error",error:{…}}` (Anthropic),
  * `{error:{code,message,status,details}}` (Gemini; also inside an array), `{error:"text"}` (Ollama), `{detail:"text"}` and
- * `{detail:[{msg}]}` (Mistral), `{object:"error",message,type,code}` (Mistral), `{statusCode,message}` (Azure's front).
+ * `{detail:[{msg}]}` (Mistral), `{object:"error",message,type,code}` (Mistral), `{statusCode,message}` (Azure's front),
+ * `{message}` with nothing of an answer beside it (Mistral's and GitHub's fronts), `{errors:[{code,message}]}` (Cloudflare).
  */
 export function readWireError(body: unknown): WireError | undefined {
   const found = Array.isArray(body) ? body[0] : body
@@ -17,8 +18,14 @@ export function readWireError(body: unknown): WireError | undefined {
   if (typeof error === 'string' && error !== '') return compact({ message: error, code: stringOf(found['code']) })
   if (found['detail'] !== undefined && !('choices' in found)) return detailError(found['detail'])
   if (found['object'] === 'error' || 'statusCode' in found) return errorOf(found, found)
-  return undefined
+  if (answerFields.some((name) => name in found)) return undefined
+  if (typeof found['message'] === 'string') return errorOf(found, found)
+  const [first] = objectsOf(found['errors'])
+  return first && errorOf(first, found)
 }
+
+/** What only an answer holds, or a piece of one; an answer of Ollama's has a `message` that is an object. */
+const answerFields = ['choices', 'candidates', 'content', 'done', 'delta']
 
 /** What an event named `error` tells: an error in any spelling, bare or wrapped, or plain words. */
 export function errorEvent(data: string): DialectError {
@@ -104,6 +111,8 @@ function detailError(detail: unknown): WireError | undefined {
 
 /** `[{loc:["body","model"], msg:"Field required"}]` as "body.model: Field required". */
 function textOfDetail(detail: unknown): string {
+  if (isObject(detail) && !Array.isArray(detail['detail']))
+    return stringOf(detail['message']) ?? stringOf(detail['error']) ?? stringOf(detail['detail']) ?? ''
   const list = isObject(detail) ? objectsOf(detail['detail']) : objectsOf(detail)
   return list
     .slice(0, 5)

@@ -164,7 +164,6 @@ const requests: readonly {
             { type: 'image_url', image_url: { url: 'data:image/webp;base64,AAAA' } },
             { type: 'image_url', image_url: 'https://example.org/a.png' },
             { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,BBBB' } },
-            { type: 'input_audio', input_audio: {} },
           ],
         },
       ],

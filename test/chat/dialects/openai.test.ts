@@ -100,15 +100,19 @@ const bodies: readonly {
       messages: [
         {
           role: 'user',
-          content: [
-            { type: 'text', text: 'a', extra_content: { anthropic: { cache_control: {} } } },
-            { type: 'foreign', dialect: 'gemini', value: {} },
-          ],
+          content: [{ type: 'text', text: 'a', extra_content: { anthropic: { cache_control: {} } } }],
           extra_content: { gemini: { role: 'user' } },
         },
+        { role: 'assistant', content: [{ type: 'foreign', dialect: 'gemini', value: {} }] },
       ],
     },
-    body: { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] },
+    body: {
+      model: 'm',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'a' }] },
+        { role: 'assistant', content: null },
+      ],
+    },
   },
   {
     name: "Gemini's signatures stay for a service that may be Gemini's",
