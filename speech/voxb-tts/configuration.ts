@@ -23,8 +23,8 @@ export interface PocketConfiguration {
   readonly gelu: GeluForm
   readonly languageModel: AttentionSetting
   readonly head: { readonly layerNormEpsilon: number; readonly rmsNormEpsilon: number }
-  /** Of the encoder's and the decoder's transformer alike; `context` counts the row itself. */
-  readonly mimi: AttentionSetting & { readonly context: number }
+  /** Of the encoder and the decoder alike; `context` counts the row itself. */
+  readonly mimi: AttentionSetting & { readonly context: number; readonly dilationBase: number }
   readonly sampling: Sampling
   readonly text: { readonly removeSemicolons: boolean; readonly framesAfterEnd: number | undefined }
 }
@@ -74,10 +74,7 @@ const configurationFile = z.looseObject({
       ffn_dim: z.int().positive().optional(),
       rope_max_period: z.number().positive().optional(),
       layer_norm_eps: z.number().positive().optional(),
-      ffn_activation: z
-        .string()
-        .regex(/^gelu\b/)
-        .optional(),
+      ffn_activation: z.string().regex(/^gelu/i).optional(),
     })
     .prefault({}),
   flow_head: z
@@ -95,9 +92,17 @@ const configurationFile = z.looseObject({
       dim: z.int().positive().optional(),
       latent_dim: z.int().positive().optional(),
       resample_stride: z.int().positive().optional(),
-      seanet: z.looseObject({ ratios: z.array(z.int().positive()).optional() }).prefault({}),
+      encoder_output_dim: z.int().positive().optional(),
+      seanet: z
+        .looseObject({
+          ratios: z.array(z.int().positive()).optional(),
+          dilation_base: z.int().positive().optional(),
+          pad_mode: z.literal('constant').optional(),
+        })
+        .prefault({}),
       transformer: z
         .looseObject({
+          d_model: z.int().positive().optional(),
           num_heads: z.int().positive().optional(),
           head_dim: z.int().positive().multipleOf(2).optional(),
           num_layers: z.int().positive().optional(),
@@ -210,12 +215,13 @@ function complete(stated: ConfigurationFile, name: string, geometry: PocketGeome
   return {
     sampleRate: stated.sample_rate ?? 24_000,
     language: stated.language ?? known.language,
-    gelu: lm.ffn_activation === undefined ? known.gelu : lm.ffn_activation.includes('tanh') ? 'tanh' : 'erf',
+    gelu: lm.ffn_activation === undefined ? known.gelu : /tanh/i.test(lm.ffn_activation) ? 'tanh' : 'erf',
     languageModel: attentionSetting(lm, geometry.languageModel.width),
     head: { layerNormEpsilon: head.layer_norm_eps ?? 1e-6, rmsNormEpsilon: head.rms_norm_eps ?? 1e-5 },
     mimi: {
       ...attentionSetting(mimi.transformer, geometry.decoder.transformer.width),
       context: mimi.transformer.context ?? 250,
+      dilationBase: mimi.seanet.dilation_base ?? 2,
     },
     sampling: {
       temperature: sampling.temperature ?? known.temperature,
@@ -251,12 +257,15 @@ function checkHeads(where: string, { heads, headSize }: HeadShape, width: number
 
 /** Every size that the configuration states must be the one that the weights have. */
 function contradictions(stated: ConfigurationFile, geometry: PocketGeometry): string[] {
-  const { languageModel, head, decoder, latent, samplesPerFrame } = geometry
+  const { languageModel, head, decoder, encoder, latent, samplesPerFrame } = geometry
   const { flow_lm: lm, flow_head: flow, mimi } = stated
-  const sampleRate = stated.sample_rate ?? 24_000
+  const frameRate = (stated.sample_rate ?? 24_000) / samplesPerFrame
+  // A rate that is no round number may have been written with few digits.
+  const statedRate = stated.frame_rate ?? frameRate
+  const isThisRate = Math.abs(statedRate - frameRate) < frameRate / 1000
   const pairs: readonly [string, unknown, unknown][] = [
     ['samples_per_frame', stated.samples_per_frame, samplesPerFrame],
-    ['frame_rate', stated.frame_rate, sampleRate / samplesPerFrame],
+    ['frame_rate', isThisRate ? frameRate : statedRate, frameRate],
     ['text_embedding_rows', stated.text_embedding_rows, geometry.textRows],
     ['insert_bos_before_voice', stated.insert_bos_before_voice, geometry.hasRowBeforeVoice],
     ['flow_lm.d_model', lm.d_model, languageModel.width],
@@ -267,7 +276,9 @@ function contradictions(stated: ConfigurationFile, geometry: PocketGeometry): st
     ['flow_head.latent_dim', flow.latent_dim, latent],
     ['flow_head.time_frequencies', flow.time_frequencies, head.frequencies],
     ['mimi.dim', mimi.dim, decoder.transformer.width],
+    ['mimi.transformer.d_model', mimi.transformer.d_model, decoder.transformer.width],
     ['mimi.latent_dim', mimi.latent_dim, latent],
+    ['mimi.encoder_output_dim', encoder && mimi.encoder_output_dim, encoder?.channels],
     ['mimi.resample_stride', mimi.resample_stride, decoder.stride],
     ['mimi.seanet.ratios', mimi.seanet.ratios?.join(), decoder.seanet.ratios.join()],
     ['mimi.transformer.num_layers', mimi.transformer.num_layers, decoder.transformer.layers],

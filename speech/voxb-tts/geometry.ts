@@ -25,7 +25,13 @@ export interface PocketGeometry {
   readonly decoder: { readonly transformer: TransformerSize; readonly seanet: Seanet; readonly stride: number }
   /** What turns a reference clip into a voice; absent where the file was published without it. */
   readonly encoder:
-    | { readonly transformer: TransformerSize; readonly seanet: Seanet; readonly stride: number }
+    | {
+        readonly transformer: TransformerSize
+        readonly seanet: Seanet
+        readonly stride: number
+        /** Numbers per frame that it makes, before the projection to the language model. */
+        readonly channels: number
+      }
     | undefined
   readonly samplesPerFrame: number
 }
@@ -69,11 +75,12 @@ type Entries = ReadonlyMap<string, TensorEntry>
 function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder'] {
   if (![...tensors.keys()].some((name) => /^mimi\.(encoder|encoder_transformer|downsample)\./.test(name)))
     return undefined
-  const kernel = tensors.get('mimi.downsample.conv.conv.weight')?.shape[2] ?? 0
+  const [channels = 0, , kernel = 0] = tensors.get('mimi.downsample.conv.conv.weight')?.shape ?? []
   return {
     transformer: transformerSize(tensors, 'mimi.encoder_transformer.transformer', width),
     seanet: findSeanet(tensors, 'mimi.encoder.model'),
     stride: kernel / 2,
+    channels,
   }
 }
 

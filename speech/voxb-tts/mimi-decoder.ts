@@ -7,7 +7,7 @@ import { createWeights } from '../onnx/weights.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 import { runSeanet } from './seanet.ts'
-import { runTransformer, type TransformerShape } from './transformer.ts'
+import { type CodecShape, runTransformer } from './transformer.ts'
 
 /** A graph that runs piece by piece, with what it keeps between pieces. */
 export interface StreamingGraph {
@@ -16,7 +16,7 @@ export interface StreamingGraph {
 }
 
 /** The decoder's transformer: sizes from the weights, the rest from the configuration. */
-export function decoderShape({ decoder }: PocketGeometry, { mimi, gelu }: PocketConfiguration): TransformerShape {
+export function decoderShape({ decoder }: PocketGeometry, { mimi, gelu }: PocketConfiguration): CodecShape {
   return { ...decoder.transformer, ...mimi, gelu }
 }
 
@@ -28,7 +28,7 @@ export function decoderShape({ decoder }: PocketGeometry, { mimi, gelu }: Pocket
 export function buildMimiDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
-  shape: TransformerShape,
+  shape: CodecShape,
   options: { readonly stages?: boolean } = {},
 ): StreamingGraph {
   const graph = createGraph('mimi_decoder')
@@ -40,7 +40,7 @@ export function buildMimiDecoder(
   const quantizer = convolve(weights, 'mimi.quantizer.output_proj', centred)
   const upsample = depthwiseTransposedConvolution(weights, states, 'mimi.upsample.convtr.convtr', quantizer)
   const transformer = runTransformer(weights, shape, upsample).at(-1)!
-  const audio = runSeanet(weights, states, geometry.decoder.seanet, transformer)
+  const audio = runSeanet(weights, states, geometry.decoder.seanet, shape.dilationBase, transformer)
   graph.output('audio', audio, 'float32', ['samples', 1])
   if (options.stages)
     for (const [name, value] of Object.entries({ quantizer, upsample, transformer }))

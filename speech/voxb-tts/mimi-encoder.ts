@@ -8,12 +8,12 @@ import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 import type { StreamingGraph } from './mimi-decoder.ts'
 import { runSeanet } from './seanet.ts'
-import { runTransformer, type TransformerShape } from './transformer.ts'
+import { type CodecShape, runTransformer } from './transformer.ts'
 
 type Encoder = NonNullable<PocketGeometry['encoder']>
 
 /** The encoder's transformer: sizes from the weights, the rest from the configuration. */
-export function encoderShape(encoder: Encoder, { mimi, gelu }: PocketConfiguration): TransformerShape {
+export function encoderShape(encoder: Encoder, { mimi, gelu }: PocketConfiguration): CodecShape {
   return { ...encoder.transformer, ...mimi, gelu }
 }
 
@@ -24,14 +24,14 @@ export function encoderShape(encoder: Encoder, { mimi, gelu }: PocketConfigurati
 export function buildMimiEncoder(
   file: TensorFile,
   encoder: Encoder,
-  shape: TransformerShape,
+  shape: CodecShape,
   options: { readonly stages?: boolean } = {},
 ): StreamingGraph {
   const graph = createGraph('mimi_encoder')
   const weights = createWeights(graph, file)
   const states = createStreamStates(graph)
   const audio = graph.input('audio', 'float32', ['samples', 1])
-  const seanet = runSeanet(weights, states, encoder.seanet, audio)
+  const seanet = runSeanet(weights, states, encoder.seanet, shape.dilationBase, audio)
   const transformer = runTransformer(weights, shape, seanet).at(-1)!
   const latent = downsample(weights, states, transformer, encoder.stride)
   const [width = 0, channels = 0] = weights.shape('flow_lm.speaker_proj_weight')

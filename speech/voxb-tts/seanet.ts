@@ -14,7 +14,8 @@ export interface SeanetModule {
   /** What its tensors' names begin with. */
   readonly name: string
   readonly stride: number
-  readonly dilation: number
+  /** Of a residual block: how many stand before it in its stage. */
+  readonly block: number
 }
 
 export interface Seanet {
@@ -30,9 +31,6 @@ export interface Seanet {
 }
 
 type Tensors = ReadonlyMap<string, Pick<TensorEntry, 'shape'>>
-
-/** With several residual blocks per stage, block j looks this to the power of j samples apart. */
-const dilationBase = 2
 
 /**
  * The modules under `prefix` (`….model`): modules without weights, the activations, leave gaps in the numbering.
@@ -75,22 +73,33 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
       const last = `${name}.block.3.conv`
       expected.set(`${last}.weight`, [input, output, tensors.get(`${last}.weight`)?.shape[2] ?? 1])
       expected.set(`${last}.bias`, [input])
-      modules.push({ kind, name, stride: 1, dilation: dilationBase ** (residuals - 1) })
+      modules.push({ kind, name, stride: 1, block: residuals - 1 })
       return input
     }
     // Re-sampling kernels are twice as long as their stride.
-    modules.push({ kind, name, stride: outer ? 1 : kernel / 2, dilation: 1 })
+    modules.push({ kind, name, stride: outer ? 1 : kernel / 2, block: 0 })
     return output
   }
 }
 
-/** Runs the modules over a signal [samples, channels]. */
-export function runSeanet(weights: Weights, states: StreamStates, { modules }: Seanet, signal: Value): Value {
+/**
+ * Runs the modules over a signal [samples, channels]. With several residual blocks per stage, block j looks at samples that
+ * lie `dilationBase` to the power of j apart.
+ */
+export function runSeanet(
+  weights: Weights,
+  states: StreamStates,
+  { modules }: Seanet,
+  dilationBase: number,
+  signal: Value,
+): Value {
   const { graph } = weights
   let x = signal
-  for (const [index, { kind, name, stride, dilation }] of modules.entries()) {
+  for (const [index, { kind, name, stride, block }] of modules.entries()) {
     if (kind === 'residual') {
-      const inner = convolution(weights, states, `${name}.block.1.conv`, elu(graph, x), { dilation })
+      const inner = convolution(weights, states, `${name}.block.1.conv`, elu(graph, x), {
+        dilation: dilationBase ** block,
+      })
       x = add(graph, x, convolution(weights, states, `${name}.block.3.conv`, elu(graph, inner)))
     } else {
       const active = index === 0 ? x : elu(graph, x)

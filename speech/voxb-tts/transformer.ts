@@ -11,6 +11,11 @@ export interface TransformerShape extends TransformerSize, AttentionSetting {
   readonly gelu: GeluForm
 }
 
+/** A half of the codec: its transformer, and what its convolutions need to know beside their weights. */
+export interface CodecShape extends TransformerShape {
+  readonly dilationBase: number
+}
+
 /** The cache that holds the rows of such a transformer. */
 export function cacheShape({ layers, heads, headSize }: TransformerShape, context?: number): CacheShape {
   return { layers, heads, headSize, ...(context !== undefined && { context }) }

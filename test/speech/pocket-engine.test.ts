@@ -148,8 +148,10 @@ for (const change of [
     layers: 3,
     latent: 7,
     ratios: [5, 2, 3],
+    blocks: 2,
     stride: 2,
-    configuration: { sample_rate: 750 },
+    dtype: 'F16',
+    configuration: { sample_rate: 750, mimi: { seanet: { dilation_base: 3 } } },
   },
   {
     name: 'several flow steps',
@@ -166,6 +168,16 @@ for (const change of [
       assert.ok(cloned.every(Number.isFinite))
       assertOtherSound(cloned, joined(await speak(spoken)))
     }))
+
+test('the codec looks as far apart as the configuration says', async () => {
+  const heard: Float32Array[] = []
+  for (const dilation_base of [2, 3])
+    await withEngine(
+      { blocks: 2, configuration: { sample_rate: 300, mimi: { seanet: { dilation_base } } } },
+      async (spoken) => void heard.push(joined(await speak(spoken, 1, 'Go on.'))),
+    )
+  assertOtherSound(heard[1]!, heard[0]!)
+})
 
 test('memory stays flat over 50 requests', () =>
   withEngine({}, async (spoken) => {

@@ -128,19 +128,31 @@ test('a tokenizer with more pieces than the text table has rows is refused', asy
 test('a configuration that contradicts the weights is refused, naming every contradiction', async () => {
   const configuration = {
     flow_lm: { d_model: 256, num_heads: 3 },
-    mimi: { seanet: { ratios: [9] } },
+    mimi: { encoder_output_dim: 31, seanet: { ratios: [9] } },
     samples_per_frame: 1920,
+    frame_rate: 12.4,
   }
   const refusal = await refusalOf((folder) => writeFile(join(folder, 'config.json'), JSON.stringify(configuration)))
-  for (const name of ['flow_lm.d_model 256', '3 heads', 'mimi.seanet.ratios 9', 'samples_per_frame 1920'])
+  for (const name of [
+    'flow_lm.d_model 256',
+    '3 heads',
+    'mimi.seanet.ratios 9',
+    'samples_per_frame 1920',
+    'encoder_output_dim 31',
+    'frame_rate 12.4',
+  ])
     assert.match(told(refusal), name)
 })
 
 test('a configuration with values of the wrong kind is refused, naming them', async () => {
   const refusal = await refusalOf((folder) =>
-    writeFile(join(folder, 'config.json'), '{"sample_rate":"fast","flow_lm":{"ffn_activation":"silu"}}'),
+    writeFile(
+      join(folder, 'config.json'),
+      '{"sample_rate":"fast","flow_lm":{"ffn_activation":"silu"},"mimi":{"seanet":{"pad_mode":"reflect"}}}',
+    ),
   )
-  for (const name of ['config.json', 'sample_rate', 'flow_lm.ffn_activation']) assert.match(told(refusal), name)
+  for (const name of ['config.json', 'sample_rate', 'flow_lm.ffn_activation', 'mimi.seanet.pad_mode'])
+    assert.match(told(refusal), name)
 })
 
 test('an official name whose layers are not all there is refused', async () => {

@@ -17,6 +17,8 @@ export interface PocketSize {
   readonly mimiFeedForward: number
   readonly filters: number
   readonly ratios: readonly number[]
+  /** Residual blocks per stage of the codec's convolutions. */
+  readonly blocks: number
   readonly stride: number
   readonly pieces: number
   /** Whether it is of the generation that puts a row before the voice. */
@@ -25,7 +27,7 @@ export interface PocketSize {
   readonly encoder: 'random' | 'zeros' | 'absent'
   /** Added to the logit that ends the speech: -100 never ends it, 100 ends it at once. */
   readonly endBias: number
-  readonly dtype: 'BF16' | 'F32'
+  readonly dtype: 'BF16' | 'F16' | 'F32'
   /** Written as `config.json`, which the official folders do not have. */
   readonly configuration?: Readonly<Record<string, unknown>>
 }
@@ -44,6 +46,7 @@ export const officialSize: PocketSize = {
   mimiFeedForward: 2048,
   filters: 64,
   ratios: [6, 5, 4],
+  blocks: 1,
   stride: 16,
   pieces: 4000,
   hasRowBeforeVoice: true,
@@ -200,28 +203,32 @@ function addResidual(shapes: Shapes, name: string, channels: number): void {
   addConvolution(shapes, `${name}.block.3.conv`, channels, channels / 2, 1)
 }
 
-function addDecoder(shapes: Shapes, { filters, ratios, mimi }: PocketSize): void {
+function addDecoder(shapes: Shapes, { filters, ratios, blocks, mimi }: PocketSize): void {
+  const modules = blocks + 2
   let channels = filters * 2 ** ratios.length
   addConvolution(shapes, 'mimi.decoder.model.0.conv', channels, mimi, 7)
   for (const [stage, ratio] of ratios.entries()) {
-    const name = `mimi.decoder.model.${stage * 3 + 2}.convtr`
+    const name = `mimi.decoder.model.${stage * modules + 2}.convtr`
     shapes[`${name}.weight`] = [channels, channels / 2, ratio * 2]
     shapes[`${name}.bias`] = [channels / 2]
     channels /= 2
-    addResidual(shapes, `mimi.decoder.model.${stage * 3 + 3}`, channels)
+    for (let block = 0; block < blocks; block++)
+      addResidual(shapes, `mimi.decoder.model.${stage * modules + 3 + block}`, channels)
   }
-  addConvolution(shapes, `mimi.decoder.model.${ratios.length * 3 + 2}.conv`, 1, channels, 3)
+  addConvolution(shapes, `mimi.decoder.model.${ratios.length * modules + 2}.conv`, 1, channels, 3)
 }
 
-function addEncoder(shapes: Shapes, { filters, ratios, mimi }: PocketSize): void {
+function addEncoder(shapes: Shapes, { filters, ratios, blocks, mimi }: PocketSize): void {
+  const modules = blocks + 2
   let channels = filters
   addConvolution(shapes, 'mimi.encoder.model.0.conv', channels, 1, 7)
   for (const [stage, ratio] of ratios.toReversed().entries()) {
-    addResidual(shapes, `mimi.encoder.model.${stage * 3 + 1}`, channels)
-    addConvolution(shapes, `mimi.encoder.model.${stage * 3 + 3}.conv`, channels * 2, channels, ratio * 2)
+    for (let block = 0; block < blocks; block++)
+      addResidual(shapes, `mimi.encoder.model.${stage * modules + 1 + block}`, channels)
+    addConvolution(shapes, `mimi.encoder.model.${stage * modules + blocks + 2}.conv`, channels * 2, channels, ratio * 2)
     channels *= 2
   }
-  addConvolution(shapes, `mimi.encoder.model.${ratios.length * 3 + 2}.conv`, mimi, channels, 3)
+  addConvolution(shapes, `mimi.encoder.model.${ratios.length * modules + 2}.conv`, mimi, channels, 3)
 }
 
 function numbersOf(name: string, shape: readonly number[], size: PocketSize, random: () => number): Float32Array {
@@ -248,10 +255,19 @@ function floats(count: number, deviation: number, random: () => number): Float32
 
 function stored(numbers: Float32Array, dtype: PocketSize['dtype']): ArrayBufferView {
   if (dtype === 'F32') return numbers
+  if (dtype === 'F16') return Uint16Array.from(numbers, halfOf)
   const words = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length)
   const halves = new Uint16Array(numbers.length)
   for (let i = 0; i < words.length; i++) halves[i] = words[i]! >>> 16
   return halves
+}
+
+/** IEEE 754 half precision without its smallest numbers, which become zero. */
+function halfOf(number: number): number {
+  const [word = 0] = new Uint32Array(Float32Array.of(number).buffer)
+  const exponent = ((word >>> 23) & 0xff) - 112
+  const sign = (word >>> 16) & 0x8000
+  return exponent <= 0 ? sign : sign | (exponent << 10) | ((word >>> 13) & 0x3ff)
 }
 
 /** A linear congruential generator (Numerical Recipes): quick, and good enough for weights that mean nothing. */

@@ -30,7 +30,7 @@ import { openSession, type Session, type TensorData, type Tensors } from '../../
 import { createWeights, type Weights } from '../../../speech/onnx/weights.ts'
 import type { PocketGeometry } from '../../../speech/voxb-tts/geometry.ts'
 import { runSeanet } from '../../../speech/voxb-tts/seanet.ts'
-import type { TransformerShape } from '../../../speech/voxb-tts/transformer.ts'
+import type { CodecShape, TransformerShape } from '../../../speech/voxb-tts/transformer.ts'
 
 /** Rows of every cache in the public exports. */
 const room = 1000
@@ -66,7 +66,7 @@ export async function openPublicLanguageModel(
 export async function openPublicDecoder(
   file: TensorFile,
   geometry: PocketGeometry,
-  shape: TransformerShape,
+  shape: CodecShape,
   context: number,
 ): Promise<PublicGraph> {
   const graph = createGraph('mimi_decoder')
@@ -80,7 +80,8 @@ export async function openPublicDecoder(
     add(graph, spread, weights.value('flow_lm.emb_mean')),
   )
   const upsample = depthwiseTransposedConvolution(weights, states, 'mimi.upsample.convtr.convtr', quantizer)
-  const audio = runSeanet(weights, states, geometry.decoder.seanet, runLayers(weights, shape, upsample))
+  const rows = runLayers(weights, shape, upsample)
+  const audio = runSeanet(weights, states, geometry.decoder.seanet, shape.dilationBase, rows)
   graph.output('audio', audio, 'float32', ['samples', 1])
   return open(graph, file, shape, states.kept, context)
 }
