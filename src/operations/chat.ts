@@ -149,17 +149,18 @@ async function* withReport(
   report: RouteReport,
   prepared: Prepared,
 ): AsyncGenerator<ChatChunk> {
-  let first = true
-  let content = ''
+  const seen: ChatChunk[] = []
   let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield first ? { ...chunk, aichat: plain(report, prepared) } : chunk
-    first = false
+    yield last ? chunk : { ...chunk, aichat: plain(report, prepared) }
     last = chunk
-    content += chunk.choices[0]?.delta.content ?? ''
+    if (prepared.chat) seen.push(chunk)
   }
-  const warnings = await kept(prepared, { role: 'assistant', content })
-  if (last && warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
+  if (!prepared.chat || !last) return
+  const { collectReply } = await import('../chat/chunks.ts')
+  const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
+  const warnings = await kept(prepared, answer)
+  if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }
 
 function plain(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {

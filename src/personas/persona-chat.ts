@@ -65,10 +65,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const before = history.map(({ message }) => message)
       const hits = remembers ? await recall(persona, said, [...before, ...request.messages], signal) : []
       const system = persona ? await systemPrompt(persona, hits) : ''
+      // A prompt stands at the beginning, where every model looks for it, also in the middle of a conversation.
+      const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+      const prompts = talk < 0 ? request.messages.length : talk
       const messages = [
         ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
+        ...request.messages.slice(0, prompts),
         ...before,
-        ...request.messages,
+        ...request.messages.slice(prompts),
       ]
       const full: OpenRequest = {
         ...persona?.parameters,

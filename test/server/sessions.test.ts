@@ -1,0 +1,373 @@
+import * as assert from 'uvu/assert'
+import { type Answer, completion, completionEvents, json } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+import { type UserDaemon, withUsers } from './user-daemon.ts'
+
+const test = suite('saved conversations over HTTP')
+
+/** Answers with how many messages it was sent, and what the last one says. */
+const counting: Answer = (request, response) => {
+  const { messages, stream } = JSON.parse(request.body)
+  const text = `${messages.length}: ${messages.at(-1).content}`
+  if (!stream) return json(response, 200, completion(text))
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.end(completionEvents([text.slice(0, 2), text.slice(2)]).join(''))
+}
+
+test('a session is begun, shown, renamed and removed', () =>
+  withUsers(async ({ ada, persona }) => {
+    const id = (await persona()).split('/').at(-1)
+    const begun = await ada('POST', '/api/sessions', { name: ' Holidays ', persona: 'Mia' })
+    assert.is(begun.status, 201)
+    const { id: session, created_at, updated_at, ...rest } = begun.body
+    assert.equal(rest, { user_id: 'ada-1', name: 'Holidays', persona_id: id, message_count: 0 })
+    assert.is(created_at, updated_at)
+    assert.equal((await ada('GET', '/api/sessions')).body, { sessions: [begun.body], total: 1 })
+    for (const name of [session, 'Holidays'])
+      assert.equal((await ada('GET', `/api/sessions/${name}`)).body, { ...begun.body, messages: [] })
+    const renamed = await ada('PUT', `/api/sessions/${session}`, { name: 'Trips 旅行' })
+    assert.equal([renamed.status, renamed.body.name, renamed.body.id], [200, 'Trips 旅行', session])
+    assert.is((await ada('GET', '/api/sessions/Holidays')).status, 404)
+    assert.is((await ada('GET', `/api/sessions/${encodeURIComponent('Trips 旅行')}`)).body.id, session)
+    const removed = await ada('DELETE', `/api/sessions/${session}`)
+    assert.equal([removed.status, removed.body], [200, { id: session, removed: true }])
+    assert.is((await ada('DELETE', `/api/sessions/${session}`)).status, 404)
+    assert.equal((await ada('GET', '/api/sessions')).body, { sessions: [], total: 0 })
+  }))
+
+test('a name is the user’s own, once; without one a session is named after its time', () =>
+  withUsers(async ({ ada, bob }) => {
+    const one = await ada('POST', '/api/sessions', { name: 'Work' })
+    const again = await ada('POST', '/api/sessions', { name: 'Work' })
+    assert.equal([again.status, again.body.code], [400, 'invalid'])
+    const reused = await ada('POST', '/api/sessions', { name: 'Work', reuse: true })
+    assert.is(reused.body.id, one.body.id)
+    const his = await bob('POST', '/api/sessions', { name: 'Work', reuse: true })
+    assert.not.equal(his.body.id, one.body.id)
+    const unnamed = await ada('POST', '/api/sessions', {})
+    assert.match(unnamed.body.name, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w{4}$/)
+    const taken = await ada('PUT', `/api/sessions/${unnamed.body.id}`, { name: 'Work' })
+    assert.equal([taken.status, taken.body.code], [400, 'invalid'])
+    assert.is(
+      (await ada('PUT', `/api/sessions/${one.body.id}`, { name: 'Work' })).status,
+      200,
+      'its own name it may keep',
+    )
+    for (const name of ['', '  ', 'x'.repeat(201), 7, null])
+      assert.is((await ada('POST', '/api/sessions', { name })).status, 400, String(name))
+    assert.is((await ada('POST', '/api/sessions', { persona: 'nobody' })).status, 404)
+  }))
+
+test('a session belongs to its user alone', () =>
+  withUsers(
+    async ({ ada, bob, provider, persona }) => {
+      const mia = (await persona()).split('/').at(-1)
+      const { body } = await ada('POST', '/api/sessions', { name: 'Secret' })
+      const path = `/api/sessions/${body.id}`
+      for (const [method, given] of [
+        ['GET', undefined],
+        ['PUT', { name: 7 }],
+        ['DELETE', undefined],
+      ] as const) {
+        assert.is((await bob(method, path, given)).status, 403, method)
+        assert.is((await bob(method, '/api/sessions/nobody', given)).status, 404, method)
+        assert.is((await bob(method, '/api/sessions/Secret', given)).status, 404, method)
+      }
+      assert.is((await bob('POST', '/api/sessions', { persona: mia })).status, 403)
+      const messages = [{ role: 'user', content: 'Hello there' }]
+      assert.is((await bob('POST', '/api/chat', { session: body.id, messages })).status, 403)
+      assert.is((await bob('POST', '/api/chat', { session: 'Secret', messages })).status, 404)
+      assert.is(provider.received.length, 0)
+      assert.equal((await bob('GET', '/api/sessions')).body, { sessions: [], total: 0 })
+    },
+    { provider: counting },
+  ))
+
+test('each turn is sent with what was said before, streamed or not, and is kept', () =>
+  withUsers(
+    async (all) => {
+      const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      assert.is(await say(all, { session: 'Talk' }, 'one'), '1: one')
+      await all.stream('ada', { session: session.id, stream: true, messages: [{ role: 'user', content: 'two' }] })
+      assert.is(await say(all, { session: session.id }, 'three'), '5: three')
+      assert.equal(
+        sentTo(all).map(({ content }) => content),
+        ['one', '1: one', 'two', '3: two', 'three'],
+      )
+      const { body } = await all.ada('GET', '/api/sessions/Talk')
+      assert.is(body.message_count, 6)
+      assert.equal(
+        body.messages.map(({ role, content }: Sent) => [role, content]),
+        [
+          ['user', 'one'],
+          ['assistant', '1: one'],
+          ['user', 'two'],
+          ['assistant', '3: two'],
+          ['user', 'three'],
+          ['assistant', '5: three'],
+        ],
+      )
+      const times: number[] = body.messages.map(({ timestamp }: { timestamp: number }) => timestamp)
+      assert.equal(times, [...times].sort())
+      assert.is(body.updated_at, times.at(-1))
+      assert.is(await say(all, {}, 'apart'), '1: apart', 'a chat without a session has no past')
+    },
+    { provider: counting },
+  ))
+
+test('the one spoken in last comes first in the list, in pages', () =>
+  withUsers(
+    async (all) => {
+      for (const name of ['a', 'b', 'c']) {
+        await all.ada('POST', '/api/sessions', { name })
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      await say(all, { session: 'a' }, 'hello')
+      const names = async (query: string) => {
+        const { body } = await all.ada('GET', `/api/sessions${query}`)
+        return [body.sessions.map(({ name }: { name: string }) => name).join(''), body.total]
+      }
+      assert.equal(await names(''), ['acb', 3])
+      assert.equal(await names('?limit=1&offset=1'), ['c', 3])
+      for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?limit=x'])
+        assert.is((await all.ada('GET', `/api/sessions${query}`)).status, 400, query)
+    },
+    { provider: counting },
+  ))
+
+test('the persona of a session answers in it, unless a request names another', () =>
+  withUsers(
+    async (all) => {
+      await all.persona({ system_prompt: 'You are Mia.' })
+      await all.persona({ name: 'Nia', system_prompt: 'You are Nia.' })
+      await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+      await say(all, { session: 'Talk' }, 'one')
+      assert.equal(sentTo(all)[0], { role: 'system', content: 'You are Mia.' })
+      await say(all, { session: 'Talk', persona: 'Nia' }, 'two')
+      assert.equal(
+        sentTo(all).map(({ role, content }) => (role === 'system' ? content : role)),
+        ['You are Nia.', 'user', 'assistant', 'user'],
+        'a prompt is no part of what is kept',
+      )
+    },
+    { provider: counting },
+  ))
+
+test('a prompt of the request stands before what was said, and is not kept', () =>
+  withUsers(
+    async (all) => {
+      await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      for (const content of ['one', 'two'])
+        await all.ada('POST', '/api/chat', {
+          session: 'Talk',
+          messages: [
+            { role: 'system', content: 'Be brief.' },
+            { role: 'user', content },
+          ],
+        })
+      assert.equal(
+        sentTo(all).map(({ role }) => role),
+        ['system', 'user', 'assistant', 'user'],
+      )
+      assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 4)
+    },
+    { provider: counting },
+  ))
+
+test('a long conversation loses its oldest turns, never the prompt nor what was said last', () =>
+  withUsers(
+    async (all) => {
+      await all.persona({ model: 'custom-model', system_prompt: `You are Mia. ${'Be kind. '.repeat(20)}` })
+      await all.ada('POST', '/api/sessions', { name: 'Talk', persona: 'Mia' })
+      const long = (word: string) => `${word} ${'blah '.repeat(60)}`.trim()
+      for (const word of ['one', 'two', 'three', 'four', 'five', 'six']) await say(all, { session: 'Talk' }, long(word))
+      const sent = sentTo(all)
+      assert.match(sent[0]!.content, 'You are Mia.')
+      assert.is(sent.filter(({ role }) => role === 'system').length, 1)
+      assert.is(sent.at(-1)!.content, long('six'))
+      assert.ok(sent.length < 12 && sent.length > 2, `${sent.length} messages`)
+      assert.is(sent[1]!.role, 'user', 'whole turns go')
+      assert.not.ok(sent.some(({ content }) => content.startsWith('one')))
+      const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
+      assert.ok(characters / 3 <= 1_000, 'it fits at three characters a token')
+      assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
+      // What fits no context is sent all the same: without it there would be nothing to answer.
+      const huge = 'word '.repeat(2_000).trim()
+      await say(all, { session: 'Talk' }, huge)
+      assert.equal(
+        sentTo(all).map(({ role, content }) => [role, content.length]),
+        [
+          ['system', sent[0]!.content.length],
+          ['user', huge.length],
+        ],
+      )
+    },
+    { provider: counting, plugin: { models: { 'custom-model': { context_window: 1_000 } } } },
+  ))
+
+test('turns that are spoken at the same time are kept whole, one after the other', () =>
+  withUsers(
+    async (all) => {
+      await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      const words = Array.from({ length: 8 }, (_, index) => `word ${index}`)
+      await Promise.all(words.map((word) => say(all, { session: 'Talk' }, word)))
+      const { messages } = (await all.ada('GET', '/api/sessions/Talk')).body
+      assert.is(messages.length, 16)
+      for (let at = 0; at < messages.length; at += 2) {
+        assert.equal([messages[at].role, messages[at + 1].role], ['user', 'assistant'])
+        assert.ok(messages[at + 1].content.endsWith(`: ${messages[at].content}`))
+      }
+      assert.equal(
+        messages
+          .filter(({ role }: Sent) => role === 'user')
+          .map(({ content }: Sent) => content)
+          .sort(),
+        words,
+      )
+    },
+    { provider: counting },
+  ))
+
+test('an answer that breaks off leaves the conversation as it was', () =>
+  withUsers(
+    async (all) => {
+      await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      await say(all, { session: 'Talk' }, 'one')
+      const before = (await all.ada('GET', '/api/sessions/Talk')).body
+      const messages = [{ role: 'user', content: 'BREAK' }]
+      assert.match(await all.stream('ada', { session: 'Talk', stream: true, messages }), 'event: error')
+      assert.is((await all.ada('POST', '/api/chat', { session: 'Talk', messages, fallback: false })).status, 503)
+      assert.equal((await all.ada('GET', '/api/sessions/Talk')).body, before)
+      assert.is(await say(all, { session: 'Talk' }, 'two'), '3: two')
+    },
+    {
+      provider(request, response) {
+        if (!request.body.includes('BREAK')) return counting(request, response)
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
+        setTimeout(() => response.destroy(), 30)
+      },
+    },
+  ))
+
+for (const streamed of [false, true]) {
+  const how = streamed ? 'streamed' : 'whole'
+  test(`a tool call is part of the conversation, and so is its result (${how})`, () =>
+    withUsers(
+      async (all) => {
+        await all.ada('POST', '/api/sessions', { name: 'Talk' })
+        const body = { session: 'Talk', stream: streamed, tools }
+        await all.stream('ada', { ...body, messages: [{ role: 'user', content: 'What is the time?' }] })
+        await all.stream('ada', { ...body, messages: [{ role: 'tool', tool_call_id: 'call_1', content: '12:00' }] })
+        const sent = sentTo(all)
+        assert.equal(
+          sent.map(({ role }) => role),
+          ['user', 'assistant', 'tool'],
+        )
+        assert.equal(sent[1]!.tool_calls?.[0]?.function, { name: 'clock', arguments: '{"zone":"UTC"}' })
+        assert.is(sent[1]!.tool_calls?.[0]?.id, 'call_1')
+      },
+      { provider: calling },
+    ))
+}
+
+test('pictures are named in what is kept, not kept', () =>
+  withUsers(
+    async (all) => {
+      await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      const url = `data:image/png;base64,${'A'.repeat(1000)}`
+      await all.ada('POST', '/api/chat', {
+        session: 'Talk',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'image_url', image_url: { url } },
+              { type: 'text', text: 'What is this?' },
+            ],
+          },
+        ],
+      })
+      assert.match(JSON.stringify(sentTo(all)), 'AAAA')
+      const [first] = (await all.ada('GET', '/api/sessions/Talk')).body.messages
+      assert.is(first.content, '[image_url]\nWhat is this?')
+    },
+    { provider: (_request, response) => json(response, 200, completion('A dot.')) },
+  ))
+
+test('a session that is removed while an answer comes is a warning beside the answer', () => {
+  let remove: () => Promise<unknown> = async () => {}
+  return withUsers(
+    async (all) => {
+      remove = () => all.ada('DELETE', '/api/sessions/Talk')
+      const { body: session } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+      const answer = await all.ada('POST', '/api/chat', {
+        session: session.id,
+        messages: [{ role: 'user', content: 'remove it' }],
+      })
+      assert.equal([answer.status, answer.body.choices[0].message.content], [200, 'done'])
+      assert.match(answer.body.aichat.warnings.join(), 'could not be kept')
+      assert.is((await all.ada('GET', `/api/sessions/${session.id}`)).status, 404)
+    },
+    {
+      async provider(_request, response) {
+        await remove()
+        json(response, 200, completion('done'))
+      },
+    },
+  )
+})
+
+test.run()
+
+interface Sent {
+  readonly role: string
+  readonly content: string
+  readonly tool_calls?: readonly { readonly id: string; readonly function: unknown }[]
+}
+
+const tools = [{ type: 'function', function: { name: 'clock', parameters: { type: 'object' } } }]
+
+/** Calls a tool, and says what it was told. */
+const calling: Answer = (request, response) => {
+  const { messages, stream } = JSON.parse(request.body)
+  if (messages.at(-1).role === 'tool') {
+    if (!stream) return json(response, 200, completion('It is noon.'))
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    return void response.end(completionEvents(['It is noon.']).join(''))
+  }
+  const call = { id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{"zone":"UTC"}' } }
+  const base = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'stand-in' }
+  if (!stream) {
+    const message = { role: 'assistant', content: null, tool_calls: [call] }
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
+    return json(response, 200, { ...base, object: 'chat.completion', choices })
+  }
+  const event = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const piece = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.end(
+    [
+      event({
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ index: 0, ...call, function: { name: 'clock', arguments: '' } }],
+      }),
+      event(piece('{"zone":')),
+      event(piece('"UTC"}')),
+      event({}, 'tool_calls'),
+      'data: [DONE]\n\n',
+    ].join(''),
+  )
+}
+
+async function say(all: UserDaemon, fields: object, content: string): Promise<string> {
+  const { status, body } = await all.ada('POST', '/api/chat', { ...fields, messages: [{ role: 'user', content }] })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body.choices[0].message.content
+}
+
+function sentTo({ provider: { received } }: UserDaemon): Sent[] {
+  return JSON.parse(received.at(-1)!.body).messages
+}
