@@ -111,7 +111,7 @@ function openaiText(content: Json): string {
 }
 
 function openaiReply(body: Json): Facts {
-  const choices = body.choices.map(({ message, finish_reason: reason }: Json) => {
+  const choices = body.choices.map(({ message = {}, finish_reason: reason }: Json) => {
     const legacy = message.function_call ? [{ function: message.function_call }] : []
     const wire = message.tool_calls?.length ? message.tool_calls : legacy
     const calls = wire.map(openaiCall)

@@ -1,7 +1,7 @@
 import type { ChatReply, Choice, FinishReason, Usage } from '../messages.ts'
 import type { ClientError } from './dialect.ts'
 import { field, isPlainAnswer, readAnswer, writeModel } from './gemini-parts.ts'
-import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
+import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf, wholeOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 import { notAnAnswer, statusOf, throwIfError } from './wire-error.ts'
@@ -150,7 +150,7 @@ function readCandidate(candidate: JsonObject, position: number, ids: () => strin
   const kept = isPlainAnswer(parts) ? undefined : { parts }
   const message = kept ? { ...answer, extra_content: { ...answer.extra_content, gemini: kept } } : answer
   return {
-    index: typeof candidate['index'] === 'number' ? candidate['index'] : position,
+    index: wholeOf(candidate['index']) ?? position,
     message,
     finish_reason: geminiFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
     ...withExtra('gemini', candidateExtra(candidate)),

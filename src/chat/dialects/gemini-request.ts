@@ -64,7 +64,9 @@ function writeContent(
       ? writeAnswer(message, names)
       : writeParts(message.content, isShown(message))
   })
-  return parts.length > 0 ? [{ role: isModel(group[0]!) ? 'model' : 'user', parts }] : []
+  if (isModel(group[0]!)) return parts.length > 0 ? [{ role: 'model', parts }] : []
+  // Gemini answers an empty text, and refuses a conversation that lacks its turn.
+  return [{ role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] }]
 }
 
 /**

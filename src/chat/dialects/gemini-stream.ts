@@ -4,7 +4,7 @@ import { createEventReader } from '../sse.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
 import { field, isPlainAnswer, readAnswer } from './gemini-parts.ts'
 import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './gemini-reply.ts'
-import { isObject, type JsonObject, objectOf, objectsOf, parseEvent, restOf, stringOf } from './json.ts'
+import { isObject, type JsonObject, objectOf, objectsOf, parseEvent, restOf, stringOf, wholeOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 import { withJsonBody } from './whole-body.ts'
@@ -86,7 +86,7 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
   }
 
   function readCandidate(candidate: JsonObject, position: number): ChatChunk['choices'][number] {
-    const index = typeof candidate['index'] === 'number' ? candidate['index'] : position
+    const index = wholeOf(candidate['index']) ?? position
     const known = candidates.get(index)
     const state = known ?? { finished: false, calls: 0 }
     candidates.set(index, state)

@@ -26,9 +26,16 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A count of tokens: a finite number of at least 0, else 0. */
+/** A count of tokens: a finite number of at least 0, which some services write as text; else 0. */
 export function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0
+  const count = wholeOf(value) ?? value
+  return typeof count === 'number' && Number.isFinite(count) && count > 0 ? count : 0
+}
+
+/** A number of at least 0 without a fraction, also where it is written as text; undefined for anything else. */
+export function wholeOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
 /** A time in seconds since 1970, where it is one that a date can say; else 0. */

@@ -1,6 +1,16 @@
 import type { ChatReply, Choice, FinishReason, Message, ToolCall, Usage } from '../messages.ts'
 import { DialectError } from './dialect.ts'
-import { argumentsText, countOf, isObject, type JsonObject, objectOf, objectsOf, secondsOf, stringOf } from './json.ts'
+import {
+  argumentsText,
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  secondsOf,
+  stringOf,
+  wholeOf,
+} from './json.ts'
 import { withoutExtra } from './openai-request.ts'
 import { withFittingFields } from './openai-shape.ts'
 import { madeId } from './tool-ids.ts'
@@ -60,7 +70,7 @@ export function usageOf(fields: JsonObject): Usage | undefined {
     ...told,
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: typeof told['total_tokens'] === 'number' ? told['total_tokens'] : prompt + completion,
+    total_tokens: wholeOf(told['total_tokens']) ?? prompt + completion,
   }
 }
 
@@ -85,11 +95,13 @@ function textIn(parts: unknown): string {
 function readChoice(choice: JsonObject, position: number): Choice {
   const error = readWireError({ error: choice['error'] })
   if (error) throw new DialectError('reported', error)
-  if (!isObject(choice['message'])) throw notAnAnswer('a choice holds no message')
-  const message = readMessage(choice['message'])
+  // Azure leaves out the message of an answer that its filter took away.
+  if (!isObject(choice['message']) && typeof choice['finish_reason'] !== 'string')
+    throw notAnAnswer('a choice holds no message')
+  const message = readMessage(objectOf(choice['message']))
   return {
     ...choice,
-    index: typeof choice['index'] === 'number' ? choice['index'] : position,
+    index: wholeOf(choice['index']) ?? position,
     message,
     finish_reason:
       choice['finish_reason'] == null && message.tool_calls?.length

@@ -11,6 +11,7 @@ import {
   present,
   secondsOf,
   stringOf,
+  wholeOf,
 } from './json.ts'
 import { openaiFinish, splitContent, usageOf } from './openai-reply.ts'
 import { withFittingFields } from './openai-shape.ts'
@@ -64,7 +65,7 @@ export function decodeOpenaiStream(): StreamDecoder {
     const chunks: ChatChunk[] = []
     for (const { event, data } of events) {
       if (complete || data === '') continue
-      if (data === '[DONE]') chunks.push(...finish())
+      if (data === '[DONE]' || data.trim() === '[DONE]') chunks.push(...finish())
       else readChunk(data, event, chunks)
     }
     return chunks
@@ -98,7 +99,7 @@ export function decodeOpenaiStream(): StreamDecoder {
   }
 
   function stateOf(choice: JsonObject): ChoiceState {
-    const index = typeof choice['index'] === 'number' ? choice['index'] : 0
+    const index = wholeOf(choice['index']) ?? 0
     const known = choices.get(index)
     if (known) return known
     const state: ChoiceState = { finished: false, calls: [] }
@@ -130,7 +131,7 @@ export function decodeOpenaiStream(): StreamDecoder {
     if (read === choice['delta'] && reason === choice['finish_reason'] && typeof choice['index'] === 'number')
       return choice
     changes.made = true
-    return { ...choice, index: choice['index'] ?? 0, delta: read, finish_reason: reason }
+    return { ...choice, index: wholeOf(choice['index']) ?? 0, delta: read, finish_reason: reason }
   }
 
   return {
@@ -223,7 +224,7 @@ function readCalls(calls: unknown, state: ChoiceState, chunkId: string): readonl
 
 function readCall(piece: JsonObject, position: number, state: ChoiceState, chunkId: string): JsonObject {
   const id = stringOf(piece['id']) || undefined
-  const wireIndex = typeof piece['index'] === 'number' ? piece['index'] : (lastOf(state, id)?.wireIndex ?? position)
+  const wireIndex = wholeOf(piece['index']) ?? lastOf(state, id)?.wireIndex ?? position
   const found = state.calls.findLastIndex(
     (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id),
   )

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { collectReply } from '../../../src/chat/chunks.ts'
 import { DialectError, type Quirks } from '../../../src/chat/dialects/dialect.ts'
 import { openai } from '../../../src/chat/dialects/openai.ts'
 import type { ChatRequest, Message } from '../../../src/chat/messages.ts'
@@ -357,6 +358,26 @@ test('a legacy function call is a tool call', () => {
   const reply = openai.readReply({ choices: [{ index: 0, message, finish_reason: 'function_call' }] }, request)
   assert.is(reply.choices[0]!.finish_reason, 'tool_calls')
   assert.is(reply.choices[0]!.message.tool_calls![0]!.function.name, 'f')
+})
+
+test('numbers that a service writes as text are numbers', () => {
+  const usage = { prompt_tokens: '3', completion_tokens: '4', total_tokens: '7' }
+  const told = { id: 'a', object: 'chat.completion.chunk', created: '1', model: 'm' }
+  const first = { ...told, choices: [{ index: '1', delta: { content: 'b' }, finish_reason: 'length' }] }
+  const second = { ...told, choices: [{ index: '0', delta: { content: 'a' }, finish_reason: 'stop' }] }
+  const bytes = Buffer.from(
+    [first, second, { ...told, choices: [], usage }].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') +
+      'data:  [DONE] \n\n',
+  )
+  const reply = collectReply(decode(openai, { model: 'm', messages: [hi] }, [bytes]))
+  assert.equal(
+    reply.choices.map(({ message, finish_reason: reason }) => [message.content, reason]),
+    [
+      ['a', 'stop'],
+      ['b', 'length'],
+    ],
+  )
+  assert.equal(reply.usage, { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
 })
 
 test.run()
