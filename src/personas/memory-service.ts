@@ -82,6 +82,9 @@ export interface MemoriesParts {
 /** How many candidates go into ranking. More changes little below the first fifty places. */
 const candidates = 120
 
+/** Milliseconds that a new memory waits for its vector; a model that has to be loaded first is given longer afterwards. */
+const patience = 3_000
+
 /** A query's words beyond these say nothing new, and each costs a look-up. */
 const mostTerms = 32
 
@@ -208,13 +211,14 @@ function viewOf(
   }
 }
 
-/** A vector for each text, or undefined when the runner does not answer. */
+/** A vector for each text, or undefined when the runner does not answer while somebody waits. */
 async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<readonly Vector[] | undefined> {
+  const signal = AbortSignal.timeout(patience)
   try {
-    const { space, vectors } = await embedder.embed(texts, 'document')
+    const { space, vectors } = await embedder.embed(texts, 'document', signal)
     return vectors.map((values) => ({ space, values }))
   } catch (reason) {
-    if (reason instanceof AppError) return undefined
+    if (reason instanceof AppError || signal.aborted) return undefined
     throw reason
   }
 }

@@ -124,6 +124,7 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
     signal?: AbortSignal,
   ): Promise<unknown> {
     let reply: OutboundReply
+    let text: string
     try {
       reply = await send({
         method,
@@ -133,13 +134,18 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
         timeouts,
         signal,
       })
+      text = await reply.text(longestReply)
     } catch (cause) {
-      restsUntil = now() + restAfterFailure
+      // Whoever asked may have gone away; that says nothing of the runner.
+      if (!signal?.aborted || signal.reason?.name === 'TimeoutError') restsUntil = now() + restAfterFailure
       throw missing(`The model runner at ${url} does not answer`, cause)
     }
-    const text = await reply.text(longestReply)
     if (reply.status !== 200) throw missing(`The model runner refused ${path}: ${text.slice(0, 300)}`)
-    return JSON.parse(text)
+    try {
+      return JSON.parse(text)
+    } catch (cause) {
+      throw new AppError('protocol', `The model runner at ${url} answered with something that is not JSON`, { cause })
+    }
   }
 }
 

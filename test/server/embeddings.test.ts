@@ -1,0 +1,284 @@
+import * as assert from 'uvu/assert'
+import { type Answer, json } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+import { type As, withUsers } from './user-daemon.ts'
+
+const test = suite('embedding models')
+
+test('without a runner there is the built-in model, its limits, and how to get another', () =>
+  withUsers(async ({ ada }) => {
+    const { status, body } = await ada('GET', '/api/embeddings/models')
+    assert.is(status, 200)
+    assert.equal(
+      body.models.map(({ name, provider }: Model) => [name, provider]),
+      [['builtin', 'builtin']],
+    )
+    assert.match(body.models[0].note, /WordNet/)
+    assert.ok(body.models[0].dimension > 100)
+    for (const command of ['aichat models pull minilm', 'ollama pull nomic-embed-text', 'https://ollama.com/download'])
+      assert.ok(body.instructions.join('\n').includes(command), command)
+  }))
+
+test('a runner without an embedding model gets instructions, but none to start it', () =>
+  withUsers(
+    async ({ ada }) => {
+      const { body } = await ada('GET', '/api/embeddings/models')
+      assert.is(body.models.length, 1)
+      assert.ok(body.instructions.includes('ollama pull nomic-embed-text'))
+      assert.not.ok(body.instructions.join().includes('ollama.com'))
+    },
+    { runner: ollama({ models: () => [{ name: 'llama3:latest', capabilities: ['completion'] }] }) },
+  ))
+
+test('what a model can do is asked of the runner; where it does not say, the name tells', () =>
+  withUsers(
+    async ({ ada, runner }) => {
+      const { body } = await ada('GET', '/api/embeddings/models')
+      assert.equal(
+        body.models.slice(1).map(({ name, provider, dimension }: Model) => [name, provider, dimension]),
+        [
+          ['says-so:latest', 'ollama', 8],
+          ['nomic-embed-text:v1.5', 'ollama', undefined],
+          ['bge-m3:latest', 'ollama', undefined],
+          ['gte-small', 'ollama', undefined],
+          ['jeffh/intfloat-multilingual-e5-large:f16', 'ollama', undefined],
+        ],
+      )
+      assert.not.ok('instructions' in body)
+      const asked = runner.received.filter(({ url }) => url === '/api/show').length
+      await ada('GET', '/api/embeddings/models')
+      assert.is(runner.received.filter(({ url }) => url === '/api/show').length, asked, 'asked once')
+    },
+    {
+      runner: ollama({
+        models: () => [
+          { name: 'says-so:latest', capabilities: ['embedding'], dimension: 8 },
+          { name: 'nomic-embed-text-chat:latest', capabilities: ['completion', 'tools'] },
+          { name: 'nomic-embed-text:v1.5' },
+          { name: 'bge-m3:latest' },
+          { name: 'gte-small' },
+          { name: 'jeffh/intfloat-multilingual-e5-large:f16' },
+          { name: 'llama3:latest' },
+        ],
+      }),
+    },
+  ))
+
+test('the list refreshes when a model is installed, and then a persona may name it', () => {
+  const installed: Installed[] = []
+  return withUsers(
+    async ({ ada, persona }) => {
+      assert.is((await ada('GET', '/api/embeddings/models')).body.models.length, 1)
+      const path = await persona()
+      const refused = await ada('PUT', path, { embedding_model: 'toy-embed' })
+      assert.is(refused.status, 400)
+      assert.ok(refused.body.details.includes('Install it: ollama pull toy-embed'))
+      installed.push({ name: 'toy-embed:latest', capabilities: ['embedding'] })
+      await until(async () => (await ada('GET', '/api/embeddings/models')).body.models.length === 2)
+      assert.is((await ada('PUT', path, { embedding_model: 'toy-embed' })).status, 200)
+      assert.is((await ada('PUT', path, { embedding_model: 'toy-embed:latest' })).status, 200)
+    },
+    { runner: ollama({ models: () => installed }) },
+  )
+})
+
+test('a persona’s memories are embedded and found by its model, and by another after a change', () =>
+  withUsers(
+    async ({ ada, persona, runner }) => {
+      const path = await persona({ embedding_model: 'toy-embed' })
+      const { status, body } = await ada('POST', `${path}/memory`, { content: 'Aaa aaa' })
+      assert.is(status, 201)
+      assert.equal([body.embedding_model, body.embedding_status, body.embedding.length], ['toy-embed', 'ready', 26])
+      assert.ok(body.embedding[0] > 0.9)
+      for (let count = 0; count < 40; count++)
+        await ada('POST', `${path}/memory`, { content: `Memory ${'bcdefghi'[count % 8]} ${count}` })
+      const found = await search(ada, path, 'a a')
+      assert.equal([found.mode, found.embedding_model, found.results[0]?.content], ['hybrid', 'toy-embed', 'Aaa aaa'])
+      assert.is((await ada('PUT', path, { embedding_model: 'other-embed' })).status, 200)
+      // Search stays up whatever is embedded by now.
+      const meanwhile = await search(ada, path, 'Aaa')
+      assert.equal([meanwhile.embedding_model, meanwhile.results[0]?.content], ['other-embed', 'Aaa aaa'])
+      await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
+      const [entry] = (await ada('GET', `${path}/memory?include=embedding&limit=1`)).body.memories
+      assert.equal([entry.embedding_model, entry.embedding.length], ['other-embed', 27])
+      assert.is((await search(ada, path, 'a a')).mode, 'hybrid')
+      const batches = runner.received.filter(({ body: sent }) => sent.includes('other-embed:latest'))
+      assert.ok(
+        batches.some(({ body: sent }) => JSON.parse(sent).input?.length > 10),
+        'many texts at a time',
+      )
+    },
+    { runner: ollama({ models: () => toys }) },
+  ))
+
+test('when the runner dies in the middle, memories are stored as pending, found by words, and embedded later', () => {
+  const runner = { alive: true }
+  return withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ embedding_model: 'toy-embed' })
+      await ada('POST', `${path}/memory`, { content: 'Before it died' })
+      runner.alive = false
+      const { status, body } = await ada('POST', `${path}/memory`, { content: 'While it was away' })
+      assert.equal([status, body.embedding_status, body.embedding], [201, 'pending', []])
+      const found = await search(ada, path, 'What was away?')
+      assert.equal([found.mode, found.results[0]?.content], ['lexical', 'While it was away'])
+      assert.equal(await statuses(ada, path), ['pending', 'ready'])
+      assert.is((await ada('PUT', path, { name: 'Nia' })).status, 200, 'other things may be changed meanwhile')
+      runner.alive = true
+      await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
+      assert.is((await search(ada, path, 'away')).mode, 'hybrid')
+    },
+    { runner: ollama({ models: () => toys, alive: () => runner.alive }) },
+  )
+})
+
+const nonsense: readonly (readonly [what: string, body: string, status?: number])[] = [
+  ['no JSON', '<html>Gateway</html>'],
+  ['nothing', ''],
+  ['null', 'null'],
+  ['no vectors', '{"embeddings":[]}'],
+  ['vectors of text', '{"embeddings":["abc"]}'],
+  ['a vector of nothing', '{"embeddings":[[]]}'],
+  ['a vector of zeros', '{"embeddings":[[0,0]]}'],
+  ['numbers that are none', '{"embeddings":[[1,"x"]]}'],
+  ['numbers too large', '{"embeddings":[[1e300,1]]}'],
+  ['an error', '{"error":"out of memory"}', 500],
+  ['that the model is gone', '{"error":"model not found"}', 404],
+]
+
+test('whatever a runner answers, a memory is stored and a search answers', () => {
+  const say = { body: '', status: 200 }
+  return withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ embedding_model: 'toy-embed' })
+      for (const [what, body, status = 200] of nonsense) {
+        Object.assign(say, { body, status })
+        const added = await ada('POST', `${path}/memory`, { content: `It said ${what}` })
+        assert.equal([added.status, added.body.embedding_status], [201, 'pending'], what)
+        const found = await search(ada, path, `What did it say: ${what}?`)
+        assert.is(found.mode, 'lexical', what)
+        assert.ok(found.results.length > 0, what)
+      }
+    },
+    {
+      runner: ollama({
+        models: () => toys,
+        embed: (response) => json(response, say.status, say.body),
+      }),
+    },
+  )
+})
+
+test('a runner that takes a text and never answers keeps nobody waiting for long', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ embedding_model: 'toy-embed' })
+      const { status, body } = await ada('POST', `${path}/memory`, { content: 'It hung.' })
+      assert.equal([status, body.embedding_status], [201, 'pending'])
+      assert.is((await search(ada, path, 'hung')).mode, 'lexical')
+    },
+    { runner: ollama({ models: () => toys, embed: () => {} }) },
+  ))
+
+test('OpenAI’s route embeds with the runner’s models and the built-in one', () =>
+  withUsers(
+    async ({ ada }) => {
+      const ask = (body: object) => ada('POST', '/v1/embeddings', body)
+      const { status, body } = await ask({ model: 'toy-embed', input: ['aaa', 'zzz'] })
+      assert.is(status, 200)
+      assert.equal([body.object, body.model, body.data.length], ['list', 'toy-embed:latest', 2])
+      assert.equal(body.data[1].index, 1)
+      assert.is(body.data[1].embedding[25], 1)
+      const packed = await ask({ model: 'toy-embed', input: 'aaa', encoding_format: 'base64' })
+      const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
+      assert.equal([bytes.length, bytes.readFloatLE(0)], [26 * 4, 1])
+      assert.is((await ask({ model: 'builtin', input: 'hello' })).body.model, 'builtin')
+      assert.is((await ask({ input: 'hello' })).body.model, 'builtin')
+      assert.is((await ask({ model: 'nobody', input: 'hello' })).status, 404)
+      for (const input of [undefined, [], 7, [1, 2], [[1, 2]], ['x', 7], null])
+        assert.is((await ask({ model: 'builtin', input })).status, 400, JSON.stringify(input))
+      assert.is((await ask({ model: 'builtin', input: 'x', dimensions: 7 })).status, 400)
+    },
+    { runner: ollama({ models: () => toys }) },
+  ))
+
+test.run()
+
+interface Model {
+  readonly name: string
+  readonly provider: string
+  readonly dimension?: number
+}
+
+interface Installed {
+  readonly name: string
+  readonly capabilities?: readonly string[]
+  readonly dimension?: number
+}
+
+const toys: readonly Installed[] = [
+  { name: 'toy-embed:latest', capabilities: ['embedding'] },
+  { name: 'other-embed:latest', capabilities: ['embedding'] },
+]
+
+interface OllamaParts {
+  readonly models: () => readonly Installed[]
+  readonly alive?: () => boolean
+  readonly embed?: (response: Parameters<Answer>[1]) => void
+}
+
+/** Ollama's API as far as embeddings need it; a text's vector counts its letters. */
+function ollama({ models, alive = () => true, embed }: OllamaParts): Answer {
+  return (request, response) => {
+    if (!alive()) return void response.destroy()
+    if (request.url === '/api/tags')
+      return json(response, 200, { models: models().map(({ name }) => ({ name, digest: `digest of ${name}` })) })
+    const { model, input } = JSON.parse(request.body)
+    const known = models().find(({ name }) => name === model)
+    if (request.url === '/api/show' && known?.capabilities) {
+      const { capabilities, dimension } = known
+      return json(response, 200, {
+        capabilities,
+        ...(dimension && { model_info: { 'bert.embedding_length': dimension } }),
+      })
+    }
+    if (request.url !== '/api/embed' || !known) return json(response, 404, { error: `model '${model}' not found` })
+    if (embed) return embed(response)
+    const size = model === 'toy-embed:latest' ? 26 : 27
+    json(response, 200, { embeddings: [input].flat().map((text: string) => letters(text, size)) })
+  }
+}
+
+function letters(text: string, size: number): number[] {
+  const counts = new Array<number>(size).fill(0)
+  for (const letter of text.toLowerCase()) {
+    const at = letter.charCodeAt(0) - 97
+    if (at >= 0 && at < 26) counts[at]!++
+  }
+  return counts.some((count) => count > 0) ? counts : counts.fill(1)
+}
+
+interface Outcome {
+  readonly mode: string
+  readonly embedding_model: string
+  readonly results: readonly { readonly content: string }[]
+}
+
+async function search(as: As, path: string, query: string): Promise<Outcome> {
+  const { status, body } = await as('POST', `${path}/memory/search`, { query })
+  assert.is(status, 200, JSON.stringify(body))
+  return body
+}
+
+async function statuses(as: As, path: string): Promise<string[]> {
+  const { body } = await as('GET', `${path}/memory?limit=1000`)
+  return body.memories.map(({ embedding_status }: { embedding_status: string }) => embedding_status)
+}
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await done()) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('it did not come to that within a minute')
+}
