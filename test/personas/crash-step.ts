@@ -12,8 +12,12 @@ else await once()
 async function forever(): Promise<void> {
   process.stdout.write('ready\n')
   for (;;) {
-    for (const backup of [first, second]) await shop.backups.restore(persona, backup)
+    for (const backup of [first, second]) {
+      await shop.backups.restore(persona, backup)
+      process.stdout.write('restored\n')
+    }
     await shop.dna.import('u2', path, { mode: 'create', dry_run: false })
+    process.stdout.write('imported\n')
   }
 }
 
