@@ -31,27 +31,31 @@ export function findJudge(): Judge | undefined {
   return undefined
 }
 
+/** Two jobs at a time, each with every second recording: one core does not wait for the other. */
 async function transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-judge-'))
+  const names = [...recordings.keys()]
   try {
     for (const [name, { samples, sampleRate }] of recordings)
       writeFileSync(join(folder, `${name}.wav`), writeWav(resample(samples, sampleRate / 16_000), 16_000))
-    writeFileSync(join(folder, 'list'), [...recordings.keys()].map((name) => `${name}\n`).join(''))
-    const audio = ['-adcin', 'yes', '-adchdr', '44', '-cepdir', folder, '-cepext', '.wav', '-ctl', join(folder, 'list')]
-    const words = [
-      '-hmm',
-      join(model, 'en-us'),
-      '-lm',
-      join(model, 'en-us.lm.bin'),
-      '-dict',
-      join(model, 'cmudict-en-us.dict'),
-    ]
-    const output = ['-hyp', join(folder, 'heard'), '-logfn', join(folder, 'log')]
-    await promisify(execFile)('pocketsphinx_batch', [...audio, ...words, ...output])
-    return readHeard(readFileSync(join(folder, 'heard'), 'utf8'))
+    const halves = [0, 1].map((half) => names.filter((_, index) => index % 2 === half))
+    const heard = await Promise.all(halves.map((half, index) => runJob(folder, `job${index}`, half)))
+    return new Map(heard.flatMap((part) => [...part]))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function runJob(folder: string, job: string, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map()
+  const file = (ending: string) => join(folder, `${job}.${ending}`)
+  writeFileSync(file('list'), names.map((name) => `${name}\n`).join(''))
+  const audio = ['-adcin', 'yes', '-adchdr', '44', '-cepdir', folder, '-cepext', '.wav', '-ctl', file('list')]
+  const language = ['-lm', join(model, 'en-us.lm.bin'), '-dict', join(model, 'cmudict-en-us.dict')]
+  const words = ['-hmm', join(model, 'en-us'), ...language]
+  const output = ['-hyp', file('heard'), '-logfn', file('log')]
+  await promisify(execFile)('pocketsphinx_batch', [...audio, ...words, ...output])
+  return readHeard(readFileSync(file('heard'), 'utf8'))
 }
 
 /** Lines of `some words (name -1234)`; a word's other pronunciations are marked `(2)`. */
