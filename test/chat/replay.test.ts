@@ -1,0 +1,134 @@
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { collectReply } from '../../src/chat/chunks.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from '../../src/chat/messages.ts'
+import { AppError } from '../../src/errors.ts'
+import { testData } from '../data.ts'
+import { type Installation, openInstallation } from '../installation.ts'
+import { openStandIn, type Received, type StandIn } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+import { dialectOf, failsInside, requestOf } from './exchange-checks.ts'
+import { type Exchange, isChat, isStreamed, loadExchanges } from './exchanges.ts'
+import { factsOf, factsOfReply } from './facts.ts'
+import { meaningOf } from './meaning.ts'
+
+const test = suite('exchanges replayed by a server that stands in for the provider')
+
+const written = fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package')))
+const folders: readonly (readonly [string, string | undefined])[] = [
+  ['written by hand', written],
+  ['recorded', testData('cassettes')],
+]
+
+for (const [how, folder] of folders) {
+  const chats = folder === undefined ? [] : loadExchanges(folder).filter(isChat).filter(canBeAsked)
+  const title = `what was ${how} goes out as it did, and comes back through the router with all that it said`
+  const replayTest = chats.length > 0 ? test : test.skip
+  replayTest(title, async () => {
+    let playing: Exchange | undefined
+    const provider = await openStandIn((_request, response) => {
+      const type = playing!.headers['content-type'] ?? 'application/json'
+      response.writeHead(playing!.status, { 'content-type': type }).end(playing!.answer)
+    })
+    const installation = openInstallation()
+    try {
+      for (const exchange of chats) {
+        playing = exchange
+        await replay(exchange, provider, installation).catch((error: unknown) => {
+          if (error instanceof Error) error.message = `${exchange.name}: ${error.message}`
+          throw error
+        })
+      }
+      assert.is(provider.received.length, chats.length)
+    } finally {
+      await installation.close()
+      await provider.close()
+    }
+  })
+}
+
+async function replay(exchange: Exchange, provider: StandIn, { app }: Installation): Promise<void> {
+  const request = requestOf(exchange)
+  const model = request.model || 'a-model'
+  const { pathname, search } = new URL(exchange.url)
+  // One plugin for each: what one exchange taught about a provider must not keep the next from being asked.
+  const id = `replayed-${provider.received.length}`
+  app.plugins.install({
+    id,
+    name: 'Replayed',
+    type: 'chat',
+    endpoint: `${provider.url}${pathname}${search}`,
+    auth: { header: '', key_env: '' },
+    model_map: [model],
+    api: dialectOf(exchange).id,
+    retry: { attempts: 1 },
+  })
+  const answer = await answerOf(exchange, { ...request, model }, id, app)
+  app.plugins.remove(id)
+  checkReceived(provider.received.at(-1)!, exchange)
+  if (exchange.status >= 400) return checkRefusal(answer, exchange)
+  if (failsInside(exchange) || exchange.expect.failure) return assert.instance(answer, AppError)
+  if (answer instanceof AppError) throw answer
+  assert.equal(factsOfReply(answer), factsOf(dialectOf(exchange).id, exchange.answer, isStreamed(exchange)))
+}
+
+async function answerOf(
+  exchange: Exchange,
+  request: ChatRequest,
+  plugin: string,
+  app: Installation['app'],
+): Promise<ChatReply | AppError> {
+  const call = { request, plugin, fallback: false }
+  const { router } = await app.chat()
+  try {
+    if (!isStreamed(exchange)) return (await router.complete(call)).reply
+    const chunks: ChatChunk[] = []
+    for await (const chunk of (await router.stream(call)).chunks) chunks.push(chunk)
+    return collectReply(chunks)
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** What came in means what was recorded, beside what the router adds: a model, and the wish for token counts. */
+function checkReceived(received: Received, exchange: Exchange): void {
+  const { id } = dialectOf(exchange)
+  const plain = (body: unknown) => {
+    const { stream: _stream, stream_options: _options, model: _model, ...rest } = body as Record<string, unknown>
+    return meaningOf(id, rest)
+  }
+  assert.equal(plain(JSON.parse(received.body)), plain(exchange.body))
+  const { pathname } = new URL(exchange.url)
+  const path = new URL(received.url, 'http://stand-in').pathname
+  assert.is(decodeURIComponent(path), decodeURIComponent(pathname))
+}
+
+/** The provider's own words, or its status where it had none. */
+function checkRefusal(answer: ChatReply | AppError, exchange: Exchange): void {
+  assert.instance(answer, AppError)
+  const { message, details } = answer as AppError
+  const said = bodyOf(exchange)
+  const words = dialectOf(exchange).readError(said)?.message.replace(/\s+/g, ' ').trim().slice(0, 60)
+  const all = [message, ...details].join(' ')
+  assert.ok(all.includes(words || String(exchange.status)), `it says why: ${all}`)
+}
+
+function bodyOf({ answer }: Exchange): unknown {
+  try {
+    return JSON.parse(answer.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** A request that is refused before it is sent has been recorded with the provider's refusal; other tests show ours. */
+function canBeAsked(exchange: Exchange): boolean {
+  try {
+    return requestOf(exchange).messages.length > 0
+  } catch {
+    return false
+  }
+}
+
+test.run()
