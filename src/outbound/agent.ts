@@ -22,6 +22,19 @@ export interface OutboundOptions {
 /** A body that is longer is cut off, whatever its reader wanted: bytes. */
 const defaultLongestBody = 64 * 1024 * 1024
 
+/** What an address says of where to call. */
+interface Place {
+  readonly origin: string
+  readonly path: string
+  readonly host: string
+  readonly hostname: string
+  readonly port: number
+  readonly range: ReturnType<typeof hostRange>
+}
+
+/** How many addresses are remembered as read. */
+const mostPlaces = 500
+
 /**
  * The one way out: HTTP with kept connections. Follows no redirect, since a redirect would carry a key to another host.
  * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
@@ -31,19 +44,19 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const { allowPrivate, ownPorts, longestBody = defaultLongestBody } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
+  const places = new Map<string, Place>()
 
   return {
     send(request) {
-      const url = new URL(request.url)
-      const range = hostRange(url.hostname)
-      refuse(range, url.hostname)
-      if (range !== 'public' && ownPorts?.has(Number(url.port)))
-        throw new AppError('configuration', `${url.host} is this aichat itself`)
+      const { origin, path, host, hostname, port, range } = placeOf(request.url)
+      refuse(range, hostname)
+      if (range !== 'public' && ownPorts?.has(port))
+        throw new AppError('configuration', `${host} is this aichat itself`)
       return openReply(request.signal, request.endsAt, (handler) => {
         agentFor(request.timeouts.connect).dispatch(
           {
-            origin: url.origin,
-            path: url.pathname + url.search,
+            origin,
+            path,
             method: request.method,
             headers: request.headers,
             body: request.body ?? null,
@@ -57,6 +70,17 @@ export function openOutbound(options: OutboundOptions): Outbound {
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
     },
+  }
+
+  /** Addresses repeat: most of a daemon's requests go to a handful. */
+  function placeOf(address: string): Place {
+    let place = places.get(address)
+    if (!place) {
+      place = readAddress(address)
+      if (places.size >= mostPlaces) places.clear()
+      places.set(address, place)
+    }
+    return place
   }
 
   function agentFor(connectMs: number): Agent {
@@ -98,4 +122,9 @@ export function openOutbound(options: OutboundOptions): Outbound {
       }
     })
   }
+}
+
+function readAddress(address: string): Place {
+  const { origin, pathname, search, host, hostname, port } = new URL(address)
+  return { origin, path: pathname + search, host, hostname, port: Number(port), range: hostRange(hostname) }
 }

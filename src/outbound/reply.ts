@@ -2,19 +2,14 @@ import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { deadlineReached, type OutboundReply } from '../chat/provider.ts'
 
-/**
- * One exchange as undici's dispatcher tells it, without the streams and signals of its `request`: a chat gateway spends
- * more on those than on the bytes.
- */
-
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
 const highWater = 256 * 1024
 
 /** What is left of a body after its last event is read up to this many bytes, to keep the connection. */
 const leftOver = 16 * 1024
 
-/** Requests in flight that have a deadline, looked at a few times a second instead of with a timer each. */
-const pending = new Map<(reason: Error) => void, number>()
+/** Exchanges in flight that have a deadline, looked at a few times a second instead of with a timer each. */
+const timed = new Set<OutboundExchange>()
 let sweep: NodeJS.Timeout | undefined
 const sweepMs = 100
 
@@ -27,176 +22,179 @@ export function openReply(
   endsAt: number | undefined,
   start: (handler: Dispatcher.DispatchHandler) => void,
 ): Promise<OutboundReply> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return void reject(signal.reason)
-    const body = createBody()
-    let stop: ((reason: Error) => void) | undefined
-    let over = false
-    const abort = () => fail(signal!.reason instanceof Error ? signal!.reason : new Error('aborted'))
-    signal?.addEventListener('abort', abort, { once: true })
-    if (endsAt !== undefined && Number.isFinite(endsAt)) {
-      pending.set(fail, endsAt)
-      sweep ??= setInterval(endLate, sweepMs).unref()
-    }
-    start({
-      onRequestStart(controller) {
-        stop = (reason) => controller.abort(reason)
-        if (over) controller.abort(new Error('aborted'))
-      },
-      onResponseStart(controller, status, headers) {
-        // 1xx answers are announcements; the answer itself follows.
-        if (status < 200) return
-        body.connect(() => controller.resume())
-        resolve({
-          status,
-          headers,
-          body: body.pieces(finish),
-          text: (limit) => body.text(limit, Number(headers['content-length'] ?? 0), finish),
-          discard: () => body.discard(finish),
-        })
-      },
-      onResponseData(controller, chunk) {
-        if (body.push(chunk) > highWater) controller.pause()
-      },
-      onResponseEnd() {
-        release()
-        body.end()
-      },
-      onResponseError(_controller, error) {
-        release()
-        reject(error)
-        body.fail(error)
-      },
+  if (signal?.aborted) return Promise.reject(signal.reason)
+  const exchange = new OutboundExchange(signal, endsAt)
+  start(exchange)
+  return exchange.begun
+}
+
+/**
+ * One exchange as undici's dispatcher tells it, without the streams and signals of its `request`: a chat gateway spends
+ * more on those than on the bytes. It is also the reply, a queue between the socket that pushes and the one reader that
+ * pulls: a single object where a closure for each deed had the garbage collector copy 5 KB of every chat.
+ */
+class OutboundExchange implements OutboundReply {
+  readonly begun: Promise<OutboundReply>
+  readonly endsAt: number
+  status = 0
+  headers: OutboundReply['headers'] = {}
+  readonly #signal: AbortSignal | undefined
+  #resolve!: (reply: OutboundReply) => void
+  #reject!: (reason: unknown) => void
+  /** The connection's side, while there is something to say to it. */
+  #controller: Dispatcher.DispatchController | undefined
+  /** Nothing more will come. */
+  #over = false
+  #failure: { readonly reason: unknown } | undefined
+  #queue: Buffer[] = []
+  #size = 0
+  #wake: (() => void) | undefined
+  #dropping = false
+  #dropped = 0
+
+  constructor(signal: AbortSignal | undefined, endsAt = Number.POSITIVE_INFINITY) {
+    this.#signal = signal
+    this.endsAt = endsAt
+    this.begun = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
     })
+    signal?.addEventListener('abort', this, { once: true })
+    if (endsAt === Number.POSITIVE_INFINITY) return
+    timed.add(this)
+    sweep ??= setInterval(endLate, sweepMs).unref()
+  }
 
-    function release(): void {
-      over = true
-      signal?.removeEventListener('abort', abort)
-      pending.delete(fail)
-      if (pending.size === 0) {
-        clearInterval(sweep)
-        sweep = undefined
-      }
-    }
+  /** The caller's signal, which is the only event that is listened to. */
+  handleEvent(): void {
+    const { reason } = this.#signal!
+    this.fail(reason instanceof Error ? reason : new Error('aborted'))
+  }
 
-    function fail(reason: Error): void {
-      if (over) return
-      release()
-      reject(reason)
-      body.fail(reason)
-      stop?.(reason)
-    }
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#over) controller.abort(new Error('aborted'))
+    else this.#controller = controller
+  }
 
-    /** The reader wants no more. */
-    function finish(): void {
-      if (!over) fail(new Error('no longer wanted'))
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: OutboundReply['headers']): void {
+    // 1xx answers are announcements; the answer itself follows.
+    if (status < 200) return
+    this.status = status
+    this.headers = headers
+    this.#resolve(this)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#dropping) {
+      this.#dropped += chunk.length
+      if (this.#dropped > leftOver) this.#finish()
+      return
     }
-  })
+    this.#queue.push(chunk)
+    this.#size += chunk.length
+    this.#wake?.()
+    if (this.#size > highWater) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    this.#release()
+    this.#wake?.()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#release()
+    this.#break(error)
+  }
+
+  /** Ends the exchange and its connection, unless it is over. */
+  fail(reason: Error): void {
+    if (this.#over) return
+    const controller = this.#controller
+    this.#release()
+    this.#break(reason)
+    controller?.abort(reason)
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return this.#pieces()
+  }
+
+  async text(limit: number): Promise<string> {
+    let seen = Number(this.headers['content-length'] ?? 0)
+    let length = 0
+    const chunks: Buffer[] = []
+    while (seen <= limit && (this.#queue.length > 0 || (await this.#more()))) {
+      length += this.#size
+      seen = Math.max(seen, length)
+      chunks.push(...this.#take())
+    }
+    if (seen > limit) {
+      this.#finish()
+      throw new Error(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
+    }
+    return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')
+  }
+
+  discard(): void {
+    if (this.#over) return
+    // A short rest comes and ends by itself; a long one is cut.
+    this.#dropping = true
+    this.#controller?.resume()
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      while (this.#queue.length > 0 || (await this.#more())) yield* this.#take()
+    } finally {
+      if (!this.#dropping) this.#finish()
+    }
+  }
+
+  /** Waits for bytes; false at the end. Throws what broke the exchange. */
+  async #more(): Promise<boolean> {
+    while (this.#queue.length === 0) {
+      if (this.#failure) throw this.#failure.reason
+      if (this.#over) return false
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = undefined
+    }
+    return true
+  }
+
+  #take(): readonly Buffer[] {
+    const queue = this.#queue
+    const paused = this.#size > highWater
+    this.#queue = []
+    this.#size = 0
+    if (paused) this.#controller?.resume()
+    return queue
+  }
+
+  /** The reader wants no more. */
+  #finish(): void {
+    this.fail(new Error('no longer wanted'))
+  }
+
+  #break(reason: unknown): void {
+    this.#failure ??= { reason }
+    this.#reject(reason)
+    this.#wake?.()
+  }
+
+  #release(): void {
+    this.#over = true
+    this.#controller = undefined
+    this.#signal?.removeEventListener('abort', this)
+    timed.delete(this)
+  }
 }
 
 function endLate(): void {
   const now = performance.now()
-  for (const [fail, endsAt] of pending) if (endsAt <= now) fail(deadlineReached)
-}
-
-interface Body {
-  connect(resume: () => void): void
-  /** Returns the bytes that wait. */
-  push(chunk: Buffer): number
-  end(): void
-  fail(reason: unknown): void
-  pieces(finish: () => void): AsyncIterable<Uint8Array>
-  text(limit: number, announced: number, finish: () => void): Promise<string>
-  discard(finish: () => void): void
-}
-
-/** A queue between the socket that pushes and the one reader that pulls. */
-function createBody(): Body {
-  let queue: Buffer[] = []
-  let size = 0
-  let ended = false
-  let failure: { readonly reason: unknown } | undefined
-  let wake: (() => void) | undefined
-  let resume = () => {}
-  let drop: (() => void) | undefined
-  let dropped = 0
-
-  return {
-    connect(go) {
-      resume = go
-    },
-    push(chunk) {
-      if (drop) {
-        dropped += chunk.length
-        if (dropped > leftOver) drop()
-        return 0
-      }
-      queue.push(chunk)
-      size += chunk.length
-      wake?.()
-      return size
-    },
-    end() {
-      ended = true
-      wake?.()
-    },
-    fail(reason) {
-      failure ??= { reason }
-      wake?.()
-    },
-    async *pieces(finish) {
-      try {
-        for (;;) {
-          if (queue.length === 0 && !(await more())) return
-          const next = queue
-          take()
-          for (const chunk of next) yield chunk
-        }
-      } finally {
-        if (!ended && !drop) finish()
-      }
-    },
-    async text(limit, announced, finish) {
-      let seen = announced
-      const chunks: Buffer[] = []
-      let length = 0
-      while (seen <= limit && (queue.length > 0 || (await more()))) {
-        chunks.push(...queue)
-        length += size
-        seen = Math.max(seen, length)
-        take()
-      }
-      if (seen > limit) {
-        finish()
-        throw new Error(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
-      }
-      return chunks.length === 1 ? chunks[0]!.toString('utf8') : Buffer.concat(chunks).toString('utf8')
-    },
-    discard(finish) {
-      if (ended || failure) return
-      // A short rest comes and ends by itself; a long one is cut.
-      drop = finish
-      resume()
-    },
-  }
-
-  function take(): void {
-    const paused = size > highWater
-    queue = []
-    size = 0
-    if (paused) resume()
-  }
-
-  /** Waits for bytes; false at the end. Throws what broke the exchange. */
-  async function more(): Promise<boolean> {
-    while (queue.length === 0) {
-      if (failure) throw failure.reason
-      if (ended) return false
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      wake = undefined
-    }
-    return true
-  }
+  for (const exchange of timed) if (exchange.endsAt <= now) exchange.fail(deadlineReached)
+  if (timed.size > 0) return
+  clearInterval(sweep)
+  sweep = undefined
 }

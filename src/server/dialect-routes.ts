@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Dialect } from '../chat/dialects/dialect.ts'
+import { dialectFor } from '../chat/dialects/dialects.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
@@ -59,7 +60,6 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   async function converse(exchange: Exchange, id: 'openai-chat' | 'anthropic-messages'): Promise<void> {
     const identity = await identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
     const call = callOf(app, exchange, identity)
-    const { dialectFor } = await import('../chat/dialects/dialects.ts')
     const dialect = dialectFor(id, '')
     const input = parseInput(chat, dialect.readRequest(await readJson(exchange.request, chat.limit!)))
     if (input.stream) return whileLoggedIn(exchange, identity, () => stream(exchange, call, dialect, input))
@@ -142,7 +142,6 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   /** An estimate, since nobody is asked: about four characters are a token of English text. */
   async function countTokens(exchange: Exchange): Promise<void> {
     await identify(exchange, userWithApiKey)
-    const { dialectFor } = await import('../chat/dialects/dialects.ts')
     const body = await readJson(exchange.request, chat.limit!)
     const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
     sendJson(exchange, 200, { input_tokens: estimateTokens(request) })

@@ -37,31 +37,61 @@ export const defaultLimit = 1024 * 1024
 /** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
 const heartbeatMs = 15_000
 
+/** An address line's path and query, neither of them decoded. */
+export function splitTarget(target = '/'): { readonly path: string; readonly search: string } {
+  const mark = target.indexOf('?')
+  return mark < 0 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark + 1) }
+}
+
+/** Begins an answer with what every answer says. `ended` is called once, when the answer is whole or has been cut off. */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
   params: Readonly<Record<string, string>>,
+  ended: () => void = () => {},
 ): Exchange {
-  const target = request.url ?? '/'
-  const mark = target.indexOf('?')
-  const controller = new AbortController()
+  const exchange = new NodeExchange(request, response, params)
   response.once('close', () => {
-    if (!response.writableFinished) controller.abort()
+    if (!response.writableFinished) exchange.abort()
+    ended()
   })
-  const offered = request.headers['x-request-id']
-  const id = typeof offered === 'string' && /^[\w-]{1,64}$/.test(offered) ? offered : randomUUID()
   for (const name in safeHeaders) response.setHeader(name, safeHeaders[name as keyof typeof safeHeaders])
-  response.setHeader('x-request-id', id)
-  return {
-    request,
-    response,
-    id,
-    startedAt: performance.now(),
-    path: mark < 0 ? target : target.slice(0, mark),
-    query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)),
-    params,
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
+  response.setHeader('x-request-id', exchange.id)
+  return exchange
+}
+
+/** What few requests ask for, such as their query, is made when it is asked for. */
+class NodeExchange implements Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  readonly startedAt = performance.now()
+  readonly path: string
+  readonly params: Readonly<Record<string, string>>
+  readonly #search: string
+  readonly #controller = new AbortController()
+
+  constructor(request: IncomingMessage, response: ServerResponse, params: Readonly<Record<string, string>>) {
+    this.request = request
+    this.response = response
+    this.params = params
+    const offered = request.headers['x-request-id']
+    this.id = typeof offered === 'string' && /^[\w-]{1,64}$/.test(offered) ? offered : randomUUID()
+    const { path, search } = splitTarget(request.url)
+    this.path = path
+    this.#search = search
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#search)
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  abort(reason?: AppError): void {
+    this.#controller.abort(reason)
   }
 }
 
