@@ -75,7 +75,8 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
           ['CONTENT', (row) => row.content],
         ]),
       )
-      if (found.mode === 'lexical') note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
+      if (found.mode === 'lexical' && found.results.length > 0)
+        note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
     })
 
   memory
