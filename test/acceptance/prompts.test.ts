@@ -1,16 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { aichatCommand } from '../command.ts'
+import { converse, hasPseudoTerminal } from '../pseudo-terminal.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('questions at a terminal')
 
-/** util-linux's `script` gives a command a terminal of its own. */
-const withTerminal = spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0 ? test : test.skip
+const withTerminal = hasPseudoTerminal ? test : test.skip
 
 withTerminal('a password is asked twice on the terminal, never shown, and the result alone is on stdout', async () => {
   const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
@@ -49,7 +46,7 @@ withTerminal('two passwords that differ change nothing', async () => {
 
 withTerminal('Ctrl-C at a question ends the command with 130, and nothing is done', async () => {
   const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
-  const { code } = await converse(home, ['setup'], [[/Username/, '\x03']])
+  const { code } = await converse(home, ['setup'], [[/Username/, { keys: '\x03' }]])
   assert.is(code, 130)
   assert.not.ok(existsSync(join(home, 'aichat.db')))
   rmSync(home, { recursive: true, force: true })
@@ -64,35 +61,3 @@ withTerminal('--no-input asks nothing, also at a terminal', async () => {
 })
 
 test.run()
-
-/** Runs a command at a terminal, its stdout in a file, and answers its questions as they appear. */
-async function converse(
-  home: string,
-  words: readonly string[],
-  answers: readonly (readonly [question: RegExp, answer: string])[],
-): Promise<{ code: number | null; shown: string; stdout: string }> {
-  const file = join(home, 'stdout')
-  const command = `${[...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')} > '${file}'`
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, TERM: 'xterm' },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let shown = ''
-  let waiting = [...answers]
-  let seen = 0
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text
-    const [question, answer] = waiting[0] ?? []
-    if (!question?.test(plain(shown.slice(seen)))) return
-    seen = shown.length
-    waiting = waiting.slice(1)
-    child.stdin.write(answer === '\x03' ? answer : `${answer}\r`)
-  })
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, shown: plain(shown), stdout: readFileSync(file, 'utf8') }
-}
-
-/** What a terminal shows, without what moves its cursor and colours it. */
-function plain(text: string): string {
-  return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
-}
