@@ -119,17 +119,10 @@ export interface Candidate {
   readonly terms: string
   /** Terms of who said it and when. */
   readonly about: string
-  /** What was said around it in the same conversation, nearest first. */
-  readonly around: readonly Neighbour[]
+  /** What was said around it in the same conversation, as `writeContext` has written it. */
+  readonly context: string
   /** With the query's vector; absent where the memory has none in that space, or was asked for none. */
   readonly cosine?: number
-}
-
-/** A memory before (negative distance) or after another in the same conversation. */
-export interface Neighbour {
-  readonly distance: number
-  readonly question: boolean
-  readonly terms: string
 }
 
 /** Where memories are kept: text, search index and vectors agree at all times, since each write is one transaction. */

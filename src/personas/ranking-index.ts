@@ -1,4 +1,4 @@
-import { type Metadata, type Neighbour, speakerOf } from './memory.ts'
+import { type Metadata, speakerOf } from './memory.ts'
 import { termsOf } from './ranking-terms.ts'
 
 /** How many memories before and after one count as what was said around it. */
@@ -6,6 +6,14 @@ export const reach = 3
 
 /** Memories further apart than this (milliseconds) are no part of one exchange, whatever conversation they belong to. */
 export const gap = 3_600_000
+
+/** A memory before (negative distance) or after another in the same conversation. */
+export interface Neighbour {
+  readonly distance: number
+  readonly question: boolean
+  /** Its terms, a space between them. */
+  readonly terms: string
+}
 
 /** The terms of who said a memory and when; questions ask for both in words. */
 export function aboutTerms(memory: { readonly timestamp: number; readonly metadata: Metadata }): string {
@@ -30,15 +38,11 @@ export function writeContext(neighbours: readonly Neighbour[]): string {
     .join('\n')
 }
 
-/** The neighbours that `writeContext` wrote. */
-export function readContext(text: string): Neighbour[] {
-  if (text === '') return []
-  return text.split('\n').map((line) => {
-    const end = line.indexOf(' ')
-    const question = line[end - 1] === '?'
-    const steps = question ? end - 1 : end
-    return { distance: line.startsWith('<') ? -steps : steps, question, terms: line.slice(end + 1) }
-  })
+/** What the mark of a line of context says of that neighbour. @param mark what stands before the line's first space */
+export function readMark(mark: string): Pick<Neighbour, 'distance' | 'question'> {
+  const question = mark.endsWith('?')
+  const steps = mark.length - Number(question)
+  return { distance: mark.startsWith('<') ? -steps : steps, question }
 }
 
 const months = 'January February March April May June July August September October November December'.split(' ')

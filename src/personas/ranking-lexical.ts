@@ -1,5 +1,5 @@
 import { type Candidate, conversationOf, type Found } from './memory.ts'
-import { isQuestion } from './ranking-index.ts'
+import { isQuestion, readMark } from './ranking-index.ts'
 
 /** What counts how much in the lexical score. */
 export interface Weights {
@@ -71,29 +71,37 @@ export function scoreTerms(found: Found, query: string, terms: readonly string[]
   const asksTime = timeQuestion.test(query)
   return found.candidates.map((candidate, index) => {
     const name = conversationOf(candidate.entry.metadata)
-    const credit = creditFor(matches[index]!, talks.get(name), name === '' ? chosen.unnamed : 1, chosen)
-    const score = telling.reduce((sum, worth, at) => sum + worth * credit(at), 0)
+    const credits = creditsOf(matches[index]!, talks.get(name), name === '' ? chosen.unnamed : 1, chosen)
+    const score = telling.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
     return (score / total) * manner(candidate, asksTime, chosen)
   })
 }
 
-/** How strongly each asked term stands in a memory and around it: saturated term frequencies from 0 to 1. */
+/** How strongly each asked term stands in a memory and around it. */
 interface Matches {
+  /** Saturated frequencies, from 0 to 1. */
   readonly own: readonly number[]
-  readonly about: readonly boolean[]
-  /** The neighbours with any of the terms. */
-  readonly around: readonly { readonly distance: number; readonly question: boolean; readonly own: readonly number[] }[]
+  /** How often. */
+  readonly about: readonly number[]
+  /** What it earns by its neighbours one, two, three steps away, by that step. */
+  readonly near: readonly (readonly number[])[]
 }
 
-function matchesOf({ terms, about, around }: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
-  return {
-    own: saturated(terms, asked, meanLength, chosen) ?? nothing(asked.size),
-    about: (counts(about, asked) ?? nothing(asked.size)).map((count) => count > 0),
-    around: around.flatMap(({ distance, question, terms: others }) => {
-      const own = saturated(others, asked, meanLength, chosen)
-      return own ? [{ distance, question, own }] : []
-    }),
-  }
+function matchesOf({ terms, about, context }: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
+  const near = chosen.near.map(() => nothing(asked.size))
+  eachLine(context, asked, (counts, start, end) => {
+    const terms = context.indexOf(' ', start) + 1
+    const { distance, question } = readMark(context.slice(start, terms - 1))
+    const step = Math.abs(distance) - 1
+    const worth = (chosen.near[step] ?? 0) + (distance === -1 && question ? chosen.asked : 0)
+    saturate(counts, end - terms, meanLength, chosen)
+    counts.forEach((share, at) => {
+      if (share > 0 && near[step]) near[step][at]! += share * worth
+    })
+  })
+  const own = countsIn(terms, asked)
+  saturate(own, terms.length, meanLength, chosen)
+  return { own, about: countsIn(about, asked), near }
 }
 
 /** How a query's terms are found in texts of terms: by one expression, which is far quicker than parting the texts. */
@@ -107,51 +115,72 @@ interface Asked {
 function askedFor(terms: readonly string[]): Asked {
   return {
     size: terms.length,
-    pattern: new RegExp(`(?<![^ ])(?:${terms.join('|')})(?![^ ])`, 'gu'),
+    pattern: new RegExp(`(?<![^ ])(?:${terms.join('|')})(?![^ \\n])`, 'g'),
     places: new Map(terms.map((term, at) => [term, at])),
   }
 }
 
-/** How often each term stands in a text; undefined when none does. */
-function counts(text: string, { pattern, places, size }: Asked): number[] | undefined {
-  const found = text.match(pattern)
-  if (!found) return undefined
-  const result = nothing(size)
-  for (const term of found) result[places.get(term)!]!++
-  return result
+/** How often each term stands in a text without lines. */
+function countsIn(text: string, asked: Asked): number[] {
+  let found: number[] | undefined
+  eachLine(text, asked, (counts) => {
+    found = counts
+  })
+  return found ?? nothing(asked.size)
 }
 
-/** BM25's tf / (k1 + tf) with the frequency divided by the relative length; undefined when no term stands there. */
-function saturated(text: string, asked: Asked, meanLength: number, { k1, b }: Weights): number[] | undefined {
-  const length = 1 - b + (b * text.length) / Math.max(1, meanLength)
-  return counts(text, asked)?.map((count) => count / length / (k1 + count / length))
+/** Hands over how often each term stands in a line, and where that begins and ends, for the lines with any of them. */
+function eachLine(
+  text: string,
+  { pattern, places, size }: Asked,
+  take: (counts: number[], start: number, end: number) => void,
+): void {
+  let counts: number[] | undefined
+  let start = 0
+  let end = -1
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    if (match.index > end) {
+      if (counts) take(counts, start, end)
+      start = text.lastIndexOf('\n', match.index) + 1
+      end = text.indexOf('\n', match.index)
+      if (end < 0) end = text.length
+      counts = nothing(size)
+    }
+    counts![places.get(match[0])!]!++
+  }
+  if (counts) take(counts, start, end)
+}
+
+/** BM25's tf / (k1 + tf) with the frequency divided by the relative length; in place. */
+function saturate(counts: number[], characters: number, meanLength: number, { k1, b }: Weights): void {
+  const length = 1 - b + (b * characters) / Math.max(1, meanLength)
+  for (let at = 0; at < counts.length; at++) {
+    const share = counts[at]! / length
+    if (share > 0) counts[at] = share / (k1 + share)
+  }
 }
 
 function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
-/** What a memory earns for a term: in full for its own text, less for what stands around it, ever less for more of it. */
-function creditFor(
-  { own, about, around }: Matches,
+/** What a memory earns for each term: in full for its own text, less for what stands around it, ever less for more of it. */
+function creditsOf(
+  { own, about, near }: Matches,
   talk: readonly boolean[] | undefined,
   neighbours: number,
   chosen: Weights,
-): (at: number) => number {
-  return (at) => {
-    let credit = own[at]! + (about[at] ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
-    let left = own[at]! > 0 ? chosen.rest * neighbours : neighbours
-    chosen.near.forEach((weight, step) => {
-      let gained = 0
-      for (const { distance, question, own: theirs } of around) {
-        if (Math.abs(distance) !== step + 1 || theirs[at] === 0) continue
-        gained += theirs[at]! * (weight + (distance === -1 && question ? chosen.asked : 0))
-      }
-      credit += gained * left
-      if (gained > 0) left *= chosen.rest
-    })
+): number[] {
+  return own.map((share, at) => {
+    let credit = share + (about[at]! > 0 ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
+    let left = share > 0 ? chosen.rest * neighbours : neighbours
+    for (const gained of near) {
+      credit += gained[at]! * left
+      if (gained[at]! > 0) left *= chosen.rest
+    }
     return credit
-  }
+  })
 }
 
 /** Which terms the candidates of a conversation hold together; memories of no named conversation have none. */

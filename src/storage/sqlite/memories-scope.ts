@@ -24,13 +24,18 @@ export function rangeOf(scopeId: number): NumberRange {
   return { low: scopeId * width, high: scopeId * width + width - 1 }
 }
 
+/**
+ * A term as the full-text index knows it: with its scope's number before it, so that a scope has posting lists of its own.
+ * The view `memory_indexed` writes the same. No term holds a dot, so no two scopes' terms are alike.
+ */
+export function indexedTerm(scopeId: number, term: string): string {
+  return `${scopeId}·${term}`
+}
+
 /** The scope's row, or undefined where nothing was ever stored. */
 export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
-  return db
-    .prepare<[string, string], ScopeRow>(
-      'SELECT scope_id, last_number, memories, length FROM memory_scope WHERE persona_id = ? AND user_id = ?',
-    )
-    .get(scope.personaId, scope.userId)
+  const find = finders.get(db) ?? prepareFinder(db)
+  return find.get(scope.personaId, scope.userId)
 }
 
 /**
@@ -45,6 +50,17 @@ export function makeScope(db: Database, scope: Scope): ScopeRow {
   const row = findScope(db, scope)
   if (!row) throw new AppError('not_found', `No persona "${scope.personaId}"`)
   return row
+}
+
+/** Asked by every deed, so prepared once. */
+const finders = new WeakMap<Database, ReturnType<typeof prepareFinder>>()
+
+function prepareFinder(db: Database) {
+  const find = db.prepare<[string, string], ScopeRow>(
+    'SELECT scope_id, last_number, memories, length FROM memory_scope WHERE persona_id = ? AND user_id = ?',
+  )
+  finders.set(db, find)
+  return find
 }
 
 /** The next `count` numbers of a scope. */

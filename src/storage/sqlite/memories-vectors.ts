@@ -1,6 +1,6 @@
 import type { EmbeddingSpace, Vector } from '../../personas/memory.ts'
 import type { Database } from './database.ts'
-import { rangeOf } from './memories-scope.ts'
+import { rangeOf, type ScopeRow } from './memories-scope.ts'
 
 interface SpaceRow {
   readonly space_id: number
@@ -9,16 +9,28 @@ interface SpaceRow {
   readonly dimension: number
 }
 
+/**
+ * Components up to which a scope's vectors are all compared, half a millisecond's work. Where there are more, the nearest by
+ * their sketches are compared: an exact scan of what an inexact one has chosen.
+ */
+const exactComponents = 2 ** 19
+
+/** How many of the nearest by sketch are compared exactly: a few times what is asked, and a share of a large scope. */
+function sketched(limit: number, memories: number): number {
+  return 3 * limit + (memories >> 6)
+}
+
 /** The vectors of memories. Every method expects to run inside the caller's transaction. */
 export function createVectorIndex(db: Database) {
   const spaces = new Map<string, number>()
   const findSpace = db.prepare<[string], SpaceRow>('SELECT * FROM embedding_space WHERE key = ?')
   const readSpace = db.prepare<[number], SpaceRow>('SELECT * FROM embedding_space WHERE space_id = ?')
   const put = db.prepare('INSERT OR REPLACE INTO memory_vector (memory_id, space_id, vector) VALUES (?, ?, ?)')
+  const putSketch = db.prepare('INSERT OR REPLACE INTO memory_sketch (memory_id, space_id, bits) VALUES (?, ?, ?)')
   const read = db.prepare<[number], { space_id: number; vector: Buffer }>(
     'SELECT space_id, vector FROM memory_vector WHERE memory_id = ?',
   )
-  // Over an ordinary table an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema). Between
+  // Over ordinary tables an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema). Between
   // unit vectors the Euclidean distance says the same as the cosine and costs a third less.
   const nearest = db
     .prepare<[Buffer, number, number, number, number], [number, number]>(
@@ -26,6 +38,12 @@ export function createVectorIndex(db: Database) {
         WHERE memory_id BETWEEN ? AND ? AND +space_id = ? ORDER BY distance LIMIT ?`,
     )
     .raw()
+  const nearestSketches = db
+    .prepare<[number, number, number, Buffer, number], number>(
+      `SELECT memory_id FROM memory_sketch WHERE memory_id BETWEEN ? AND ? AND space_id = ?
+        ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?)) LIMIT ?`,
+    )
+    .pluck()
   const some = db
     .prepare<[Buffer, string, number, number, number], [number, number]>(
       `SELECT memory_id, vec_distance_l2(vector, ?) FROM json_each(?) AS asked CROSS JOIN memory_vector
@@ -36,7 +54,9 @@ export function createVectorIndex(db: Database) {
 
   return {
     put(number: number, vector: Vector): void {
-      put.run(number, makeSpace(vector.space), bytesOf(vector.values))
+      const space = makeSpace(vector.space)
+      put.run(number, space, bytesOf(vector.values))
+      putSketch.run(number, space, sketchOf(vector.values))
     },
 
     read(number: number): Vector | undefined {
@@ -48,16 +68,22 @@ export function createVectorIndex(db: Database) {
     },
 
     /** The nearest memories of a scope and, whether near or not, the cosines of the others asked for. */
-    search(scopeId: number, query: Vector, others: readonly number[], limit: number): Map<number, number> {
+    search(scope: ScopeRow, query: Vector, others: readonly number[], limit: number): Map<number, number> {
       const space = spaceId(query.space.key)
       if (space === undefined) return new Map()
-      const { low, high } = rangeOf(scopeId)
+      const { low, high } = rangeOf(scope.scope_id)
       const bytes = bytesOf(query.values)
-      const near = nearest.all(bytes, low, high, space, limit)
-      const known = new Set(near.map(([number]) => number))
-      const left = JSON.stringify(others.filter((number) => !known.has(number)))
-      const rest = some.all(bytes, left, low, high, space)
-      return new Map([...near, ...rest].map(([number, distance]) => [number, 1 - distance ** 2 / 2]))
+      const cosines = (numbers: readonly number[]) =>
+        some.all(bytes, JSON.stringify(numbers), low, high, space).map(withCosine)
+      if (scope.memories * query.values.length <= exactComponents) {
+        const near = nearest.all(bytes, low, high, space, limit).map(withCosine)
+        const known = new Set(near.map(([number]) => number))
+        return new Map([...near, ...cosines(others.filter((number) => !known.has(number)))])
+      }
+      const wanted = new Set(others)
+      const chosen = nearestSketches.all(low, high, space, sketchOf(query.values), sketched(limit, scope.memories))
+      const compared = cosines([...new Set([...others, ...chosen])]).sort(([, a], [, b]) => b - a)
+      return new Map(compared.filter(([number], place) => place < limit || wanted.has(number)))
     },
 
     spaceId,
@@ -89,12 +115,29 @@ export function createVectorIndex(db: Database) {
 
 export type VectorIndex = ReturnType<typeof createVectorIndex>
 
+/** Between unit vectors the cosine follows from the Euclidean distance. */
+function withCosine([number, distance]: [number, number]): [number, number] {
+  return [number, 1 - distance ** 2 / 2]
+}
+
+/**
+ * The signs of a vector's components, eight to a byte. What two sketches differ in grows with the angle between their vectors
+ * (Charikar, "Similarity estimation techniques from rounding algorithms", 2002).
+ */
+export function sketchOf(values: Float32Array): Buffer {
+  const bits = Buffer.alloc(Math.ceil(values.length / 8))
+  values.forEach((value, at) => {
+    if (value > 0) bits[at >> 3]! |= 1 << (at & 7)
+  })
+  return bits
+}
+
 /** Little-endian float32, which is what sqlite-vec reads. */
 function bytesOf(values: Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength)
 }
 
-/** A copy: the database's buffer need not be aligned. */
-function valuesOf(bytes: Buffer): Float32Array {
+/** The numbers of a stored vector. A copy: the database's buffer need not be aligned. */
+export function valuesOf(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer)
 }

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import {
-  type Candidate,
   categoryOf,
   conversationOf,
   type Eviction,
@@ -20,6 +19,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory.ts'
 import type { Database } from './database.ts'
+import { createPostings } from './memories-postings.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
@@ -33,6 +33,18 @@ interface Row {
   importance: number
   metadata: string
 }
+
+type FoundRow = [
+  terms: string,
+  about: string,
+  context: string,
+  memory_id: number,
+  id: string,
+  content: string,
+  timestamp: number,
+  importance: number,
+  metadata: string,
+]
 
 export interface Added {
   readonly entries: readonly MemoryEntry[]
@@ -71,6 +83,7 @@ export function createMemoryStore(db: Database): MemoryStore {
 /** The same by plain calls, for transactions that span several stores; each expects to run inside one. */
 export function memoryRows(db: Database) {
   const text = createTextIndex(db)
+  const postings = createPostings(db)
   const vectors = createVectorIndex(db)
   const columns = 'memory_id, id, content, timestamp, importance, metadata'
   const byId = db.prepare<[number, string], Row>(`SELECT ${columns} FROM memory WHERE scope_id = ? AND id = ?`)
@@ -78,6 +91,13 @@ export function memoryRows(db: Database) {
   const byNumbers = db.prepare<[string, number], Row>(
     `SELECT ${columns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
   )
+  const found = db
+    .prepare<[string, number], FoundRow>(
+      `SELECT terms, about, context, memory_id, memory.id, content, timestamp, importance, metadata
+         FROM json_each(?) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
+        WHERE memory_id = asked.value AND +scope_id = ?`,
+    )
+    .raw()
   const insert = db.prepare(
     `INSERT INTO memory (memory_id, scope_id, id, content, digest, timestamp, importance, category, pinned, conversation,
        metadata) VALUES (@memory_id, @scope_id, @id, @content, @digest, @timestamp, @importance, @category, @pinned,
@@ -258,16 +278,14 @@ export function memoryRows(db: Database) {
   function search(scope: Scope, query: SearchQuery): Found {
     const row = findScope(db, scope)
     if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
-    const { frequencies, best } = text.postings(row.scope_id, row.memories, query.terms, query.candidates)
-    const cosines = query.vector && vectors.search(row.scope_id, query.vector, best, Math.ceil(query.candidates / 2))
+    const { frequencies, best } = postings.find(row, query.terms, query.candidates)
+    const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2))
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
-    const texts = new Map(text.texts(numbers).map((each) => [each.memory_id, each]))
-    const candidates = rowsOf(row.scope_id, numbers).flatMap((each): Candidate[] => {
-      const indexed = texts.get(each.memory_id)
-      if (!indexed) return []
-      const { terms, about, around } = indexed
-      const cosine = cosines?.get(each.memory_id)
-      return [{ entry: entryOf(scope, each), terms, about, around, ...(cosine !== undefined && { cosine }) }]
+    const candidates = found.all(JSON.stringify(numbers), row.scope_id).map(([terms, about, context, ...fields]) => {
+      const [memory_id, id, content, timestamp, importance, metadata] = fields
+      const cosine = cosines?.get(memory_id)
+      const entry = entryOf(scope, { memory_id, id, content, timestamp, importance, metadata })
+      return { entry, terms, about, context, ...(cosine !== undefined && { cosine }) }
     })
     return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
   }

@@ -1,0 +1,85 @@
+import { inverseFrequency } from '../../personas/ranking-lexical.ts'
+import type { Database } from './database.ts'
+import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
+
+/** What the index says of a query before anything is ranked. */
+export interface Postings {
+  /** For each asked term: in how many memories' own text it stands. */
+  readonly frequencies: readonly number[]
+  /** The numbers of the memories that match best. */
+  readonly best: readonly number[]
+}
+
+/**
+ * How many memories one term may bring, the newest first. A term in more of them tells little, and whatever it tells of a
+ * memory that another term brings is seen when that is ranked: this bounds what a search costs in a large scope.
+ */
+const mostPostings = 2000
+
+/** Looks terms up in the full-text index. Expects to run inside the caller's transaction. */
+export function createPostings(db: Database) {
+  // All lists of a query in one statement, each as one text: a row per posting would cost more than finding it.
+  const lists = db
+    .prepare<[object], string>(
+      `SELECT (SELECT json_group_array(number) FROM (
+           SELECT rowid - @low AS number FROM memory_text
+            WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ORDER BY rowid DESC LIMIT @most))
+         FROM json_each(@asked) AS asked ORDER BY asked.key`,
+    )
+    .pluck()
+
+  return {
+    /**
+     * Counts the terms in the scope and gathers the memories whose terms, and those around them, are worth most together.
+     * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
+     */
+    find(scope: ScopeRow, terms: readonly string[], limit: number): Postings {
+      const { low } = rangeOf(scope.scope_id)
+      const own = read(scope, terms, 'content')
+      const frequencies = own.map((numbers) => frequencyOf(numbers, scope))
+      const worth = frequencies.map((frequency) => inverseFrequency(scope.memories, frequency))
+      const scores = new Map<number, number>()
+      const credit = (found: readonly (readonly number[])[], share: number) => {
+        found.forEach((numbers, at) => {
+          const gained = share * worth[at]!
+          for (const number of numbers) scores.set(number, (scores.get(number) ?? 0) + gained)
+        })
+      }
+      credit(own, 1)
+      credit(read(scope, terms, 'about'), 0.5)
+      const telling = terms.filter((_, at) => own[at]!.length < mostPostings)
+      credit(read(scope, telling, 'context'), 0.4)
+      return { frequencies, best: highest(scores, limit).map((number) => low + number) }
+    },
+  }
+
+  /** For each term the memories with it in that column, as their numbers within the scope. */
+  function read(scope: ScopeRow, terms: readonly string[], column: 'content' | 'about' | 'context'): number[][] {
+    if (terms.length === 0) return []
+    const asked = terms.map((term) => `{${column}} : "${indexedTerm(scope.scope_id, term)}"`)
+    const { low, high } = rangeOf(scope.scope_id)
+    const found = lists.all({ low, high, most: mostPostings, asked: JSON.stringify(asked) })
+    return found.map((list) => JSON.parse(list) as number[])
+  }
+}
+
+/** In how many memories of the scope a term stands; where the list was cut off, as many as its part of the scope suggests. */
+function frequencyOf(numbers: readonly number[], scope: ScopeRow): number {
+  if (numbers.length < mostPostings) return numbers.length
+  const covered = (numbers[0]! - numbers.at(-1)! + 1) / scope.last_number
+  return Math.min(scope.memories, Math.round(numbers.length / covered))
+}
+
+/** The keys with the highest values; of equal ones the greater keys, which are the newer memories. */
+function highest(scores: ReadonlyMap<number, number>, limit: number): number[] {
+  if (scores.size <= limit) return [...scores.keys()]
+  // Finding the value at the limit by a sort of plain numbers spares a sort of pairs.
+  const least = Float64Array.from(scores.values()).sort()[scores.size - limit]!
+  const above: number[] = []
+  const equal: number[] = []
+  for (const [number, score] of scores) {
+    if (score > least) above.push(number)
+    else if (score === least) equal.push(number)
+  }
+  return [...above, ...equal.sort((a, b) => b - a).slice(0, limit - above.length)]
+}
