@@ -117,7 +117,13 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     if ((status === 200 || (status === 206 && at !== undefined && at <= from)) && at !== undefined) {
       const length = number(headers['content-length'])
       const total = status === 206 ? rangeTotal(headers['content-range']) : length
-      return { bytes: told.bytes ?? total, digest: told.digest, from: at, body: reply.body, discard: reply.discard }
+      return {
+        bytes: told.bytes ?? total,
+        digest: told.digest,
+        from: at,
+        body: reply.body,
+        discard: () => reply.discard(),
+      }
     }
     const wait = waitOf(headers['retry-after'])
     reply.discard()
