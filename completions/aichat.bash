@@ -110,7 +110,7 @@ _aichat() {
       ;;
     'models pull')
       commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+      flags='--non-commercial -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
       kind=''
       ;;
     'models remove')

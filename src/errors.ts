@@ -68,8 +68,21 @@ export class AppError extends Error {
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
-  if (code === 'ENOSPC' || code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown })
-  if (code === 'EIO' || code === 'EROFS' || (typeof code === 'string' && code.startsWith('SQLITE_IOERR')))
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL')
+    return new AppError('io', 'The disk is full', { cause: thrown })
+  if (isRefusedPath(thrown))
+    return new AppError('io', 'A file or folder of aichat may not be read or written', {
+      details: ['Check who owns it and what its permissions are'],
+      cause: thrown,
+    })
+  if (typeof code === 'string' && /^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
+    return new AppError('io', 'The database may not be opened or written', {
+      details: ['Check who owns its folder and what its permissions are'],
+      cause: thrown,
+    })
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return new AppError('io', 'Too many files are open', { details: ['Raise the limit: ulimit -n'], cause: thrown })
+  if (code === 'EIO' || (typeof code === 'string' && code.startsWith('SQLITE_IOERR')))
     return new AppError('io', 'The disk could not be read or written', { cause: thrown })
   if (code === 'SQLITE_NOTADB' || String(code).startsWith('SQLITE_CORRUPT'))
     return new AppError('configuration', 'The database is damaged', {
@@ -77,6 +90,13 @@ export function toAppError(thrown: unknown): AppError {
       cause: thrown,
     })
   return new AppError('internal', 'Internal server error', { cause: thrown })
+}
+
+/** A path that the system refused to this user; a folder that cannot be made is one too, whatever the reason. */
+function isRefusedPath(thrown: unknown): boolean {
+  const { code, path, syscall } = (thrown ?? {}) as { code?: unknown; path?: unknown; syscall?: unknown }
+  if (typeof path !== 'string') return false
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(String(code)) || syscall === 'mkdir'
 }
 
 /** Whether a text is the code of a failure, and of one with this HTTP status: what another aichat's answer says of itself. */

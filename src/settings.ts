@@ -36,7 +36,6 @@ export interface Settings {
   readonly persona: string | undefined
   readonly voice: string | undefined
   readonly noInput: boolean
-  readonly noColor: boolean
 }
 
 export interface Paths {
@@ -153,7 +152,6 @@ export function readSettings(
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
-    noColor: Boolean(environment['NO_COLOR']) || environment['TERM'] === 'dumb',
   }
   if (problems.length > 0) throw new AppError('configuration', 'The settings make no sense', { details: problems })
   return Object.freeze(settings)
@@ -223,10 +221,10 @@ export function readSettingsFile(paths: Paths): Readonly<Record<string, unknown>
     if (typeof content === 'object' && content !== null && !Array.isArray(content))
       return content as Record<string, unknown>
   } catch (reason) {
-    if ((reason as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new AppError('configuration', `The settings file ${path} cannot be read: mend or remove it`, {
-      cause: reason,
-    })
+    const { code } = reason as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    const advice = code === undefined ? 'mend or remove it' : `the system says ${code}`
+    throw new AppError('configuration', `The settings file ${path} cannot be read: ${advice}`, { cause: reason })
   }
   throw new AppError('configuration', `The settings file ${path} must hold a JSON object`)
 }

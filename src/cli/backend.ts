@@ -1,12 +1,14 @@
 import { openApp } from '../app.ts'
 import { askInProcess, localOwner, type Who } from '../operations/ask.ts'
 import type { Caller } from '../operations/operation.ts'
-import type { Backend, Cli } from './cli.ts'
+import { type Backend, type Cli, note } from './cli.ts'
 import { findServer, findToken } from './contexts.ts'
 
 /** Where this command's questions go: to a server that was named or logged in to, else to the core in this process. */
 export async function openBackend(cli: Cli): Promise<Backend> {
   const target = await findServer(cli)
+  if (cli.globals().verbose)
+    note(cli, `aichat: ${target ? `asking ${target.url}` : `working on ${(await cli.settings()).paths.data}`}`)
   return target ? openServerBackend(cli, target) : openLocalBackend(cli)
 }
 

@@ -99,11 +99,14 @@ async function streamAnswer(cli: Cli, request: ReturnType<typeof input>): Promis
   return text
 }
 
-/** Says on stderr what a reader of the answer should know: that somebody else answered, and why. */
+/** Says on stderr what a reader of the answer should know: that somebody else answered, and why; with -v who in any case. */
 function remark(cli: Cli, report: Report): void {
   for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
-  if (!report.fallback) return
   const who = report.plugin ?? `the local runner (${report.model})`
+  if (!report.fallback) {
+    if (cli.globals().verbose) note(cli, `aichat: answered by ${report.plugin ? `${who} (${report.model})` : who}`)
+    return
+  }
   for (const { plugin, runner, outcome, error } of report.attempts) {
     if (outcome === 'failed') note(cli, `aichat: ${plugin ?? runner} failed: ${String(error)}`)
   }

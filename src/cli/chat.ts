@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Cli } from './cli.ts'
+import { type Cli, parseNumber } from './cli.ts'
 
 export interface ChatOptions {
   readonly model?: string
@@ -43,9 +43,4 @@ export function addChatCommand(program: Command, cli: Cli): void {
       const { runChat } = await import('./chat-run.ts')
       await runChat(cli, words.join(' '), options)
     })
-}
-
-/** What is no number becomes NaN, which the operation's schema refuses by name. */
-function parseNumber(text: string): number {
-  return text.trim() === '' ? Number.NaN : Number(text)
 }

@@ -1,7 +1,9 @@
+import { InvalidArgumentError } from 'commander'
 import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { Ask, AskStream, Operation } from '../operations/operation.ts'
 import type { Settings } from '../settings.ts'
+import { coloured } from './colour.ts'
 import type { Io } from './io.ts'
 
 /** The flags that every command takes, before or after its name. */
@@ -24,6 +26,8 @@ export interface Globals {
 /** What a command gets: the terminal, the flags, and the way to the core. Nothing is opened before it is asked for. */
 export interface Cli {
   readonly io: Io
+  /** Help and version that were asked for, written once the command line is read. */
+  readonly shown: string[]
   /** The exit code of a command that ends well: 0, or 1 where a check found something. */
   exit: number
   /** True for a command whose ordinary end is a signal. */
@@ -66,15 +70,13 @@ export function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Col
   if (rows.length === 0) return ''
   const all = [columns.map(([heading]) => heading), ...cells]
   const widths = columns.map((_, index) => Math.max(...all.map((line) => width(line[index]!))))
-  return all
-    .map(
-      (line) =>
-        `${line
-          .map((cell, index) => (index === line.length - 1 ? cell : cell + ' '.repeat(widths[index]! - width(cell))))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
+  const [headings = '', ...lines] = all.map((line) =>
+    line
+      .map((cell, index) => (index === line.length - 1 ? cell : cell + ' '.repeat(widths[index]! - width(cell))))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [coloured(cli, 'stdout', 'bold', headings), ...lines].map((line) => `${line}\n`).join('')
 }
 
 /** Characters, not bytes; wide scripts count double as terminals draw them. */
@@ -137,11 +139,28 @@ export class Interrupted extends Error {
   }
 }
 
-/** Milliseconds of a duration as people write it: `30`, `30s`, `2m`, `500ms`. */
+/** The longest time that a timer takes, about 24 days: milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
+/** Milliseconds of a duration as people write it: `30`, `30s`, `2m`, `500ms`. Throws `usage` for anything else. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.trim())
   const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
   const value = match ? Number(match[1]) * factors[(match[2] ?? 's') as keyof typeof factors] : Number.NaN
   if (!(value > 0)) throw new AppError('usage', `"${text}" is no duration: write 30s, 2m or 500ms`)
+  return Math.min(value, longestTimer)
+}
+
+/** The number that a flag was given; what is none is a usage error that names the flag. */
+export function parseNumber(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(value)) throw new InvalidArgumentError('Give a number')
+  return value
+}
+
+/** The count that a flag was given, 1 or more; anything else is a usage error that names the flag. */
+export function parseCount(text: string): number {
+  const value = parseNumber(text)
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Give a whole number, 1 or more')
   return value
 }

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../errors.ts'
@@ -76,6 +77,8 @@ function known(name: string): SettingName {
 
 /** The settings file, written atomically by conf; names hold dots and are no paths. */
 function store(folder: string): Conf<Record<string, string>> {
+  // conf would make the folder readable by everybody.
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return new Conf<Record<string, string>>({
     cwd: folder,
     configName: 'config',

@@ -8,7 +8,7 @@ export interface Io {
   readonly stdinIsTerminal: boolean
   readonly stdoutIsTerminal: boolean
   readonly stderrIsTerminal: boolean
-  /** Columns of the terminal; 80 where there is none. */
+  /** Columns of the terminal, else what COLUMNS says, else 80. */
   readonly columns: number
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
@@ -46,7 +46,7 @@ export function processIo(): Io {
     stdinIsTerminal: process.stdin.isTTY === true,
     stdoutIsTerminal: process.stdout.isTTY === true,
     stderrIsTerminal: process.stderr.isTTY === true,
-    columns: process.stdout.columns || process.stderr.columns || 80,
+    columns: process.stdout.columns || process.stderr.columns || Number(process.env['COLUMNS']) || 80,
     signal: controller.signal,
     stdin: process.stdin,
     stderr: process.stderr,

@@ -1,13 +1,13 @@
-import { Command, CommanderError, Option } from 'commander'
-import { AppError, toAppError } from '../errors.ts'
+import { Command, Help, Option } from 'commander'
 import type { Operation } from '../operations/operation.ts'
 import { version } from '../version.ts'
 import { addAccountCommands } from './account.ts'
 import { addChatCommand } from './chat.ts'
-import { type Cli, type Globals, Interrupted, parseDuration } from './cli.ts'
+import { type Cli, type Globals, parseDuration } from './cli.ts'
 import { addConfigCommands } from './config.ts'
+import { report, signalExit, UsageError } from './failure.ts'
 import { addHelpCommands } from './help.ts'
-import { type Io, processIo, terminated } from './io.ts'
+import { type Io, processIo } from './io.ts'
 import { addModelCommands } from './models.ts'
 import { addPersonaCommands } from './persona.ts'
 import { addPluginCommands } from './plugin.ts'
@@ -28,13 +28,19 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
     const program = buildProgram(cli)
     const words = withPrompt(argv, program, io)
     if (words.length === 0) program.outputHelp()
-    else await program.parseAsync(words, { from: 'user' })
-    return io.signal.aborted && !cli.endsWithSignal ? stopped(io) : cli.exit
+    else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
+    await cli.io.out(cli.shown.join(''))
+    return io.signal.aborted && !cli.endsWithSignal ? signalExit(io) : cli.exit
   } catch (thrown) {
-    return report(thrown, cli)
+    return report(thrown, cli, argv)
   } finally {
     await close()
   }
+}
+
+/** commander leaves a command by throwing also when it has shown the help or the version, as it was asked to. */
+function unlessShown(thrown: unknown): void {
+  if (!(thrown instanceof UsageError) || thrown.thrown.exitCode !== 0) throw thrown
 }
 
 /** The command tree with its actions bound to a session; also read by help, completion, the manual and the tests. */
@@ -44,22 +50,28 @@ export function buildProgram(cli: Cli): Command {
     .usage('[flags] COMMAND')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .exitOverride()
-    .configureOutput({ writeOut: (text) => void cli.io.out(text), writeErr: (text) => cli.io.err(text.trimEnd()) })
-    .configureHelp({ helpWidth: Math.max(60, Math.min(cli.io.columns || 80, 110)) })
+    .configureOutput({ writeOut: (text) => void cli.shown.push(text), writeErr: () => {} })
+    .configureHelp({
+      helpWidth: Math.max(40, Math.min(cli.io.columns, 110)),
+      commandDescription: (command) => sentence(command.description()),
+      formatHelp: (command, help) =>
+        `${Help.prototype.formatHelp.call(help, command, help)}${command.parent ? '\nThe flags of every command: aichat --help\n' : ''}`,
+    })
     .version(`aichat ${version()} (aichat-toolkit)`, '-V, --version', 'show the version')
     .option('--server <url>', 'ask the daemon at this address')
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act in the name of this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API gives it')
-    .option('--plain', 'print tab-separated lines without headings')
+    .option('--plain', 'print tables as tab-separated lines without headings')
     .option('-q, --quiet', 'print no remarks')
-    .option('-v, --verbose', 'print more remarks')
+    .option('-v, --verbose', 'also say on which data or server it works, and who answered')
     .option('--debug', 'print where an error came from')
-    .addOption(new Option('--color <when>', 'colour the output').choices(['auto', 'always', 'never']).default('auto'))
+    .addOption(
+      new Option('--color <when>', 'colour headings and errors').choices(['auto', 'always', 'never']).default('auto'),
+    )
     .option('--no-input', 'never ask anything')
     .option('-y, --yes', 'answer yes to every question')
-    .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …')
+    .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …', checkedDuration)
     .option('--insecure', 'send secrets over plain http')
   // Each group states its commands; what they do is loaded when one of them runs.
   addChatCommand(program, cli)
@@ -76,8 +88,27 @@ export function buildProgram(cli: Cli): Command {
   addStatusCommands(program, cli)
   addHelpCommands(program, cli)
   for (const group of program.commands) group.helpCommand(false)
+  throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
   return program
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** Every refusal names the command that it came from. */
+function throwUsageErrors(command: Command): void {
+  command.exitOverride((thrown) => {
+    throw new UsageError(thrown, command)
+  })
+  for (const sub of command.commands) throwUsageErrors(sub)
+}
+
+/** The text as it was written, which is what a message about it quotes. */
+function checkedDuration(text: string): string {
+  parseDuration(text)
+  return text
 }
 
 /** The way from a command to the core, opened at the first question. */
@@ -88,6 +119,7 @@ function openSession(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   let signal: AbortSignal | undefined
   const cli: Cli = {
     io,
+    shown: [],
     exit: 0,
     endsWithSignal: false,
     bind(read) {
@@ -151,34 +183,4 @@ function withPrompt(argv: readonly string[], program: Command, io: Io): string[]
 
 function isCommand(program: Command, word: string): boolean {
   return program.commands.some((command) => command.name() === word || command.aliases().includes(word))
-}
-
-/** Says what went wrong, once and in one place, and gives the exit code. */
-function report(thrown: unknown, cli: Cli): number {
-  const { io } = cli
-  if (thrown instanceof CommanderError) {
-    if (thrown.exitCode !== 0 && cli.globals().json)
-      io.err(JSON.stringify({ error: thrown.message.replace(/^error: /, ''), details: [], code: 'usage', exit: 64 }))
-    return thrown.exitCode === 0 ? 0 : 64
-  }
-  if (thrown instanceof Interrupted) return thrown.exit
-  if (io.signal.aborted) return stopped(io)
-  const error = cli.signal().aborted
-    ? new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
-    : toAppError(thrown)
-  if (cli.globals().json)
-    io.err(JSON.stringify({ error: error.message, details: error.details, code: error.code, exit: error.exit }))
-  else {
-    io.err(`aichat: ${error.message}`)
-    for (const detail of error.details) io.err(`  ${detail}`)
-    if (error.code === 'internal' && !cli.globals().debug)
-      io.err('  This is a bug; run it again with --debug and report what it prints')
-  }
-  if (cli.globals().debug)
-    for (let reason: unknown = error; reason instanceof Error; reason = reason.cause) io.err(String(reason.stack))
-  return error.exit
-}
-
-function stopped(io: Io): number {
-  return io.signal.reason === terminated ? 143 : 130
 }

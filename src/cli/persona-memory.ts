@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../errors.ts'
-import { type Cli, confirm, ended, mayAsk, note, show, table } from './cli.ts'
+import { type Cli, confirm, ended, mayAsk, note, parseCount, parseNumber, show, table } from './cli.ts'
 
 /** `aichat persona memory …`: what a persona remembers of you. */
 export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
@@ -9,7 +9,7 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
   memory
     .command('add <id> [text...]')
     .description('store a memory: the text, or stdin with -')
-    .option('--importance <number>', 'how much it matters, from 0 to 1', number)
+    .option('--importance <number>', 'how much it matters, from 0 to 1', parseNumber)
     .option('--category <name>', 'what it belongs to; memories can be listed and wiped by it')
     .option('--pin', 'never remove it by itself')
     .action(async (id: string, words: string[], options: { importance?: number; category?: string; pin?: boolean }) => {
@@ -33,8 +33,8 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
     .command('list <id>')
     .description('list memories, newest first')
     .option('--category <name>', 'only those of a category')
-    .option('-n, --limit <count>', 'how many', number, 20)
-    .option('--offset <count>', 'how many to pass over', number, 0)
+    .option('-n, --limit <count>', 'how many', parseCount, 20)
+    .option('--offset <count>', 'how many to pass over', parseNumber, 0)
     .action(async (id: string, options: { category?: string; limit: number; offset: number }) => {
       const listed = await cli.ask((await operations()).listMemories, { id, ...options })
       await show(cli, listed, ({ memories }) =>
@@ -56,8 +56,8 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
   memory
     .command('search <id> <query...>')
     .description('find memories by words and by meaning')
-    .option('-n, --limit <count>', 'how many', number, 10)
-    .option('--min-score <number>', 'leave out what scores less', number)
+    .option('-n, --limit <count>', 'how many', parseCount, 10)
+    .option('--min-score <number>', 'leave out what scores less', parseNumber)
     .action(async (id: string, words: string[], options: { limit: number; minScore?: number }) => {
       const { limit, minScore } = options
       const found = await cli.ask((await operations()).searchMemories, {
@@ -135,9 +135,4 @@ async function chosenCategories(cli: Cli, id: string): Promise<string[] | undefi
 
 function time(timestamp: number): string {
   return new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')
-}
-
-/** What is no number becomes NaN, which the operation's schema refuses by name. */
-function number(text: string): number {
-  return text.trim() === '' ? Number.NaN : Number(text)
 }

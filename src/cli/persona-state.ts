@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { parseJson } from '../json.ts'
-import { type Cli, note, show, table } from './cli.ts'
+import { type Cli, note, parseCount, show, table } from './cli.ts'
 
 /** `aichat persona state|adapt|undo`: what a persona has learned, and taking it back. */
 export function addPersonaStateCommands(persona: Command, cli: Cli): void {
@@ -8,11 +8,11 @@ export function addPersonaStateCommands(persona: Command, cli: Cli): void {
     .command('state <id>')
     .description('show what a persona has learned, or with --log how it came to it')
     .option('--log', 'list the records instead, newest first')
-    .option('-n, --limit <count>', 'how many records', '20')
-    .action(async (id: string, options: { log?: boolean; limit: string }) => {
+    .option('-n, --limit <count>', 'how many records', parseCount, 20)
+    .action(async (id: string, options: { log?: boolean; limit: number }) => {
       const { showState, listAdaptations } = await operations()
       if (!options.log) return show(cli, await cli.ask(showState, { id }), stateText)
-      const log = await cli.ask(listAdaptations, { id, limit: Number(options.limit) })
+      const log = await cli.ask(listAdaptations, { id, limit: options.limit })
       await show(cli, log, ({ records }) =>
         table(cli, records, [
           ['RECORD', (record) => record.id],

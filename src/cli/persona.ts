@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { PersonaView } from '../personas/persona.ts'
-import { type Cli, confirm, note, show, table } from './cli.ts'
+import { type Cli, confirm, note, parseNumber, show, table } from './cli.ts'
 import { addPersonaMemoryCommands } from './persona-memory.ts'
 import { addPersonaPackageCommands } from './persona-package.ts'
 import { addPersonaStateCommands } from './persona-state.ts'
@@ -93,8 +93,8 @@ function withSettings(command: Command): Command {
     .option('--parameter <name=value>', 'a field of its requests, such as temperature=0.3 (repeatable)', parameter)
     .option('--memory', 'remember what is said in chat')
     .option('--no-memory', 'neither remember nor look into memories in chat')
-    .option('--max-memories <count>', 'the most memories', Number)
-    .option('--retention-days <days>', 'how long a memory is kept', Number)
+    .option('--max-memories <count>', 'the most memories', parseNumber)
+    .option('--retention-days <days>', 'how long a memory is kept', parseNumber)
     .option('--auto-cleanup', 'remove what is too old or too many')
     .option('--no-auto-cleanup', 'keep everything, and refuse what is too many')
     .addOption(

@@ -29,7 +29,7 @@ export async function validateFiles(cli: Cli, files: readonly string[]): Promise
     } catch (reason) {
       const error = toAppError(reason)
       cli.exit = Math.max(cli.exit, error.exit)
-      results.push({ file, valid: false, errors: error.details.length > 0 ? error.details : [error.message] })
+      results.push({ file, valid: false, errors: problemsOf(error) })
     }
   }
   await app.close()
@@ -40,6 +40,11 @@ export async function validateFiles(cli: Cli, files: readonly string[]): Promise
       )
       .join('\n'),
   )
+}
+
+/** What is wrong with a document; where it could not be read as one, that first. */
+function problemsOf({ message, details, cause }: AppError): readonly string[] {
+  return details.length > 0 && cause === undefined ? details : [message, ...details]
 }
 
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import { type Cli, confirm, note, show, table } from './cli.ts'
 
@@ -10,7 +10,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
     .command('list')
     .description('list the plugins: which is active, which lacks its key, which is retired')
     .option('--active', 'only the active ones')
-    .option('--type <type>', 'only one type: completion, chat, embedding, tts')
+    .addOption(new Option('--type <type>', 'only one type').choices(['completion', 'chat', 'embedding', 'tts']))
     .action(async (options: { active?: boolean; type?: string }) => {
       const { plugins, broken } = await cli.ask((await operations()).listPlugins, {})
       const rows = plugins.filter(
@@ -21,7 +21,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
           ['ID', (row) => row.id],
           ['', (row) => (row.active ? 'active' : '')],
           ['TYPE', (row) => row.type],
-          ['STATE', (row) => (row.state === 'key_missing' ? `needs ${row.auth.key_env}` : row.state)],
+          ['STATE', stateOf],
           ['MODELS', (row) => String(row.model_map.length)],
           ['SOURCE', (row) => (row.overridden ? 'bundled, changed' : row.source)],
           ['NAME', (row) => row.name],
@@ -102,7 +102,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
   plugin
     .command('deactivate')
     .description('deactivate the active plugin: chats go to the local model runner')
-    .option('--type <type>', 'the kind: chat, embedding, tts')
+    .addOption(kindOption())
     .action(async (options: { type?: 'chat' | 'embedding' | 'tts' }) => {
       const result = await cli.ask((await operations()).deactivatePlugin, options.type ? { type: options.type } : {})
       await show(cli, result, ({ deactivated }) => deactivated ?? '')
@@ -111,7 +111,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
   plugin
     .command('current')
     .description('show which plugin is active')
-    .option('--type <type>', 'the kind: chat, embedding, tts')
+    .addOption(kindOption())
     .action(async (options: { type?: 'chat' | 'embedding' | 'tts' }) => {
       const current = await cli.ask((await operations()).currentPlugin, options.type ? { type: options.type } : {})
       await show(cli, current, (view) => view?.id ?? '')
@@ -151,9 +151,17 @@ export function addPluginCommands(program: Command, cli: Cli): void {
     })
 }
 
+function kindOption(): Option {
+  return new Option('--type <type>', 'the kind').choices(['chat', 'embedding', 'tts'])
+}
+
 /** The contract's plugin operations, loaded when the first command asks for them. */
 function operations() {
   return import('../operations/plugins.ts')
+}
+
+function stateOf({ state, auth }: { readonly state: string; readonly auth: { readonly key_env: string } }): string {
+  return state === 'key_missing' ? `needs ${auth.key_env}` : state
 }
 
 function block(
@@ -165,7 +173,7 @@ function block(
     ['type', plugin.type],
     [
       'state',
-      `${plugin.state}${plugin.active ? ', active' : ''}${plugin.status?.since ? ` (${plugin.status.state} since ${plugin.status.since})` : ''}`,
+      `${stateOf(plugin)}${plugin.active ? ', active' : ''}${plugin.status?.since ? ` (${plugin.status.state} since ${plugin.status.since})` : ''}`,
     ],
     ['source', `${plugin.source}${plugin.overridden ? ', changed' : ''}`],
     ['endpoint', plugin.endpoint],

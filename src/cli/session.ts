@@ -1,7 +1,6 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { textOf } from '../chat/messages.ts'
-import { AppError } from '../errors.ts'
-import { type Cli, confirm, show, table } from './cli.ts'
+import { type Cli, confirm, parseCount, show, table } from './cli.ts'
 import { forTerminal } from './io.ts'
 
 /** `aichat session …`: saved conversations. */
@@ -11,7 +10,7 @@ export function addSessionCommands(program: Command, cli: Cli): void {
   session
     .command('list')
     .description('list your conversations, the one spoken in last first')
-    .option('-n, --limit <count>', 'how many', Number, 20)
+    .option('-n, --limit <count>', 'how many', parseCount, 20)
     .action(async ({ limit }: { limit: number }) => {
       const listed = await cli.ask((await operations()).listSessions, { limit })
       await show(cli, listed, ({ sessions }) =>
@@ -45,12 +44,12 @@ export function addSessionCommands(program: Command, cli: Cli): void {
   session
     .command('export <id>')
     .description('write a conversation as Markdown or JSON')
-    .option('--format <format>', 'markdown or json', 'markdown')
+    .addOption(
+      new Option('--format <format>', 'what it is written as').choices(['markdown', 'json']).default('markdown'),
+    )
     .option('-o, --output <file>', 'write it to a file')
     .option('--force', 'replace the file')
     .action(async (id: string, options: { format: string; output?: string; force?: boolean }) => {
-      if (options.format !== 'markdown' && options.format !== 'json')
-        throw new AppError('usage', `"${options.format}" is no format: choose markdown or json`)
       const shown = await cli.ask((await operations()).showSession, { id })
       const json = options.format === 'json' || cli.globals().json
       const text = json ? `${JSON.stringify(shown, null, 2)}\n` : `# ${shown.name}\n\n${transcript(shown.messages)}\n`

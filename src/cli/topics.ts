@@ -31,7 +31,9 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
     'one folder for settings, data, state and cache; without it the folders of systemd or of the XDG specification are used',
   ],
   ...Object.values(settingNames).flatMap((setting) =>
-    setting.variable ? [[setting.variable, setting.what] as const] : [],
+    setting.variable
+      ? [[setting.variable, `${setting.what}${setting.fallback ? ` (${setting.fallback})` : ''}`] as const]
+      : [],
   ),
   ['HF_TOKEN', 'a token of the model hub, for models whose licence must be accepted; also as HF_TOKEN_FILE'],
   ['AICHAT_TOKEN', 'the token for the server of --server or AICHAT_SERVER; also as AICHAT_TOKEN_FILE'],
@@ -46,7 +48,10 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ],
   ['AICHAT_NO_INPUT', 'never ask anything, as --no-input'],
   ['CREDENTIALS_DIRECTORY', 'a folder with one file per secret, as systemd provides it'],
-  ['NO_COLOR', 'print no colour'],
+  ['CI', 'never ask anything, as --no-input'],
+  ['NO_COLOR', 'print no colour; TERM=dumb does the same'],
+  ['FORCE_COLOR', 'print colour also where no terminal is'],
+  ['COLUMNS', 'how wide the help is where no terminal says it'],
   ['NODE_ENV', 'production refuses weak secrets'],
   [
     '<PROVIDER>_API_KEY',
@@ -75,7 +80,13 @@ export function helpAbout(program: Command, words: readonly string[]): string {
     const next = command.commands.find((candidate) => candidate.name() === word || candidate.aliases().includes(word))
     if (!next)
       throw new AppError('usage', `There is no command or topic "${words.join(' ')}"`, {
-        details: [`Topics: ${Object.keys(topics).join(', ')}`],
+        details: [
+          `Commands: ${command.commands
+            .map((sub) => sub.name())
+            .filter((name) => !name.startsWith('_'))
+            .join(', ')}`,
+          `Topics: ${Object.keys(topics).join(', ')}`,
+        ],
       })
     command = next
   }

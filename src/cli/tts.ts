@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Cli } from './cli.ts'
+import { type Cli, parseNumber } from './cli.ts'
 
 /** The flags that say where audio goes. */
 export interface AudioOptions {
@@ -38,7 +38,7 @@ export function addSpeechCommands(program: Command, cli: Cli): void {
     withTextFlags(program.command('tts [text...]'))
       .description('speak a text: the words given, a file, or what is piped in')
       .option('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path of the model hub')
-      .option('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)', Number),
+      .option('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)', parseNumber),
   ).action(async (words: readonly string[], options: SpeakOptions) => {
     const { runSpeak } = await import('./tts-run.ts')
     await runSpeak(cli, words.join(' '), options)

@@ -147,19 +147,22 @@ test('--timeout gives up in time, and the provider’s request is cancelled', ()
   withProvider(
     () => {},
     async ({ home, stand }) => {
-      const { code, stderr } = await home.aichat(['chat', 'hi', '--timeout', '700ms'])
+      const { code, stderr } = await home.aichat(['chat', 'hi', '--timeout', '6s'])
       assert.is(code, 75)
-      assert.match(stderr, /No answer within 700ms/)
+      assert.match(stderr, /No answer within 6s/)
       assert.ok(stand.received[0]!.cancelled)
     },
   ))
 
 test('wrong numbers are named', () =>
   withProvider(provider, async ({ home }) => {
-    const { code, stderr } = await home.aichat(['chat', 'hi', '--temperature', 'hot', '--max-tokens', '0'])
-    assert.is(code, 65)
-    assert.match(stderr, /temperature: /)
-    assert.match(stderr, /max_tokens: /)
+    const wrong = await home.aichat(['chat', 'hi', '--temperature', 'hot'])
+    assert.is(wrong.code, 64)
+    assert.match(wrong.stderr, /--temperature <number>' argument 'hot'/)
+    const beyond = await home.aichat(['chat', 'hi', '--temperature', '9', '--max-tokens', '0'])
+    assert.is(beyond.code, 65)
+    assert.match(beyond.stderr, /temperature: /)
+    assert.match(beyond.stderr, /max_tokens: /)
   }))
 
 test.run()

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../command.ts'
 import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
 
 const test = suite('starting aichat')
 const home = openHome()
@@ -86,6 +87,54 @@ test('an error with --json is one line of JSON on stderr, stdout stays empty', a
   assert.ok(Array.isArray(error.details))
 })
 
+test('wrong usage says what is wrong and where to read on, in one line with --json wherever that stands', async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['plugn'], /^aichat: Unknown command 'plugn'\n {2}Did you mean plugin\?\n {2}To ask .* aichat chat "plugn"\n/],
+    [['plugin'], /^aichat: aichat plugin needs one of its commands: list, show, .*\n {2}See: aichat help plugin\n$/],
+    [['plugin', 'show'], /^aichat: Missing required argument 'id'\n {2}See: aichat help plugin show\n$/],
+    [['plugin', 'list', '--type', 'x'], /Allowed choices are completion, chat, embedding, tts\n/],
+    [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Give a whole number/],
+    [['status', '--timeout', 'soon'], /^aichat: "soon" is no duration/],
+    [['help', 'plugn'], /no command or topic "plugn"\n {2}Commands: chat, plugin, .*\n {2}Topics: /],
+  ]
+  const environment = { AICHAT_HOME: home.folder }
+  for (const [words, expected] of cases) {
+    const plain = await runMain(words, { environment })
+    assert.equal([plain.code, plain.stdout], [64, ''], words.join(' '))
+    assert.match(plain.stderr, expected)
+    const json = await runMain([...words, '--json'], { environment })
+    assert.is(json.code, 64)
+    assert.is(JSON.parse(json.stderr).exit, 64)
+  }
+})
+
+test('a timeout longer than a timer can be is the longest one', async () => {
+  const { code, stderr } = await home.aichat(['config', 'path', '--timeout', '99999999h'])
+  assert.equal([code, stderr], [0, ''])
+  assert.is((await home.aichat(['plugin', 'current', '--timeout', '99999999h'])).code, 0)
+})
+
+test('colour is where a flag, the environment or the terminal wants it, in this order', async () => {
+  const coloured = async (words: readonly string[], environment: Record<string, string>) =>
+    (await runMain(['plugin', 'list', ...words], { environment: { AICHAT_HOME: home.folder, ...environment } })).stdout
+      .split('\n')[0]!
+      .startsWith('\x1b[1m')
+  assert.not(await coloured([], {}))
+  assert.ok(await coloured(['--color', 'always'], { NO_COLOR: '1' }))
+  assert.not(await coloured([], { NO_COLOR: '1', FORCE_COLOR: '1' }))
+  assert.ok(await coloured([], { FORCE_COLOR: '1' }))
+  assert.not(await coloured(['--color', 'never'], { FORCE_COLOR: '1' }))
+})
+
+test('a data folder that may not be used is named, and is no bug', async () => {
+  const { code, stderr } = await home.aichat(['plugin', 'activate', 'openai'], {
+    environment: { AICHAT_HOME: '/dev/null/aichat' },
+  })
+  assert.ok([74, 78].includes(code!), stderr)
+  assert.match(stderr, /\/dev\/null\/aichat/)
+  assert.not.match(stderr, /bug|Internal/)
+})
+
 test('a reader that goes away is no error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
@@ -100,10 +149,13 @@ test('a reader that goes away is no error', () => {
 test('a full disk on stdout is an I/O error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
-  const { status } = spawnSync('bash', ['-c', `${command} models list > /dev/full`], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
-  })
-  assert.is(status, 74)
+  for (const words of ['models list', '--help']) {
+    const { status, stderr } = spawnSync('bash', ['-c', `${command} ${words} > /dev/full`], {
+      env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder },
+      encoding: 'utf8',
+    })
+    assert.equal([status, stderr], [74, 'aichat: The output could not be written\n'], words)
+  }
 })
 
 test('a settings file that is broken is said so, by name', async () => {

@@ -1,0 +1,23 @@
+import type { Cli } from './cli.ts'
+import type { Io } from './io.ts'
+
+/** Select Graphic Rendition parameters (ECMA-48, 8.3.117) that switch a look on and off. */
+const looks = { bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
+
+export type Look = keyof typeof looks
+
+/** The text in a look, or as it is where colours are not wanted on that stream. */
+export function coloured(cli: Cli, stream: 'stdout' | 'stderr', look: Look, text: string): string {
+  if (text === '' || !wantsColour(cli.io, cli.globals().color, stream)) return text
+  const [on, off] = looks[look]
+  return `\x1b[${on}m${text}\x1b[${off}m`
+}
+
+/** The flag goes before NO_COLOR (no-color.org), that before FORCE_COLOR, and that before whether it is a terminal. */
+function wantsColour(io: Io, flag: 'auto' | 'always' | 'never', stream: 'stdout' | 'stderr'): boolean {
+  if (flag !== 'auto') return flag === 'always'
+  const { NO_COLOR, FORCE_COLOR, TERM } = io.environment
+  if (NO_COLOR) return false
+  if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
+  return TERM !== 'dumb' && (stream === 'stdout' ? io.stdoutIsTerminal : io.stderrIsTerminal)
+}
