@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { deadlineReached, type OutboundReply } from '../chat/provider.ts'
+import { unpacked } from './unpack.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
 const highWater = 256 * 1024
@@ -81,7 +82,7 @@ class OutboundExchange implements OutboundReply {
     if (status < 200) return
     this.status = status
     this.headers = headers
-    this.#resolve(this)
+    this.#resolve(unpacked(this))
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

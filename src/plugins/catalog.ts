@@ -3,24 +3,29 @@ import type { ModelsSource } from './manifest.ts'
 /** One row of a provider's list of models, as it came. */
 export type ModelRow = Readonly<Record<string, unknown>>
 
-/** The rows of a list answer, or undefined when the answer holds no list where the plugin says one is. */
-export function rowsOf(answer: unknown, source: Pick<ModelsSource, 'items'>): readonly ModelRow[] | undefined {
+/**
+ * The rows of a list answer, or undefined when the answer holds no list where the plugin says one is. A row that is a
+ * text is a model's name and nothing else.
+ */
+export function rowsOf(answer: unknown, source: Pick<ModelsSource, 'items' | 'id'>): readonly ModelRow[] | undefined {
   const rows = source.items === '' ? answer : valueAt(answer, source.items)
-  return Array.isArray(rows)
-    ? rows.filter((row): row is ModelRow => typeof row === 'object' && row !== null)
-    : undefined
+  if (!Array.isArray(rows)) return undefined
+  return rows
+    .map((row: unknown) => (typeof row === 'string' ? { [source.id]: row } : row))
+    .filter((row): row is ModelRow => typeof row === 'object' && row !== null)
 }
 
 /**
  * The names of the chat models among a provider's rows: every `keep` rule holds and no `drop` pattern matches.
  * Names are stripped of the source's prefix, in the provider's order, each once; the source's `include` names follow.
+ * `now` is in milliseconds since 1970 UTC, for rules about dates.
  */
-export function chatModels(rows: readonly ModelRow[], source: ModelsSource): readonly string[] {
+export function chatModels(rows: readonly ModelRow[], source: ModelsSource, now: number): readonly string[] {
   const drop = (source.drop ?? []).map((pattern) => new RegExp(pattern, 'i'))
   const names = rows
-    .filter((row) => (source.keep ?? []).every((rule) => holds(row, rule)))
+    .filter((row) => (source.keep ?? []).every((rule) => holds(row, rule, now)))
     .map((row) => nameOf(row, source))
-    .filter((name): name is string => name !== undefined && !drop.some((pattern) => pattern.test(name)))
+    .filter((name): name is string => name !== undefined && !drop.some((pattern) => pattern.test(judged(name))))
   return [...new Set([...names, ...(source.include ?? [])])]
 }
 
@@ -43,12 +48,23 @@ export function valueAt(value: unknown, path: string): unknown {
 
 type KeepRule = NonNullable<ModelsSource['keep']>[number]
 
-function holds(row: ModelRow, rule: KeepRule): boolean {
+/** What a pattern gets to see: no model is called longer, and a pattern may cost the square of what it sees. */
+function judged(value: unknown): string {
+  return String(value).slice(0, 300)
+}
+
+/** A date that lies before `now`; whatever is no date does not. */
+function isPast(value: unknown, now: number): boolean {
+  return typeof value === 'string' && Date.parse(value) <= now
+}
+
+function holds(row: ModelRow, rule: KeepRule, now: number): boolean {
   const value = valueAt(row, rule.path)
   if (value === undefined || (value === null && rule.equals !== null && rule.not !== null))
     return rule.optional === true
   if (rule.has !== undefined && !(Array.isArray(value) && value.includes(rule.has))) return false
   if (rule.equals !== undefined && value !== rule.equals) return false
   if (rule.not !== undefined && value === rule.not) return false
-  return rule.matches === undefined || new RegExp(rule.matches, 'i').test(String(value))
+  if (rule.ahead === true && isPast(value, now)) return false
+  return rule.matches === undefined || new RegExp(rule.matches, 'i').test(judged(value))
 }

@@ -64,6 +64,8 @@ const modelsSource = z.looseObject({
         equals: z.exactOptional(z.union([z.string(), z.number(), z.boolean(), z.null()])),
         not: z.exactOptional(z.union([z.string(), z.number(), z.boolean(), z.null()])),
         matches: z.exactOptional(z.string().superRefine(checkPattern)),
+        /** The field is a date that has not come yet. */
+        ahead: z.exactOptional(z.literal(true)),
         optional: z.exactOptional(z.boolean()),
       }),
     ),

@@ -124,10 +124,10 @@ export function createModelLists(parts: ModelListParts): ModelLists {
         endsAt: now() + parts.totalMs,
         signal,
       })
-      const { names, warnings } = listOf(rows, source, before)
+      const { names, warnings } = listOf(rows, source, before, clock())
       const { include: _added, ...own } = source
       // Names that the plugin itself adds say nothing about what the provider offers.
-      if (!chatModels(rows, own).some(isModelName))
+      if (!chatModels(rows, own, clock()).some(isModelName))
         throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
       if (names.length * 2 < before.length && !request.force)
         throw new AppError('protocol', `The list would shrink from ${before.length} to ${names.length} models`, {
@@ -165,8 +165,9 @@ function listOf(
   rows: Parameters<typeof chatModels>[0],
   source: ModelsSource,
   before: readonly string[],
+  now: number,
 ): { names: readonly string[]; warnings: readonly string[] } {
-  const offered = chatModels(rows, source)
+  const offered = chatModels(rows, source, now)
   const usable = offered.filter(isModelName)
   const known = new Set(before)
   const found = new Set(usable)

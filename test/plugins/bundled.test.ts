@@ -97,7 +97,7 @@ for (const [id, list] of Object.entries(lists)) {
     const { models_source: source, model_map } = providers.find((manifest) => manifest.id === id)!
     const cassette = JSON.parse(readFileSync(path!, 'utf8')) as { exchanges: { response: { body: string } }[] }
     const rows = rowsOf(JSON.parse(cassette.exchanges[0]!.response.body), source!)!
-    const kept = chatModels(rows, source!)
+    const kept = chatModels(rows, source!, Date.parse('2025-07-27'))
     const listed = kept.filter((name) => rows.some((row) => String(row['id'] ?? row['name']).endsWith(name)))
     process.stdout.write(`note: ${id}: ${listed.length} of ${rows.length} rows are chat models\n`)
     assert.equal([...kept].sort(), [...model_map].sort())
