@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
 import type { VoiceSource } from '../engine.ts'
+import { readManifest } from '../manifest.ts'
 import type { CacheRows } from '../onnx/key-value-cache.ts'
 import { parseWav } from '../wav.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
@@ -115,7 +116,14 @@ async function presetFile(folder: string, voice: string): Promise<string> {
   }
   const names = await presetNames(folder)
   const known = names.length > 0 ? `it has: ${names.join(', ')}` : `${join(folder, 'embeddings')} holds no voices`
-  throw new AppError('not_found', `The model has no voice "${voice}"`, { details: [known] })
+  throw new AppError('not_found', `The model has no voice "${voice}"`, { details: [known, ...licenceAdvice(voice)] })
+}
+
+/** A voice of the server's table can be missing because nobody agreed to its licence. */
+function licenceAdvice(voice: string): string[] {
+  const licence = readManifest('voxb-tts').voices.find(({ id }) => id === voice.toLowerCase())?.licence
+  if (!licence?.includes('-NC-')) return []
+  return [`it is for non-commercial use only (${licence}): \`aichat models pull voxb-tts --non-commercial\` brings it`]
 }
 
 async function readVoice(path: string): Promise<Uint8Array> {

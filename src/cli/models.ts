@@ -67,9 +67,10 @@ export function addModelCommands(program: Command, cli: Cli): void {
     .description(
       'bring a model to this machine: smollm2-360m or smollm2-135m (chat), minilm (embeddings), voxb-tts (speech)',
     )
-    .action(async (name: string) => {
+    .option('--non-commercial', 'with the files whose licence allows no commercial use, without asking')
+    .action(async (name: string, options: { nonCommercial?: true }) => {
       const { runPull } = await import('./models-pull.ts')
-      await runPull(cli, name)
+      await runPull(cli, name, options)
     })
 
   models

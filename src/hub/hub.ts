@@ -27,6 +27,8 @@ export interface InstalledModel {
 export interface PullOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
+  /** Whether files come along whose licence allows no commercial use; as at the last pull where nothing is said. */
+  readonly nonCommercial?: boolean | undefined
   /** Told when another process pulls the same model and its work is waited for. */
   readonly onWait?: (() => void) | undefined
 }
@@ -83,9 +85,11 @@ export function openHub(parts: HubParts): Hub {
     },
     async pull(name, options = {}) {
       const model = lookUp(name)
-      const joined = running.get(name) ?? start(model)
-      running.set(name, joined)
-      return watch(name, joined, options)
+      const nonCommercial = options.nonCommercial ?? records.read(name)?.non_commercial ?? false
+      const key = `${name} ${nonCommercial}`
+      const joined = running.get(key) ?? start(model, nonCommercial)
+      running.set(key, joined)
+      return watch(key, joined, options)
     },
     async remove(name) {
       const model = lookUp(name)
@@ -121,7 +125,8 @@ export function openHub(parts: HubParts): Hub {
       return { name, kind, folder: join(modelsFolder, record.folder), bytes, verified: true, fingerprint }
     }
     for (const { folder, files } of editions) {
-      const sizes = files.map(({ as, bytes }) => {
+      const needed = files.filter((file) => file.nonCommercial === undefined)
+      const sizes = needed.map(({ as, bytes }) => {
         const size = statSync(join(modelsFolder, folder, as), { throwIfNoEntry: false })?.size
         return bytes === undefined || bytes === size ? size : undefined
       })
@@ -134,16 +139,16 @@ export function openHub(parts: HubParts): Hub {
     return undefined
   }
 
-  function start(model: KnownModel): Running {
+  function start(model: KnownModel, nonCommercial: boolean): Running {
     const stop = new AbortController()
     const watchers = new Set<PullOptions>()
-    const promise = pull(model, watchers, stop.signal)
+    const promise = pull(model, nonCommercial, watchers, stop.signal)
     promise.catch(() => {})
     return { promise, watchers, stop }
   }
 
   /** Everybody who asked for the same model sees the one pull; it stops when the last of them has gone. */
-  async function watch(name: string, joined: Running, options: PullOptions): Promise<Pulled> {
+  async function watch(key: string, joined: Running, options: PullOptions): Promise<Pulled> {
     const { promise, watchers, stop } = joined
     const { signal } = options
     signal?.throwIfAborted()
@@ -161,12 +166,17 @@ export function openHub(parts: HubParts): Hub {
       if (watchers.size === 0) {
         stop.abort()
         // Whoever asks from now on begins a pull of his own.
-        if (running.get(name) === joined) running.delete(name)
+        if (running.get(key) === joined) running.delete(key)
       }
     }
   }
 
-  async function pull(model: KnownModel, watchers: ReadonlySet<PullOptions>, signal: AbortSignal): Promise<Pulled> {
+  async function pull(
+    model: KnownModel,
+    nonCommercial: boolean,
+    watchers: ReadonlySet<PullOptions>,
+    signal: AbortSignal,
+  ): Promise<Pulled> {
     // The first watcher is there when this goes on.
     await Promise.resolve()
     const lock = await takePullLock(lockOf(model.name), {
@@ -180,6 +190,7 @@ export function openHub(parts: HubParts): Hub {
       await mkdir(modelsFolder, { recursive: true })
       const plan: Plan = {
         model,
+        nonCommercial,
         modelsFolder,
         records,
         transfer: createTransfer(parts),

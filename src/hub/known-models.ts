@@ -7,6 +7,8 @@
  * is then kept in the model's record, and every later pull must find the same.
  */
 
+import { posix } from 'node:path'
+
 export type ModelKind = 'chat' | 'embedding' | 'tts'
 
 export interface KnownFile {
@@ -19,6 +21,8 @@ export interface KnownFile {
   readonly as: string
   readonly sha256?: string
   readonly bytes?: number
+  /** Its licence, where that allows no commercial use: it is pulled only for somebody who agreed to that. */
+  readonly nonCommercial?: string
 }
 
 /** One form in which a model can be had. Its files lie together in one folder of the models folder. */
@@ -148,6 +152,9 @@ const openVoices: Source = { ...openWeights, revision: 'e041936c75475d350b405bc8
 /** The voices of speech server B. */
 const pocketVoices = ['alba', 'marius', 'javert', 'jean', 'fantine', 'cosette', 'eponine', 'azelma']
 
+/** Those that were made from recordings for non-commercial use (the EARS and Expresso corpora). */
+const nonCommercialVoices: ReadonlySet<string> = new Set(['jean', 'cosette'])
+
 /**
  * Kyutai's pocket-tts in its authors' own tree (https://huggingface.co/kyutai/pocket-tts). Two repositories share it: the
  * gated one has the weights that clone voices, the open one has these as zeros, and all the rest.
@@ -159,6 +166,16 @@ const speechModels: readonly KnownModel[] = pocketLanguages.map(([suffix, langua
   summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
   editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
 }))
+
+/** What only somebody gets who agreed to its non-commercial licence: names without folder and ending, and the licences. */
+export function nonCommercialParts({ editions }: KnownModel): {
+  readonly names: string[]
+  readonly licences: string[]
+} {
+  const files = editions.flatMap((edition) => edition.files).filter((file) => file.nonCommercial !== undefined)
+  const names = new Set(files.map(({ as }) => posix.basename(as, posix.extname(as))))
+  return { names: [...names].sort(), licences: [...new Set(files.map(({ nonCommercial }) => nonCommercial!))].sort() }
+}
 
 /** Every model by its name. */
 export const knownModels: ReadonlyMap<string, KnownModel> = new Map(
@@ -189,7 +206,10 @@ function pocketEdition(language: string, voice: string, weights: Source, gated: 
     files: [
       file(weights, 'model.safetensors'),
       file(openWeights, 'tokenizer.model'),
-      ...[...new Set([...pocketVoices, voice])].map((name) => file(openVoices, `embeddings/${name}.safetensors`)),
+      ...[...new Set([...pocketVoices, voice])].map((name) => ({
+        ...file(openVoices, `embeddings/${name}.safetensors`),
+        ...(nonCommercialVoices.has(name) && { nonCommercial: 'CC-BY-NC-4.0' }),
+      })),
     ],
     ...(gated && { gated }),
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { judgeFile } from './digest.ts'
 import { bytesHere, download, type Wanted } from './download.ts'
-import type { Edition, KnownFile, KnownModel } from './known-models.ts'
+import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'
 import type { ModelRecord, Records } from './record.ts'
 import { type FileInfo, HubBusy, type Transfer } from './transfer.ts'
 
@@ -28,6 +28,8 @@ export interface PullProgress {
 /** What a pull works with. */
 export interface Plan {
   readonly model: KnownModel
+  /** Whether files come along whose licence allows no commercial use. */
+  readonly nonCommercial: boolean
   readonly modelsFolder: string
   readonly records: Records
   readonly transfer: Transfer
@@ -51,7 +53,8 @@ export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled>
   const pins = pinsOf(records.read(model.name), edition)
   const done = new Map<string, RecordedFile>()
   const wanted: { readonly known: KnownFile; readonly what: Wanted }[] = []
-  for (const known of edition.files) {
+  const files = edition.files.filter((file) => plan.nonCommercial || file.nonCommercial === undefined)
+  for (const known of files) {
     const what = await identify(plan, known, join(folder, known.as), pins.get(known.as))
     const sha256 = await hashOfThere(what, plan.signal)
     if (sha256 === undefined) wanted.push({ known, what })
@@ -70,9 +73,27 @@ export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled>
     done.set(known.as, recorded(known, sha256, what.bytes))
     before += what.bytes
   }
-  const files = edition.files.map(({ as }) => done.get(as)!)
-  records.write({ name: model.name, folder: edition.folder, files, pulled_at: Date.now() })
-  return { name: model.name, folder, bytes: sum(files.map((file) => file.bytes)), downloaded: total - here, notes: [] }
+  const placed = files.map(({ as }) => done.get(as)!)
+  const { name } = model
+  records.write({
+    name,
+    folder: edition.folder,
+    files: placed,
+    non_commercial: plan.nonCommercial,
+    pulled_at: Date.now(),
+  })
+  const bytes = sum(placed.map((file) => file.bytes))
+  return { name, folder, bytes, downloaded: total - here, notes: plan.nonCommercial ? [] : leftOut(model) }
+}
+
+/** What did not come along, and how it can be had. */
+function leftOut(model: KnownModel): readonly string[] {
+  const { names, licences } = nonCommercialParts(model)
+  if (names.length === 0) return []
+  return [
+    `left out, since it may be used for non-commercial purposes only (${licences.join(', ')}): ${names.join(', ')}`,
+    `to have that too: \`aichat models pull ${model.name} --non-commercial\``,
+  ]
 }
 
 interface Pin {

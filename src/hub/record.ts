@@ -18,6 +18,8 @@ const record = z.object({
       bytes: z.int().min(0),
     }),
   ),
+  /** Whether files came along that are licensed for non-commercial use only. */
+  non_commercial: z.boolean().optional(),
   /** Milliseconds since 1970 UTC. */
   pulled_at: z.int(),
 })

@@ -27,12 +27,18 @@ export const pullModel = defineOperation({
   audited: true,
   summary:
     'Brings a model from the model hub to this machine: a pinned revision, verified, resumed where a pull ended.',
-  input: z.object({ name: z.string().max(100), stream: z.boolean().default(false) }),
+  input: z.object({
+    name: z.string().max(100),
+    /** Whether files come along whose licence allows no commercial use; as at the last pull where nothing is said. */
+    non_commercial: z.boolean().optional(),
+    stream: z.boolean().default(false),
+  }),
   output: pulled,
-  run: async ({ app, signal }, { name }) => plain(await (await app.models()).hub.pull(name, { signal })),
+  run: async ({ app, signal }, { name, non_commercial: nonCommercial }) =>
+    plain(await (await app.models()).hub.pull(name, { signal, nonCommercial })),
   stream: {
     wanted: (input) => input.stream,
-    run: async (call, { name }) => ({ chunks: follow(call, name) }),
+    run: async (call, { name, non_commercial }) => ({ chunks: follow(call, name, non_commercial) }),
   },
 })
 
@@ -50,7 +56,7 @@ export const removeModel = defineOperation({
 })
 
 /** A pull as an iteration: who leaves it leaves the pull. */
-async function* follow({ app, signal }: Call, name: string): AsyncGenerator<PullPiece> {
+async function* follow({ app, signal }: Call, name: string, nonCommercial?: boolean): AsyncGenerator<PullPiece> {
   const left = new AbortController()
   const waiting: PullPiece[] = []
   let wake = () => {}
@@ -62,6 +68,7 @@ async function* follow({ app, signal }: Call, name: string): AsyncGenerator<Pull
   }
   const options: PullOptions = {
     signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
+    nonCommercial,
     onProgress: (progress) => tell({ progress }),
     onWait: () => tell({ waiting: true }),
   }
