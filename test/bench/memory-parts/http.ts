@@ -8,16 +8,17 @@ const model = 'bench-embed:latest'
 const digest = 'b'.repeat(64)
 
 /**
- * The same search asked of the daemon: token, JSON, and the query's vector from a runner's stand-in included.
- * 1,000 memories among 200 other scopes of 20.
+ * The same search asked of the daemon: token, JSON, and the query's vector from a runner's stand-in included, whose answers
+ * lie ready since it computes in this very process. 1,000 memories among 200 other scopes of 20.
  */
 export async function overHttp(dimension: number, text: ReturnType<typeof createText>): Promise<string> {
+  const answers = Array.from({ length: 100 }, () => JSON.stringify({ embeddings: [[...text.vector(dimension)]] }))
+  let answered = 0
   const runner = await openStandIn((request, response) => {
     if (request.url === '/api/tags')
       return json(response, 200, { models: [{ name: model, digest, capabilities: ['embedding'] }] })
     if (request.url === '/api/show') return json(response, 200, { capabilities: ['embedding'] })
-    const { input } = JSON.parse(request.body) as { input: string[] }
-    json(response, 200, { embeddings: input.map(() => [...text.vector(dimension)]) })
+    response.setHeader('content-type', 'application/json').end(answers[answered++ % answers.length])
   })
   const daemon = await openDaemon({ OLLAMA_HOST: runner.host })
   const { token, user } = await daemon.register('bench')
