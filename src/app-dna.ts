@@ -83,7 +83,7 @@ export function packagingProcess(database: string): (task: PackagerTask, signal?
     } catch (reason) {
       // A process that was ended could not clear away what it had begun.
       if (task.deed === 'write')
-        for (const path of [task.wish.path, `${task.wish.path}.memories`]) rmSync(path, { force: true })
+        for (const ending of ['', '.memories', '.log']) rmSync(`${task.wish.path}${ending}`, { force: true })
       throw reason
     }
   }

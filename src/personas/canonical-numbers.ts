@@ -48,16 +48,24 @@ function writeShort(buffer: Buffer, start: number, value: number): number {
 }
 
 /**
- * The double with the fewest digits, at most nine, that is this 32-bit float again when it is rounded to one: nine
- * significant digits tell any two of them apart (IEEE 754, and FLT_DECIMAL_DIG in C). Canonical JSON has one zero only.
+ * The double with the fewest digits, from six to nine of them, that is this 32-bit float again when it is rounded to one:
+ * nine significant digits tell any two of them apart, and six survive the way there and back, so that 0.1 stays 0.1
+ * (IEEE 754; FLT_DECIMAL_DIG and FLT_DIG in C). Canonical JSON has one zero only.
  */
 export function shortDouble(value: number): number {
   const size = value < 0 ? -value : value
   if (size >= 1e-4 && size < 1) {
-    let scale = 1e9
+    let scale = 1e6
     for (let bound = 0.1; size < bound; bound /= 10) scale *= 10
-    const short = Math.round(value * scale) / scale
+    for (let digits = 6; digits <= 9; digits++, scale *= 10) {
+      const short = Math.round(value * scale) / scale
+      if (Math.fround(short) === value) return short
+    }
+  }
+  if (value === 0) return 0
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits))
     if (Math.fround(short) === value) return short
   }
-  return value === 0 ? 0 : Number(value.toPrecision(9))
+  return Number(value.toPrecision(9))
 }

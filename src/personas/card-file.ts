@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 import { type Card, readCardJson, readCardPng } from './card.ts'
 import { memberSpans } from './json-spans.ts'
@@ -17,8 +17,9 @@ export interface CardFile {
 export function readCardFile(path: string): CardFile | undefined {
   const kind = sniff(path)
   if (kind !== 'png' && !(kind === 'json' && isCardJson(path))) return undefined
+  if (statSync(path).size > largestCard)
+    throw new AppError('too_large', `A character card may have ${largestCard} bytes`)
   const bytes = readFileSync(path)
-  if (bytes.length > largestCard) throw new AppError('too_large', `A character card may have ${largestCard} bytes`)
   if (kind === 'png') return { card: readCardPng(bytes), portrait: bytes.toString('base64') }
   return { card: readCardJson(bytes.toString('utf8')) }
 }

@@ -57,16 +57,7 @@ const settingNames = {
   memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days'],
   mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
 } as const
-const ownPersonaFields = new Set([
-  ...personaNames,
-  'id',
-  'user_id',
-  'created_at',
-  'updated_at',
-  'extra',
-  'character_card',
-  'portrait',
-])
+const ownPersonaFields = new Set([...personaNames, 'id', 'user_id', 'created_at', 'updated_at'])
 const ownStateFields = new Set<string>([
   'persona_id',
   'user_id',
@@ -109,16 +100,24 @@ const largestPortrait = 12 * 1024 ** 2
 
 /** Reads the persona of a package and what is only carried along. Throws `invalid` with everything that does not fit. */
 export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPersona {
-  const known = Object.fromEntries(Object.entries(head.persona).filter(([name]) => personaNames.includes(name)))
+  const known = Object.fromEntries(
+    Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
+  )
   const parsed = personaInput.safeParse(known)
   if (!parsed.success) {
     const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
     throw new AppError('invalid', 'The persona of the package cannot be used here', { details })
   }
-  const extra = { ...others(head.persona, ownPersonaFields), ...unknownSettings(head.persona) }
+  const { character_card: card, portrait } = head.persona
+  const understood = [...(isCard(card) ? ['character_card'] : []), ...(isPortrait(portrait) ? ['portrait'] : [])]
+  const extra = {
+    ...others(head.persona, new Set([...ownPersonaFields, ...understood])),
+    ...unknownSettings(head.persona),
+  }
+  if (JSON.stringify(parsed.data.parameters).length > largestExtra)
+    throw new AppError('invalid', `The parameters of the persona have more than ${largestExtra} characters`)
   if (JSON.stringify(extra).length > largestExtra)
     throw new AppError('invalid', `The persona carries more than ${largestExtra} characters that are unknown here`)
-  const { character_card: card, portrait } = head.persona
   const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
   const carried: Carried = {
     extra: head.extra,
@@ -126,9 +125,13 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     state: others(head.state, ownStateFields),
     lineage: [...earlier, lineage].slice(-longestLineage),
     ...(isCard(card) && { card: parseCard(card) }),
-    ...(typeof portrait === 'string' && portrait.length <= largestPortrait && { portrait }),
+    ...(isPortrait(portrait) && { portrait }),
   }
   return { input: parsed.data, extra, carried }
+}
+
+function isPortrait(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= largestPortrait
 }
 
 function unknownSettings(persona: Fields): Fields {

@@ -24,12 +24,16 @@ export function readSpan(file: number, span: Span, most: number, what: string): 
   return bytes
 }
 
+/** A package has five parts, and as many more as other programs put beside them. */
+const mostMembers = 1000
+
 /** The object that a whole file is, as the spans of its values by key. Throws when it is no object or a key is there twice. */
 export function memberSpans(file: number, size: number): ReadonlyMap<string, Span> {
   const inside = insideOf(file, { start: 0, end: size }, '{}', 'The package')
   const members = new Map<string, Span>()
   for (const span of splitSpans(file, inside)) {
     const { key, value } = readMember(file, span)
+    if (members.size >= mostMembers) throw damaged(`The package has more than ${mostMembers} parts`)
     if (members.has(key)) throw damaged(`The package holds the key ${JSON.stringify(key)} twice`)
     if (key === '__proto__') throw damaged('The package holds the forbidden key __proto__')
     members.set(key, value)

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
 import { canonicalize } from './canonical-json.ts'
 import { createFile, type FileWriter } from './file-writer.ts'
 import { containerFormat, type MemberSum } from './package-container.ts'
 import { ContentHash, vectorBytes } from './package-digest.ts'
-import { memberNames, type PackageContent, type WrittenPackage } from './package-format.ts'
+import { memberNames, type PackageContent, packageLimits, type WrittenPackage } from './package-format.ts'
 import { closingMetadata } from './package-metadata.ts'
 
 /**
@@ -15,25 +16,24 @@ export function writeContainer(path: string, content: PackageContent): WrittenPa
   const hash = new ContentHash()
   const out = createFile(path)
   const text = createFile(`${path}.memories`)
+  const log = createFile(`${path}.log`)
   try {
     const zip = zipWriter(out)
-    zip.add(memberNames.persona, [canonicalize(content.persona)])
-    zip.add(memberNames.state, [canonicalize(content.state)])
+    zip.addText(memberNames.persona, canonicalize(content.persona))
+    zip.addText(memberNames.state, canonicalize(content.state))
     const records: string[] = []
-    zip.add(
-      memberNames.log,
-      mapped(content.log, (record) => {
-        records.push(hash.record(record))
-        return `${canonicalize(record)}\n`
-      }),
-    )
+    for (const record of content.log) {
+      records.push(hash.record(record))
+      log.write(`${canonicalize(record)}\n`)
+    }
+    zip.addPacked(memberNames.log, log.readBack)
     const memories: string[] = []
-    zip.add(memberNames.vectors, vectorsOf(content, text, hash, memories), 'stored')
-    zip.add(memberNames.memories, text.readBack())
+    zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
+    zip.addPacked(memberNames.memories, text.readBack)
     const metadata = closingMetadata(content, hash, memories, records)
-    const manifest = { ...content.extra, format: containerFormat, members: zip.members, export_metadata: metadata }
+    const manifest = { extra: content.extra, format: containerFormat, members: zip.members, export_metadata: metadata }
     const checksum = `sha256:${createHash('sha256').update(canonicalize(manifest)).digest('hex')}`
-    zip.add(memberNames.manifest, [canonicalize({ ...manifest, export_metadata: { ...metadata, checksum } })])
+    zip.addText(memberNames.manifest, canonicalize({ ...manifest, export_metadata: { ...metadata, checksum } }))
     zip.end()
     out.close()
     return { checksum, content_hash: metadata.content_hash, memories: memories.length, records: records.length }
@@ -42,6 +42,7 @@ export function writeContainer(path: string, content: PackageContent): WrittenPa
     throw reason
   } finally {
     text.discard()
+    log.discard()
   }
 }
 
@@ -60,13 +61,12 @@ function* vectorsOf(
   }
 }
 
-function* mapped<T, U>(items: Iterable<T>, change: (item: T) => U): Generator<U> {
-  for (const item of items) yield change(item)
-}
-
 interface ZipWriter {
   readonly members: readonly MemberSum[]
-  add(name: string, pieces: Iterable<string | Uint8Array>, how?: 'deflated' | 'stored'): void
+  /** Adds a member that is read twice: packed, unless it packs so well that a reader would take it for a bomb. */
+  addPacked(name: string, read: () => Iterable<Uint8Array>): void
+  addText(name: string, text: string): void
+  addStored(name: string, pieces: Iterable<Uint8Array>): void
   end(): void
 }
 
@@ -79,33 +79,47 @@ function zipWriter(out: FileWriter): ZipWriter {
     if (error) throw error
     out.write(bytes)
   })
+  const add = (name: string, pieces: Iterable<Uint8Array>, member: ZipPassThrough | ZipDeflate) => {
+    // One time for all, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
+    member.mtime = new Date(1980, 0, 1, 12)
+    zip.add(member)
+    const hash = createHash('sha256')
+    let bytes = 0
+    for (const piece of gathered(pieces)) {
+      hash.update(piece)
+      bytes += piece.length
+      member.push(piece)
+    }
+    member.push(new Uint8Array(), true)
+    members.push({ name, sha256: hash.digest('hex'), bytes })
+  }
+  const addPacked: ZipWriter['addPacked'] = (name, read) =>
+    add(name, read(), isRepetitive(read()) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 }))
   return {
     members,
-    add(name, pieces, how = 'deflated') {
-      // Floats do not pack: two thirds of their bits are noise.
-      const member = how === 'stored' ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 })
-      // One time for all, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
-      member.mtime = new Date(1980, 0, 1, 12)
-      zip.add(member)
-      const hash = createHash('sha256')
-      let bytes = 0
-      for (const piece of gathered(pieces)) {
-        hash.update(piece)
-        bytes += piece.length
-        member.push(piece)
-      }
-      member.push(new Uint8Array(), true)
-      members.push({ name, sha256: hash.digest('hex'), bytes })
-    },
+    addPacked,
+    addText: (name, text) => addPacked(name, () => [Buffer.from(text)]),
+    // Floats do not pack: two thirds of their bits are noise.
+    addStored: (name, pieces) => add(name, pieces, new ZipPassThrough(name)),
     end: () => zip.end(),
   }
 }
 
-function* gathered(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+/** Whether something packs so well that the limit of a reader may come near. A quick look tells it: text packs 3 to 10 times. */
+function isRepetitive(pieces: Iterable<Uint8Array>): boolean {
+  let [size, packed] = [0, 0]
+  for (const piece of pieces) {
+    size += piece.length
+    packed += deflateRawSync(piece, { level: 2 }).length
+  }
+  return size > packed * (packageLimits.ratio / 6)
+}
+
+function* gathered(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   let pending: Uint8Array[] = []
   let size = 0
   for (const piece of pieces) {
-    const bytes = Buffer.from(piece as Uint8Array)
+    const bytes = Buffer.from(piece)
     pending.push(bytes)
     size += bytes.length
     if (size < pieceSize) continue

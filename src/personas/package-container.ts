@@ -53,7 +53,7 @@ export function openContainer(path: string): PackageSource {
 function readManifest(zip: ZipFile): Manifest {
   if (!zip.members.has(memberNames.manifest)) throw damaged('The package has no manifest.json')
   const manifest = readPart(zip, memberNames.manifest)
-  const { format, members, export_metadata, ...extra } = manifest
+  const { format, members, export_metadata, extra, ...others } = manifest
   if (format !== containerFormat) throw unsupported('The archive is not a persona package')
   if (!isFields(export_metadata)) throw damaged('manifest.json has no export_metadata')
   const sums = new Map((Array.isArray(members) ? members : []).filter(isMemberSum).map((sum) => [sum.name, sum]))
@@ -69,7 +69,7 @@ function readManifest(zip: ZipFile): Manifest {
   const actual = `sha256:${createHash('sha256')
     .update(canonicalize({ ...manifest, export_metadata: rest }))
     .digest('hex')}`
-  return { metadata: export_metadata, members: sums, extra, actual }
+  return { metadata: export_metadata, members: sums, extra: { ...others, ...(isFields(extra) && extra) }, actual }
 }
 
 function isMemberSum(value: unknown): value is MemberSum {

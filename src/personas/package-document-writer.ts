@@ -74,7 +74,8 @@ function assemble(
   const names = [...Object.keys(texts), ...Object.keys(content.extra)].sort()
   for (const [index, name] of names.entries()) {
     put(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
-    const text = texts[name]
+    // A foreign part may be named like something that every object has.
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
     if (text) text()
     else put(canonicalize(content.extra[name]))
   }
@@ -95,9 +96,9 @@ function aroundChecksum(metadata: Readonly<Record<string, unknown>>): {
   return { before: `{${before}${before ? ',' : ''}`, after: `${after ? ',' : ''}${after}}` }
 }
 
-/** The canonical text of a memory with its embedding as a list of numbers. */
+/** The canonical text of a memory with its embedding as a list of numbers, which is empty where there is none. */
 function memoryText({ fields, vector }: PackageMemory): string {
-  if (!vector) return canonicalize(fields)
+  if (!vector) return canonicalize({ ...fields, embedding: [] })
   const names = [...Object.keys(fields), 'embedding'].sort()
   const members = names.map((name) => {
     const text = name === 'embedding' ? canonicalNumbers(Array.from(vector, shortDouble)) : canonicalize(fields[name])

@@ -40,7 +40,9 @@ function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead
     if (!isFields(value)) throw damaged(`${name} is not an object`)
     return value
   }) as [Fields, Fields, Fields]
-  const others = [...members].filter(([name]) => !(name in lists) && !(parts as readonly string[]).includes(name))
+  const others = [...members].filter(
+    ([name]) => !Object.hasOwn(lists, name) && !(parts as readonly string[]).includes(name),
+  )
   const extra = others.map(([name, span]) => [name, readValue(file, span, packageLimits.part, name)])
   return { persona, state, metadata, extra: Object.fromEntries(extra) }
 }
@@ -54,7 +56,8 @@ function walks(file: number, members: ReadonlyMap<string, Span>): Pick<PackageSo
       for (const [index, name] of [...members.keys()].sort().entries()) {
         hash.update(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
         const span = members.get(name)!
-        if (name in lists) walkList(file, span, name as keyof typeof lists, visitor, (text) => hash.update(text))
+        if (Object.hasOwn(lists, name))
+          walkList(file, span, name as keyof typeof lists, visitor, (text) => hash.update(text))
         else {
           const value = readValue(file, span, packageLimits.part, name)
           const { checksum, ...rest } = name === 'export_metadata' ? (value as Fields) : {}

@@ -12,17 +12,29 @@ type Fields = Readonly<Record<string, unknown>>
 /** The largest time that a date can hold (ECMA-262, 21.4.1.1), in milliseconds. */
 const latest = 8.64e15
 
-/** What does not fit in a persona. */
+/** What does not fit in a persona. What is optional may also be null, as some languages write what is absent. */
 export function personaProblems(persona: Fields): readonly string[] {
   return [
     ...unless(isText(persona['name'], 200), 'name must be a text of 1 to 200 characters'),
     ...unless(isText(persona['model'], 300), 'model must be a text of 1 to 300 characters'),
     ...['description', 'system_prompt'].flatMap((name) =>
-      unless(isAbsentOr(persona[name], isLongText), `${name} must be a text`),
+      unless(isAbsentOr(persona[name] ?? undefined, isLongText), `${name} must be a text`),
     ),
     ...['parameters', 'memory_settings', 'mutation_settings'].flatMap((name) =>
-      unless(isAbsentOr(persona[name], isFields), `${name} must be an object`),
+      unless(isAbsentOr(persona[name] ?? undefined, isFields), `${name} must be an object`),
     ),
+    ...unless(
+      isAbsentOr(persona['embedding_model'] ?? undefined, (model) => isText(model, 300)),
+      'embedding_model must be a text of 1 to 300 characters',
+    ),
+  ]
+}
+
+/** What does not fit in `export_metadata`, beside its version and sums. */
+export function metadataProblems(metadata: Fields): readonly string[] {
+  return [
+    ...unless(isAbsentOr(metadata['exported_at'], isTime), 'exported_at must be a time in milliseconds'),
+    ...unless(isAbsentOr(metadata['user_id'], isLongText), 'user_id must be a text'),
   ]
 }
 
@@ -50,7 +62,7 @@ export function memoryProblems(memory: Fields): readonly string[] {
     ),
     ...unless(isTime(memory['timestamp']), 'timestamp must be a time in milliseconds'),
     ...unless(isNumber(memory['importance_score'], 0, 1), 'importance_score must be from 0 to 1'),
-    ...unless(isAbsentOr(memory['metadata'], isFields), 'metadata must be an object'),
+    ...unless(isAbsentOr(memory['metadata'] ?? undefined, isFields), 'metadata must be an object'),
     ...unless(isAbsentOr(memory['embedding_space'], isLongText), 'embedding_space must be a text'),
   ]
 }

@@ -47,4 +47,19 @@ numbers('finds at most nine digits that give back the same 32-bit float', () => 
   )
 })
 
+numbers('gives back what was written with six digits, and what is the shortest otherwise', () => {
+  const decimal = fc
+    .tuple(fc.integer({ min: -999_999, max: 999_999 }), fc.integer({ min: 0, max: 12 }))
+    .map(([n, k]) => Number(`${n}e-${k}`))
+  void fc.assert(
+    fc.property(decimal, (value) => {
+      assert.is(shortDouble(Math.fround(value)), value === 0 ? 0 : value)
+    }),
+    { numRuns: 5000 },
+  )
+  // As numpy prints them.
+  for (const value of [0.12345678, 0.1234567, 1.2345678, 16777216, 0.33333334, -0.007297353])
+    assert.is(shortDouble(Math.fround(value)), value)
+})
+
 numbers.run()
