@@ -123,6 +123,8 @@ export function usernameProblems(username: string): readonly string[] {
   const length = [...username].length
   if (length < 1 || length > 64) return ['username: must be 1 to 64 characters long']
   if (username.includes('@')) return ['username: must not hold @, which marks an e-mail address']
+  // Some letters and marks show nothing, such as the Hangul filler: a name with one looks like another.
+  if (/\p{Default_Ignorable_Code_Point}/u.test(username)) return ['username: must not hold invisible characters']
   if (!/^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}._+ -]*[\p{L}\p{M}\p{N}_+-])?$/u.test(username))
     return ['username: may hold letters, digits, and . _ + - or spaces between them']
   return []

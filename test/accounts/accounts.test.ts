@@ -257,6 +257,8 @@ for (const [what, newcomer] of [
   ['a name that hides a direction', { username: 'ada\u202enimda' }],
   ['a name of spaces', { username: '   ' }],
   ['a name with an invisible character', { username: 'ada\u200b' }],
+  ['a name with an invisible letter', { username: 'ada\u3164' }],
+  ['a name with an invisible mark', { username: 'a\u034fda' }],
   ['an address that is none', { email: 'ada' }],
   ['an address of 300 characters', { email: `${'x'.repeat(300)}@example.org` }],
 ] as const) {
