@@ -33,8 +33,8 @@ export function addressRange(address: string): HostRange {
   const parsed = ipaddr.process(address)
   switch (parsed.range() as string) {
     case 'unicast':
-      // Alibaba's and Oracle's metadata services stand on public-looking addresses.
-      return ['100.100.100.200', '192.0.0.192'].includes(parsed.toString()) ? 'forbidden' : 'public'
+      // Alibaba's, Oracle's and Azure's own services stand on public-looking addresses.
+      return ['100.100.100.200', '192.0.0.192', '168.63.129.16'].includes(parsed.toString()) ? 'forbidden' : 'public'
     case 'loopback':
       return 'loopback'
     case 'private':

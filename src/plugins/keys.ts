@@ -27,21 +27,25 @@ export interface Keys {
   redact(text: string): string
 }
 
+/** How many verdicts are kept about which key may go where. */
+const mostVerdicts = 500
+
 /** The first source that holds a name wins: environment, credentials, files, keychain, 0600 store. */
 export function createKeys(
   sources: readonly SecretSource[],
   rules: () => Pick<ManifestRules, 'keyNames' | 'pinned'>,
 ): Keys {
   const handedOut = new Set<string>()
+  const verdicts = new Map<string, string | undefined>()
+  let judgedBy: ReturnType<typeof rules> | undefined
   return {
     isSet: (manifest) => manifest.auth.key_env === '' || namesOf(manifest).some((name) => sourceOf(name) !== undefined),
     headerFor(manifest, url) {
       if (manifest.auth.key_env === '' || manifest.auth.header === '') return {}
       const name = namesOf(manifest).find((candidate) => sourceOf(candidate))
       if (name === undefined) throw missing(manifest)
-      const { keyNames, pinned } = rules()
       // Judged again at use: a plugin's file may have been edited on the disk.
-      const reason = isKeyName(name, keyNames) ? whyKeyMayNotGoTo(name, url, pinned) : `${name} is no name of a key`
+      const reason = refusal(name, url)
       if (reason) throw new AppError('configuration', `The plugin ${manifest.id} may not use its key: ${reason}`)
       const value = sourceOf(name)!.get(name)
       return value instanceof Promise
@@ -53,6 +57,22 @@ export function createKeys(
       for (const value of handedOut) clean = clean.replaceAll(value, '[key]')
       return clean
     },
+  }
+
+  /** Why a key may not go to an address. Verdicts are kept as long as the rules, which change with the plugins. */
+  function refusal(name: string, url: string): string | undefined {
+    const current = rules()
+    if (current !== judgedBy || verdicts.size >= mostVerdicts) {
+      judgedBy = current
+      verdicts.clear()
+    }
+    const question = `${name} ${url}`
+    if (!verdicts.has(question)) {
+      const { keyNames, pinned } = current
+      const named = isKeyName(name, keyNames)
+      verdicts.set(question, named ? whyKeyMayNotGoTo(name, url, pinned) : `${name} is no name of a key`)
+    }
+    return verdicts.get(question)
   }
 
   function sourceOf(name: string): SecretSource | undefined {

@@ -1,30 +1,23 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hostRange } from './host-range.ts'
-import { isKeyName, isOwnVariable, looksLikeKey, whyKeyMayNotGoTo } from './key-rules.ts'
+import { isKeyName, isOwnVariable, whyKeyMayNotGoTo } from './key-rules.ts'
+import {
+  checkHeader,
+  checkHeaders,
+  checkId,
+  checkKeyName,
+  checkLine,
+  checkLink,
+  checkPattern,
+  checkText,
+  checkUrl,
+} from './manifest-checks.ts'
 
 /**
  * The plugin document: how to reach one provider or speech server. A file with id, name, type, endpoint, auth and
  * model_map is enough; everything else is optional and unknown fields are kept.
  */
-
-/** Words that stand in the place of an id in the routes, and names that files must not have. */
-const reservedIds = new Set(
-  'install upload activate deactivate active current status export all list none local plugin plugins con nul aux prn __proto__ constructor prototype'.split(
-    ' ',
-  ),
-)
-
-/** Headers that belong to the connection (RFC 9110 §7.6) or to somebody else's session. */
-const reservedHeaders = new Set(
-  'host content-length content-type content-encoding transfer-encoding connection cookie set-cookie te upgrade expect keep-alive trailer'.split(
-    ' ',
-  ),
-)
-
-const idRule = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
-const headerValue = /^[\x20-\x7e]{0,1000}$/
 
 /** A model name as providers write them: `gpt-4o`, `qwen/qwen3-coder:free`, `models/x@2`. Never a way out of a path. */
 const modelRule = /^[\w.:/@+~-]{1,200}$/
@@ -84,7 +77,7 @@ const fallbackTarget = z.union([
 
 export const pluginManifest = z.looseObject({
   id: z.string().superRefine(checkId),
-  name: z.string().trim().min(1, 'must not be empty').max(200),
+  name: z.string().trim().min(1, 'must not be empty').max(200).superRefine(checkLine),
   type: z.enum(['completion', 'embedding', 'chat', 'tts']),
   endpoint: httpUrl,
   auth: z.looseObject({
@@ -117,8 +110,8 @@ export const pluginManifest = z.looseObject({
       ),
     }),
   ),
-  description: z.exactOptional(z.string().max(5000)),
-  documentation_url: z.exactOptional(z.string().max(2000)),
+  description: z.exactOptional(z.string().max(5000).superRefine(checkText)),
+  documentation_url: z.exactOptional(z.string().max(2000).superRefine(checkLink)),
   schema_version: z.exactOptional(z.literal(1)),
   /** The dialect; guessed from the endpoint when absent. */
   api: z.exactOptional(z.enum(['openai-chat', 'anthropic-messages', 'gemini', 'ollama'])),
@@ -129,7 +122,7 @@ export const pluginManifest = z.looseObject({
   /** Facts about models, by name: context window, longest answer, prices, abilities. */
   models: z.exactOptional(z.record(z.string(), z.looseObject({}))),
   /** The date (YYYY-MM-DD) on which `model_map` was taken from the provider. */
-  models_as_of: z.exactOptional(z.string()),
+  models_as_of: z.exactOptional(z.string().superRefine(checkLine)),
   /** Milliseconds: to connect, to the first byte, between bytes, and in all. */
   timeouts: z.exactOptional(
     z.strictObject({
@@ -151,9 +144,9 @@ export const pluginManifest = z.looseObject({
   status: z.exactOptional(
     z.looseObject({
       state: z.enum(['active', 'deprecated', 'retired']),
-      since: z.exactOptional(z.string()),
-      replacement: z.exactOptional(z.string()),
-      note: z.exactOptional(z.string()),
+      since: z.exactOptional(z.string().superRefine(checkLine)),
+      replacement: z.exactOptional(z.string().superRefine(checkLine)),
+      note: z.exactOptional(z.string().superRefine(checkLine)),
     }),
   ),
   quirks: z.exactOptional(
@@ -233,70 +226,6 @@ function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
   return found.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]))
 }
 
-function checkId(id: string, context: z.RefinementCtx): void {
-  if (!idRule.test(id) || id.includes('..')) {
-    context.addIssue('must be 1 to 64 lower-case letters, digits and . _ - and begin and end with a letter or digit')
-  } else if (reservedIds.has(id)) context.addIssue(`"${id}" is a reserved word`)
-}
-
-function checkUrl(text: string, context: z.RefinementCtx): void {
-  // A placeholder is no URL character; any letter will do for the check.
-  const url = URL.canParse(text.replaceAll('{model}', 'm')) ? new URL(text.replaceAll('{model}', 'm')) : undefined
-  if (!url || !/^https?:\/\//i.test(text) || /[\s\x00-\x1f\x7f\\]/.test(text))
-    return void context.addIssue('must be an http or https address')
-  if (url.username || url.password) context.addIssue('must not hold a user name or password')
-  if (url.hash) context.addIssue('must not hold a fragment (#…)')
-  if (text.replaceAll('{model}', '').match(/[{}]/)) context.addIssue('may hold the placeholder {model} and no other')
-  if (/\{model\}/.test(text.split('/', 3).join('/'))) context.addIssue('must not hold {model} in its host')
-  if (hostRange(url.hostname) === 'forbidden')
-    context.addIssue('points at a link-local, metadata, multicast or reserved address')
-}
-
-function checkHeader(name: string, context: z.RefinementCtx): void {
-  if (name === '') return
-  if (!headerName.test(name))
-    context.addIssue('must be a header name: letters, digits and - without spaces or line breaks')
-  else if (reservedHeaders.has(name.toLowerCase()) || /^(?:proxy-|sec-)/i.test(name))
-    context.addIssue(`the header ${name} cannot carry a key`)
-}
-
-function checkHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (!headerName.test(name) || reservedHeaders.has(name.toLowerCase()))
-      context.addIssue({ code: 'custom', path: [name], message: 'is not a header that can be set' })
-    if (!headerValue.test(value))
-      context.addIssue({ code: 'custom', path: [name], message: 'must be printable characters without line breaks' })
-    if (looksLikeKey(value))
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: 'looks like a secret; put it into the variable named by auth.key_env',
-      })
-  }
-}
-
-function checkKeyName(name: string, context: z.RefinementCtx): void {
-  if (name === '') return
-  if (!/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
-    // Never echo it: what stands here by mistake may be the key itself.
-    context.addIssue(
-      looksLikeKey(name)
-        ? 'holds what looks like a key; it must hold the name of a variable'
-        : 'must be the name of a variable: capitals, digits and _',
-    )
-  } else if (isOwnVariable(name)) context.addIssue(`${name} is a variable of aichat or of the machine and never a key`)
-}
-
-function checkPattern(text: string, context: z.RefinementCtx): void {
-  try {
-    new RegExp(text, 'i')
-  } catch {
-    return void context.addIssue('must be a regular expression')
-  }
-  // Nested repetition is what makes a pattern run for ever.
-  if (text.length > 300 || /[+*}][^()[\]|]*\)[+*{]/.test(text)) context.addIssue('is too long or repeats a repetition')
-}
-
 /** `auth.key_env: must be …`; unions and missing fields said plainly. */
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path.map(String).join('.') || 'the plugin'
@@ -307,7 +236,22 @@ function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value')
     return `${path}: must be ${issue.values.map(String).join(', ')}`.replace(/, ([^,]+)$/, ' or $1')
   if (issue.code === 'unrecognized_keys') return `${path}: does not know ${issue.keys.join(', ')}`
+  if (issue.code === 'too_big' && issue.message.startsWith('Too'))
+    return `${path}: must be at most ${issue.maximum}${unit(issue.origin)}`
+  if (issue.code === 'too_small' && issue.message.startsWith('Too'))
+    return `${path}: must be at least ${issue.minimum}${unit(issue.origin)}`
+  if (issue.code === 'invalid_union') return `${path}: must be ${unions[String(issue.path[0])] ?? 'of another type'}`
   return `${path}: ${issue.message}`
+}
+
+/** What may stand where one of several types may. */
+const unions: Readonly<Record<string, string>> = {
+  fallback: 'the id of a plugin, or an object with plugin and model',
+  models_source: 'a text, a number, true, false or null',
+}
+
+function unit(origin: string): string {
+  return origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : ''
 }
 
 function article(expected: string): string {

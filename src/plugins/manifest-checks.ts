@@ -1,0 +1,150 @@
+import type { z } from 'zod'
+import { hostRange } from './host-range.ts'
+import { isOwnVariable, looksLikeKey } from './key-rules.ts'
+
+/** What the fields of a plugin document may hold, where a type does not say it. */
+
+/** Words that stand in the place of an id in the routes, and names that files must not have. */
+const reservedIds = new Set(
+  'install upload activate deactivate active current status export all list none local plugin plugins __proto__ constructor prototype'.split(
+    ' ',
+  ),
+)
+
+/** Names of devices, which some file systems take for no file, also with an ending. */
+const deviceName = /^(?:con|nul|aux|prn|com\d|lpt\d)(?:\.|$)/
+
+/** Headers that belong to the connection (RFC 9110 §7.6) or to somebody else's session. */
+const reservedHeaders = new Set(
+  'host content-length content-type content-encoding transfer-encoding connection cookie set-cookie te upgrade expect keep-alive trailer'.split(
+    ' ',
+  ),
+)
+
+const idRule = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+const headerValue = /^[\x20-\x7e]{0,1000}$/
+
+/** An id that can be a file's name and a word in an address. */
+export function checkId(id: string, context: z.RefinementCtx): void {
+  if (!idRule.test(id) || id.includes('..')) {
+    context.addIssue('must be 1 to 64 lower-case letters, digits and . _ - and begin and end with a letter or digit')
+  } else if (reservedIds.has(id) || deviceName.test(id)) context.addIssue(`"${id}" is a reserved word`)
+}
+
+/** An address that is called: http or https, no secrets in it, no host that is never called. */
+export function checkUrl(text: string, context: z.RefinementCtx): void {
+  // A placeholder is no URL character; any letter will do for the check.
+  const url = URL.canParse(text.replaceAll('{model}', 'm')) ? new URL(text.replaceAll('{model}', 'm')) : undefined
+  if (!url || !/^https?:\/\//i.test(text) || /[\s\x00-\x1f\x7f\\]/.test(text))
+    return void context.addIssue('must be an http or https address')
+  // Letters of other scripts look like these; a host in one is written in its xn-- form.
+  if (/[^\x21-\x7e]/.test(text)) context.addIssue('must be written in ASCII')
+  if (url.port === '0') context.addIssue('must not name port 0')
+  if (url.username || url.password) context.addIssue('must not hold a user name or password')
+  if (url.hash) context.addIssue('must not hold a fragment (#…)')
+  if (text.replaceAll('{model}', '').match(/[{}]/)) context.addIssue('may hold the placeholder {model} and no other')
+  if (/\{model\}/.test(text.split('/', 3).join('/'))) context.addIssue('must not hold {model} in its host')
+  if (hostRange(url.hostname) === 'forbidden')
+    context.addIssue('points at a link-local, metadata, multicast or reserved address')
+}
+
+/** The name of a header that may carry a key; "" for none. */
+export function checkHeader(name: string, context: z.RefinementCtx): void {
+  if (name === '') return
+  if (!headerName.test(name))
+    context.addIssue('must be a header name: letters, digits and - without spaces or line breaks')
+  else if (reservedHeaders.has(name.toLowerCase()) || /^(?:proxy-|sec-)/i.test(name))
+    context.addIssue(`the header ${name} cannot carry a key`)
+}
+
+/** Fixed headers: names that are free to be set, values that are no secrets. */
+export function checkHeaders(headers: Record<string, string>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.test(name) || reservedHeaders.has(name.toLowerCase()) || /^(?:proxy-|sec-)/i.test(name))
+      context.addIssue({ code: 'custom', path: [name], message: 'is not a header that can be set' })
+    if (!headerValue.test(value))
+      context.addIssue({ code: 'custom', path: [name], message: 'must be printable characters without line breaks' })
+    if (looksLikeKey(value))
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: 'looks like a secret; put it into the variable named by auth.key_env',
+      })
+  }
+}
+
+/** The name of a variable that can hold a key; "" for none. */
+export function checkKeyName(name: string, context: z.RefinementCtx): void {
+  if (name === '') return
+  if (!/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
+    // Never echo it: what stands here by mistake may be the key itself.
+    context.addIssue(
+      looksLikeKey(name)
+        ? 'holds what looks like a key; it must hold the name of a variable'
+        : 'must be the name of a variable: capitals, digits and _',
+    )
+  } else if (isOwnVariable(name)) context.addIssue(`${name} is a variable of aichat or of the machine and never a key`)
+}
+
+/** A regular expression that is quick on every text: no repetition of what repeats or branches, few repetitions in all. */
+export function checkPattern(text: string, context: z.RefinementCtx): void {
+  try {
+    new RegExp(text, 'i')
+  } catch {
+    return void context.addIssue('must be a regular expression')
+  }
+  if (text.length > 300 || mayRunForEver(text)) context.addIssue('is too long or repeats a repetition or a choice')
+}
+
+/** One line to be shown: no control characters, and none that turn the direction of what follows. */
+export function checkLine(text: string, context: z.RefinementCtx): void {
+  if (unprintable.test(text) || /[\n\t]/.test(text)) context.addIssue('must be one line of printable text')
+}
+
+/** The same over several lines. */
+export function checkText(text: string, context: z.RefinementCtx): void {
+  if (unprintable.test(text)) context.addIssue('must be printable text')
+}
+
+/** An address to be shown and perhaps opened: empty, or http or https. */
+export function checkLink(text: string, context: z.RefinementCtx): void {
+  const isLink = /^https?:\/\//i.test(text) && URL.canParse(text) && !/[^\x21-\x7e]/.test(text)
+  if (text !== '' && !isLink) context.addIssue('must be an http or https address')
+}
+
+const unprintable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/
+
+/** The most open-ended repetitions in one pattern: each may cost the length of the text once more. */
+const mostRepetitions = 3
+
+/**
+ * Whether backtracking may take exponential time (a repeated group that itself repeats or branches inside, see
+ * https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS) or a high power of the length.
+ */
+function mayRunForEver(pattern: string): boolean {
+  const plain = pattern.replace(/\\./gs, 'x').replace(/\[[^\]]*\]/g, 'x')
+  const open: { risky: boolean }[] = [{ risky: false }]
+  let repetitions = 0
+  for (let at = 0; at < plain.length; at++) {
+    const character = plain[at]!
+    const inner = open.at(-1)!
+    if (character === '(') open.push({ risky: false })
+    else if (character === '|') inner.risky = true
+    else if (character === ')' && open.length > 1) {
+      open.pop()
+      if (inner.risky && isRepeated(plain, at + 1)) return true
+      open.at(-1)!.risky ||= inner.risky
+    } else if (isRepeated(plain, at) || (character === '?' && plain[at - 1] !== '(')) {
+      // A fixed count leaves nothing to try again.
+      if (!/^\{\d+\}/.test(plain.slice(at, at + 9))) inner.risky = true
+      if (/^(?:[*+]|\{\d+,\})/.test(plain.slice(at, at + 9))) repetitions++
+    }
+  }
+  return repetitions > mostRepetitions
+}
+
+/** Whether `*`, `+` or a count such as `{9}` stands here. */
+function isRepeated(plain: string, at: number): boolean {
+  return /^(?:[*+]|\{\d+(?:,\d*)?\})/.test(plain.slice(at, at + 20))
+}
