@@ -1,448 +1,498 @@
 # bash completion for aichat, generated from its command tree
 _aichat() {
-  local current="${COMP_WORDS[COMP_CWORD]}" path='' word commands='' flags='' kind='' index
+  local current="${COMP_WORDS[COMP_CWORD]}" before='' path='' flag='' word
+  local commands='' flags='' kind='' words='' index
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
-    case "$path|$word" in
-    '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona memory|help' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+    # bash breaks words at colons and equals signs; these are the pieces before the last one.
+    [[ $word == [:=] || ${COMP_WORDS[index + 1]} == : ]] && continue
+    if [[ -n $flag ]]; then
+      flag=''
+      continue
+    fi
+    case "$word" in
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --description | --embedding-model | --parameter | --max-memories | --retention-days | --mutation | --name | --importance | --category | -n | --limit | --offset | --min-score | --before | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
+    *)
+      case "$path|$word" in
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona memory|help' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      esac
+      ;;
     esac
   done
   case "$path" in
-    '')
-      commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'chat')
-      commands=''
-      flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --dry-run -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin')
-      commands='list show validate install update remove activate deactivate current status export test'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin list')
-      commands=''
-      flags='--active --type -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin show')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'plugin validate')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin install')
-      commands=''
-      flags='--activate --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin update')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'plugin remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'plugin activate')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'plugin deactivate')
-      commands=''
-      flags='--type -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin current')
-      commands=''
-      flags='--type -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin status')
-      commands=''
-      flags='--check -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'plugin export')
-      commands=''
-      flags='-o --output --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'plugin test')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'models')
-      commands='list embeddings refresh restore pull remove'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'models list')
-      commands=''
-      flags='--installed -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'models embeddings')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'models refresh')
-      commands=''
-      flags='--all --dry-run --force --strict -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'models restore')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind='plugins'
-      ;;
-    'models pull')
-      commands=''
-      flags='--non-commercial -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'models remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona')
-      commands='list show create update remove memory state adapt undo backup restore export import verify'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona list')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona show')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona create')
-      commands=''
-      flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona update')
-      commands=''
-      flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory')
-      commands='add list search wipe help'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory add')
-      commands=''
-      flags='--importance --category --pin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory list')
-      commands=''
-      flags='--category -n --limit --offset -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory search')
-      commands=''
-      flags='-n --limit --min-score -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory wipe')
-      commands=''
-      flags='--category --before -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona memory help')
-      commands=''
-      flags='-V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona state')
-      commands=''
-      flags='--log -n --limit -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona adapt')
-      commands=''
-      flags='--type --trigger --changes --key -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona undo')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona backup')
-      commands=''
-      flags='--list -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona restore')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona export')
-      commands=''
-      flags='-o --output --format --encrypt --passphrase-stdin --no-embeddings --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona import')
-      commands=''
-      flags='--mode --into --model --dry-run --passphrase-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'persona verify')
-      commands=''
-      flags='--passphrase-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session')
-      commands='list show rename export remove'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session list')
-      commands=''
-      flags='-n --limit -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session show')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session rename')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session export')
-      commands=''
-      flags='--format -o --output --force -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'session remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'tts')
-      commands='voices health clone design'
-      flags='-i --input --model --language --instruct --voice --cfg-coef -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'tts voices')
-      commands=''
-      flags='--model -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'tts health')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'tts clone')
-      commands=''
-      flags='-i --input --model --language --instruct --ref --ref-text -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'tts design')
-      commands=''
-      flags='-i --input --model --language --instruct --description -o --output --force --stream --raw --play -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'serve')
-      commands=''
-      flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'setup')
-      commands=''
-      flags='--username --email --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'register')
-      commands=''
-      flags='--username --email --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'login')
-      commands=''
-      flags='--username --password-stdin --token-stdin --insecure-storage -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'logout')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'whoami')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'passwd')
-      commands=''
-      flags='--password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'auth')
-      commands='status token'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'auth status')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'auth token')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users')
-      commands='list show create update remove reset-password stats'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users list')
-      commands=''
-      flags='--limit --offset --search -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users show')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users create')
-      commands=''
-      flags='--email --role --password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users update')
-      commands=''
-      flags='--username --email --role -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users reset-password')
-      commands=''
-      flags='--password-stdin -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'users stats')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'secret')
-      commands='set list remove'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'secret set')
-      commands=''
-      flags='--insecure-storage -h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'secret list')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'secret remove')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config')
-      commands='list get set unset path'
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config list')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config get')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config set')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config unset')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'config path')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'status')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'doctor')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'completion')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
-    'help')
-      commands=''
-      flags='-h --help -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
-      kind=''
-      ;;
+  '')
+    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
+    flags=''
+    kind=''
+    ;;
+  'chat')
+    commands=''
+    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --dry-run -h --help'
+    kind=''
+    ;;
+  'plugin')
+    commands='list show validate install update remove activate deactivate current status export test'
+    flags='-h --help'
+    kind=''
+    ;;
+  'plugin list')
+    commands=''
+    flags='--active --type -h --help'
+    kind=''
+    ;;
+  'plugin show')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'plugin validate')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'plugin install')
+    commands=''
+    flags='--activate --force -h --help'
+    kind=''
+    ;;
+  'plugin update')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'plugin remove')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'plugin activate')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'plugin deactivate')
+    commands=''
+    flags='--type -h --help'
+    kind=''
+    ;;
+  'plugin current')
+    commands=''
+    flags='--type -h --help'
+    kind=''
+    ;;
+  'plugin status')
+    commands=''
+    flags='--check -h --help'
+    kind=''
+    ;;
+  'plugin export')
+    commands=''
+    flags='-o --output --force -h --help'
+    kind='plugins'
+    ;;
+  'plugin test')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'models')
+    commands='list embeddings refresh restore pull remove'
+    flags='-h --help'
+    kind=''
+    ;;
+  'models list')
+    commands=''
+    flags='--installed -h --help'
+    kind='plugins'
+    ;;
+  'models embeddings')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'models refresh')
+    commands=''
+    flags='--all --dry-run --force --strict -h --help'
+    kind='plugins'
+    ;;
+  'models restore')
+    commands=''
+    flags='-h --help'
+    kind='plugins'
+    ;;
+  'models pull')
+    commands=''
+    flags='--non-commercial -h --help'
+    kind='models-to-pull'
+    ;;
+  'models remove')
+    commands=''
+    flags='-h --help'
+    kind='pulled-models'
+    ;;
+  'persona')
+    commands='list show create update remove memory state adapt undo backup restore export import verify'
+    flags='-h --help'
+    kind=''
+    ;;
+  'persona list')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'persona show')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona create')
+    commands=''
+    flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help'
+    kind=''
+    ;;
+  'persona update')
+    commands=''
+    flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help'
+    kind='personas'
+    ;;
+  'persona remove')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona memory')
+    commands='add list search wipe help'
+    flags='-h --help'
+    kind=''
+    ;;
+  'persona memory add')
+    commands=''
+    flags='--importance --category --pin -h --help'
+    kind='personas'
+    ;;
+  'persona memory list')
+    commands=''
+    flags='--category -n --limit --offset -h --help'
+    kind='personas'
+    ;;
+  'persona memory search')
+    commands=''
+    flags='-n --limit --min-score -h --help'
+    kind='personas'
+    ;;
+  'persona memory wipe')
+    commands=''
+    flags='--category --before -h --help'
+    kind='personas'
+    ;;
+  'persona memory help')
+    commands=''
+    flags=''
+    kind=''
+    ;;
+  'persona state')
+    commands=''
+    flags='--log -n --limit -h --help'
+    kind='personas'
+    ;;
+  'persona adapt')
+    commands=''
+    flags='--type --trigger --changes --key -h --help'
+    kind='personas'
+    ;;
+  'persona undo')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona backup')
+    commands=''
+    flags='--list -h --help'
+    kind='personas'
+    ;;
+  'persona restore')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona export')
+    commands=''
+    flags='-o --output --format --encrypt --passphrase-stdin --no-embeddings --force -h --help'
+    kind='personas'
+    ;;
+  'persona import')
+    commands=''
+    flags='--mode --into --model --dry-run --passphrase-stdin -h --help'
+    kind=''
+    ;;
+  'persona verify')
+    commands=''
+    flags='--passphrase-stdin -h --help'
+    kind=''
+    ;;
+  'session')
+    commands='list show rename export remove'
+    flags='-h --help'
+    kind=''
+    ;;
+  'session list')
+    commands=''
+    flags='-n --limit -h --help'
+    kind=''
+    ;;
+  'session show')
+    commands=''
+    flags='-h --help'
+    kind='sessions'
+    ;;
+  'session rename')
+    commands=''
+    flags='-h --help'
+    kind='sessions'
+    ;;
+  'session export')
+    commands=''
+    flags='--format -o --output --force -h --help'
+    kind='sessions'
+    ;;
+  'session remove')
+    commands=''
+    flags='-h --help'
+    kind='sessions'
+    ;;
+  'tts')
+    commands='voices health clone design'
+    flags='-i --input --model --language --instruct --voice --cfg-coef -o --output --force --stream --raw --play -h --help'
+    kind=''
+    ;;
+  'tts voices')
+    commands=''
+    flags='--model -h --help'
+    kind=''
+    ;;
+  'tts health')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'tts clone')
+    commands=''
+    flags='-i --input --model --language --instruct --ref --ref-text -o --output --force --stream --raw --play -h --help'
+    kind=''
+    ;;
+  'tts design')
+    commands=''
+    flags='-i --input --model --language --instruct --description -o --output --force --stream --raw --play -h --help'
+    kind=''
+    ;;
+  'serve')
+    commands=''
+    flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --pull -h --help'
+    kind='servers'
+    ;;
+  'setup')
+    commands=''
+    flags='--username --email --password-stdin -h --help'
+    kind=''
+    ;;
+  'register')
+    commands=''
+    flags='--username --email --password-stdin -h --help'
+    kind=''
+    ;;
+  'login')
+    commands=''
+    flags='--username --password-stdin --token-stdin --insecure-storage -h --help'
+    kind=''
+    ;;
+  'logout')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'whoami')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'passwd')
+    commands=''
+    flags='--password-stdin -h --help'
+    kind=''
+    ;;
+  'auth')
+    commands='status token'
+    flags='-h --help'
+    kind=''
+    ;;
+  'auth status')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'auth token')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'users')
+    commands='list show create update remove reset-password stats'
+    flags='-h --help'
+    kind=''
+    ;;
+  'users list')
+    commands=''
+    flags='--limit --offset --search -h --help'
+    kind=''
+    ;;
+  'users show')
+    commands=''
+    flags='-h --help'
+    kind='users'
+    ;;
+  'users create')
+    commands=''
+    flags='--email --role --password-stdin -h --help'
+    kind=''
+    ;;
+  'users update')
+    commands=''
+    flags='--username --email --role -h --help'
+    kind='users'
+    ;;
+  'users remove')
+    commands=''
+    flags='-h --help'
+    kind='users'
+    ;;
+  'users reset-password')
+    commands=''
+    flags='--password-stdin -h --help'
+    kind='users'
+    ;;
+  'users stats')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'secret')
+    commands='set list remove'
+    flags='-h --help'
+    kind=''
+    ;;
+  'secret set')
+    commands=''
+    flags='--insecure-storage -h --help'
+    kind='keys'
+    ;;
+  'secret list')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'secret remove')
+    commands=''
+    flags='-h --help'
+    kind='keys'
+    ;;
+  'config')
+    commands='list get set unset path'
+    flags='-h --help'
+    kind=''
+    ;;
+  'config list')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'config get')
+    commands=''
+    flags='-h --help'
+    kind='settings'
+    ;;
+  'config set')
+    commands=''
+    flags='-h --help'
+    kind='settings'
+    ;;
+  'config unset')
+    commands=''
+    flags='-h --help'
+    kind='settings'
+    ;;
+  'config path')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'status')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'doctor')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'completion')
+    commands='bash zsh fish'
+    flags='-h --help'
+    kind=''
+    ;;
+  'help')
+    commands=''
+    flags='-h --help'
+    kind='topics'
+    ;;
   esac
-  COMPREPLY=()
-  if [[ $current == -* ]]; then
-    commands="$flags"
-  elif [[ -n $kind ]]; then
-    commands="$(aichat __complete "$kind" 2>/dev/null </dev/null)"
+  flags+=' -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+  if [[ -n $flag ]]; then
+    commands='' flags='' kind=''
+    case "$path|$flag" in
+    *'|--as') kind='users' ;;
+    *'|--color') commands='auto always never' ;;
+    'chat|-m' | 'chat|--model') kind='models' ;;
+    'chat|-p' | 'chat|--persona') kind='personas' ;;
+    'chat|-s' | 'chat|--session') kind='sessions' ;;
+    'plugin list|--type') commands='completion chat embedding tts' ;;
+    'plugin deactivate|--type') commands='chat embedding tts' ;;
+    'plugin current|--type') commands='chat embedding tts' ;;
+    'persona create|--mutation') commands='low medium high off' ;;
+    'persona create|-m' | 'persona create|--model') kind='models' ;;
+    'persona update|--mutation') commands='low medium high off' ;;
+    'persona update|-m' | 'persona update|--model') kind='models' ;;
+    'persona import|--model') kind='models' ;;
+    'session export|--format') commands='markdown json' ;;
+    'tts|--model') kind='speech-servers' ;;
+    'tts|--voice') kind='voices' ;;
+    'tts voices|--model') kind='speech-servers' ;;
+    'tts clone|--model') kind='speech-servers' ;;
+    'tts design|--model') kind='speech-servers' ;;
+    'users create|--role') commands='user admin' ;;
+    'users update|--role') commands='user admin' ;;
+    esac
   fi
+  word="${COMP_LINE:0:COMP_POINT}"
+  word="${word##*[ =]}"
+  if [[ $word == *:* ]]; then
+    current="$word"
+    before="${word%"${word##*:}"}"
+  fi
+  if [[ $current == -* ]]; then
+    words="${flags// /$'\n'}"
+  elif [[ -n $kind ]]; then
+    words="$(aichat --timeout 1s __complete "$kind" 2>/dev/null </dev/null)"
+  else
+    words="${commands// /$'\n'}"
+  fi
+  COMPREPLY=()
   while IFS= read -r word; do
-    [[ -n $word ]] && COMPREPLY+=("$word")
-  done < <(compgen -W "$commands" -- "$current")
+    [[ -n $word && $word == "$current"* ]] || continue
+    word="${word#"$before"}"
+    [[ $word == *[!A-Za-z0-9_.,/:@%+=-]* ]] && printf -v word '%q' "$word"
+    COMPREPLY+=("$word")
+  done <<<"$words"
   return 0
 }
 complete -o default -F _aichat aichat

@@ -9,9 +9,9 @@ import { treeOf } from './tree.ts'
 export function generated(program: Command): ReadonlyMap<string, string> {
   const root = treeOf(program)
   return new Map([
-    ['completions/aichat.bash', completionScript('bash', root)!],
-    ['completions/_aichat', completionScript('zsh', root)!],
-    ['completions/aichat.fish', completionScript('fish', root)!],
+    ['completions/aichat.bash', completionScript('bash', root)],
+    ['completions/_aichat', completionScript('zsh', root)],
+    ['completions/aichat.fish', completionScript('fish', root)],
     ['man/aichat.1', manual(root)],
   ])
 }

@@ -10,7 +10,7 @@ export interface Io {
   readonly stderrIsTerminal: boolean
   /** Columns of the terminal, else what COLUMNS says, else 80. */
   readonly columns: number
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, by SIGTERM, and when the terminal goes. */
   readonly signal: AbortSignal
   readonly stdin: Readable
   readonly stderr: Writable
@@ -34,6 +34,7 @@ export function processIo(): Io {
   // The first Ctrl-C asks the command to stop; the second finds no listener and ends the process as usual.
   process.once('SIGINT', () => controller.abort(interrupted))
   process.once('SIGTERM', () => controller.abort(terminated))
+  process.once('SIGHUP', () => controller.abort(hungUp))
   let closed = false
   process.stdout.on('error', (reason: NodeJS.ErrnoException) => {
     if (reason.code !== 'EPIPE') writeError = reason
@@ -89,6 +90,7 @@ export function processIo(): Io {
 /** The reasons with which a command is asked to stop. */
 export const interrupted = new Error('interrupted')
 export const terminated = new Error('terminated')
+const hungUp = new Error('the terminal has gone')
 
 /** A text from a model or a server without what a terminal would obey: control characters other than tab and line break. */
 export function forTerminal(text: string): string {

@@ -19,6 +19,7 @@ export function addServeCommand(program: Command, cli: Cli): void {
       'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
     )
     .option('--device <device>', 'what voxb-tts-1.6b computes on: auto, cuda, mps, cpu')
+    .option('--pull', 'first bring the weights of voxb-tts to this machine, where they are not there yet')
     .action(async (names: readonly string[], options: ServeOptions) => {
       const { serve } = await import('../server/serve.ts')
       // A service that finishes what is in flight has done what the signal asked: exit 0.

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../errors.ts'
 import { settingNames } from '../settings.ts'
+import { systemdUnit } from './systemd-unit.ts'
 
 /** Exit codes as sysexits(3) names them; one table for help, manual and README. */
 export const exitCodes: readonly (readonly [string, string])[] = [
@@ -69,7 +70,11 @@ const topics: Record<string, () => string> = {
       'An error is one line of JSON on stderr: {"error","details","code","exit"}; stdout then stays empty.',
       '',
     ].join('\n'),
+  systemd: systemdUnit,
 }
+
+/** What `aichat help` knows beside the commands. */
+export const topicNames: readonly string[] = Object.keys(topics)
 
 /** The help of a command, or a topic's text. Throws `usage` with the topics there are. */
 export function helpAbout(program: Command, words: readonly string[]): string {
@@ -85,7 +90,7 @@ export function helpAbout(program: Command, words: readonly string[]): string {
             .map((sub) => sub.name())
             .filter((name) => !name.startsWith('_'))
             .join(', ')}`,
-          `Topics: ${Object.keys(topics).join(', ')}`,
+          `Topics: ${topicNames.join(', ')}`,
         ],
       })
     command = next

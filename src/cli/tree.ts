@@ -6,6 +6,8 @@ export interface CommandNode {
   readonly path: readonly string[]
   readonly description: string
   readonly arguments: readonly { readonly name: string; readonly required: boolean; readonly variadic: boolean }[]
+  /** The words that the first argument can be, where they are few. */
+  readonly choices: readonly string[]
   readonly flags: readonly Flag[]
   readonly commands: readonly CommandNode[]
 }
@@ -30,6 +32,7 @@ export function treeOf(command: Command, path: readonly string[] = []): CommandN
       required: argument.required,
       variadic: argument.variadic,
     })),
+    choices: command.registeredArguments[0]?.argChoices ?? [],
     flags: command
       .createHelp()
       .visibleOptions(command)

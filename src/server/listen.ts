@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import type { NodeHandler } from './app.ts'
@@ -71,12 +71,12 @@ async function drain(server: Server, graceMs: number): Promise<void> {
 }
 
 async function explain(reason: Error, host: string, port: number): Promise<AppError> {
-  const code = (reason as NodeJS.ErrnoException).code
+  const code = reason.name === 'GetPortError' ? await refusal(host, port) : (reason as NodeJS.ErrnoException).code
   if (code === 'EACCES')
     return new AppError('unavailable', `The port ${port} needs more rights than this user has`, { cause: reason })
-  if (code === 'EADDRNOTAVAIL')
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new AppError('unavailable', `This machine has no address ${host}`, { cause: reason })
-  if (reason.name !== 'GetPortError' && code !== 'EADDRINUSE')
+  if (code !== 'EADDRINUSE')
     return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
   const who = await whoServes(host, port)
   return new AppError('unavailable', `The port ${port} is taken${who ? `: ${who} serves there already` : ''}`, {
@@ -85,6 +85,19 @@ async function explain(reason: Error, host: string, port: number): Promise<AppEr
       : [`Choose another with --port; ss -ltnp 'sport = :${port}' shows who has it`],
     cause: reason,
   })
+}
+
+/** listhen says only that it found no port; the system's own word is had by asking once more. */
+async function refusal(host: string, port: number): Promise<string | undefined> {
+  const probe = createServer().listen(port, host)
+  try {
+    await once(probe, 'listening')
+    return undefined
+  } catch (reason) {
+    return (reason as NodeJS.ErrnoException).code
+  } finally {
+    probe.close()
+  }
 }
 
 /** Our own daemon on a port that we wanted, asked by name. */

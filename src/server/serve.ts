@@ -19,7 +19,9 @@ export interface ServeOptions {
   readonly model?: string
   /** What the speech server with a choice computes on. */
   readonly device?: string
-  readonly [flag: string]: string | undefined
+  /** Whether missing weights are pulled before anything is served. */
+  readonly pull?: true
+  readonly [flag: string]: string | true | undefined
 }
 
 /** What a service needs of the process it runs in. */
@@ -52,6 +54,7 @@ export async function serve(
   const listening: Listening[] = []
   const services: SpeechService[] = []
   try {
+    if (options.pull) await pullWeights(app, log, plan, around.signal)
     const identity = api && (await openIdentity(app, around))
     for (const { name, host, port } of plan) {
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
@@ -73,6 +76,16 @@ export async function serve(
     await Promise.all(listening.map((server) => server.close(graceMs)))
     await Promise.all(services.map((service) => service.close()))
     await app.close()
+  }
+}
+
+/** Brings the weights of the planned servers that can be pulled; one whose weights are there is left as it is. */
+async function pullWeights(app: App, log: Log, plan: readonly Planned[], signal: AbortSignal): Promise<void> {
+  const { hub } = await app.models()
+  for (const { name } of plan.filter(({ name }) => hub.known.has(name) && !hub.find(name))) {
+    log.info('pulling its weights before it serves', { server: name })
+    const { bytes, folder } = await hub.pull(name, { signal })
+    log.info('pulled', { server: name, bytes, folder })
   }
 }
 
@@ -103,6 +116,8 @@ function refuseIdle(names: readonly Planned['name'][], options: ServeOptions): v
     throw new AppError('usage', '--model is for voxa-tts')
   if (options.device !== undefined && !speech.some((manifest) => manifest.options.devices.length > 0))
     throw new AppError('usage', '--device is for voxb-tts-1.6b')
+  if (options.pull && !names.includes('voxb-tts'))
+    throw new AppError('usage', '--pull is for voxb-tts: the other servers have no weights to pull')
   if (options.port !== undefined && names.length > 1 && !names.includes('api'))
     throw new AppError('usage', 'With several servers --port is the API’s', {
       details: names.map((name) => `say --${name}-port`),
@@ -121,7 +136,7 @@ function portFor(
   const own = name === 'api' ? undefined : options[portFlag(name)]
   const shared = name === 'api' || names.length === 1 ? options.port : undefined
   const text = own ?? shared
-  if (text !== undefined) return portOf(text)
+  if (typeof text === 'string') return portOf(text)
   return name === 'api' ? settings.listen.port : readManifest(name).port
 }
 

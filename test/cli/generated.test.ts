@@ -11,6 +11,7 @@ import { flatten, treeOf } from '../../src/cli/tree.ts'
 import { aichatCommand } from '../command.ts'
 import { haveProgram } from '../debian.ts'
 import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 const program = buildProgram({
@@ -82,6 +83,11 @@ const completions: readonly (readonly [words: readonly string[], found: string])
   [['plugin', 'inst'], 'install'],
   [['chat', '--no-fall'], '--no-fallback'],
   [['plugin', 'show', 'opena'], 'openai'],
+  [['completion', 'zs'], 'zsh'],
+  [['--color', 'plugin', 'plugin', 'inst'], 'install'],
+  [['plugin', 'list', '--color', 'alw'], 'always'],
+  [['plugin', 'list', '--type', 'embed'], 'embedding'],
+  [['help', 'exit'], 'exit-codes'],
 ]
 
 for (const [words, found] of completions) {
@@ -101,7 +107,7 @@ for (const [words, found] of completions) {
   })
 
   when(zsh)(`zsh completes "${words.join(' ')}" to ${found}`, () => {
-    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', zshScript(words.join(' '))], {
+    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', zshScript(words.join(' '), found)], {
       env: environment,
       encoding: 'utf8',
       timeout: 30_000,
@@ -109,6 +115,47 @@ for (const [words, found] of completions) {
     assert.ok(stdout.includes(found), `${stdout}${stderr}`)
   })
 }
+
+const bashReply = (words: readonly string[], line: string) => {
+  const script = `source ${join(root, 'completions', 'aichat.bash')}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; COMP_LINE='${line}'; COMP_POINT=${line.length}; _aichat; printf '%s\\n' "\${COMPREPLY[@]}"`
+  return spawnSync('bash', ['--norc', '-c', script], { env: environment, encoding: 'utf8' }).stdout.split('\n')
+}
+
+when(bash)('bash completes behind a colon, and quotes what a shell would read otherwise', async () => {
+  assert.ok(
+    bashReply(['aichat', 'chat', '-m', 'groq', ':', 'llama'], 'aichat chat -m groq:llama').some((word) =>
+      /^llama/.test(word),
+    ),
+  )
+  const { code } = await runMain(['persona', 'create', '--name', 'Ada $(touch x) Byron', '--model', 'm'], {
+    environment,
+  })
+  assert.is(code, 0)
+  assert.ok(bashReply(['aichat', 'chat', '-p', 'Ad'], 'aichat chat -p Ad').includes('Ada\\ \\$\\(touch\\ x\\)\\ Byron'))
+})
+
+test('the words of every kind are known', async () => {
+  const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
+  for (const kind of new Set(kinds)) {
+    const { code, stdout, stderr } = await runMain(['__complete', kind], { environment })
+    assert.equal([code, stderr], [0, ''], kind)
+    if (!['personas', 'sessions', 'users', 'pulled-models'].includes(kind)) assert.ok(stdout.length > 0, kind)
+  }
+})
+
+test('the systemd unit runs this installation', async () => {
+  const { code, stdout } = await runMain(['help', 'systemd'], { environment })
+  assert.is(code, 0)
+  assert.ok(stdout.includes(join(root, 'bin', 'aichat')))
+  if (spawnSync('sh', ['-c', 'command -v systemd-analyze']).status !== 0) return
+  const unit = join(folder, 'aichat.service')
+  writeFileSync(unit, stdout)
+  const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  assert.equal([verified.status, verified.stderr], [0, ''])
+  const scored = spawnSync('systemd-analyze', ['security', '--offline=yes', unit], { encoding: 'utf8' })
+  const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(scored.stdout)?.[1])
+  assert.ok(exposure <= 2, scored.stdout)
+})
 
 when(zsh)('zsh reads its script without complaint', () => {
   assert.is(spawnSync('zsh', ['-n', join(root, 'completions', '_aichat')]).status, 0)
@@ -127,7 +174,7 @@ test('a completion asks nobody and says nothing when something is wrong', () => 
 test.run()
 
 /** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints what the terminal shows. */
-function zshScript(line: string): string {
+function zshScript(line: string, found: string): string {
   return `
 zmodload zsh/zpty
 zpty -b shell zsh -f -i
@@ -136,7 +183,7 @@ shown=''
 for try in {1..100}; do zpty -r -t shell piece && shown+=$piece; [[ $shown == *READY*READY* ]] && break; sleep 0.05; done
 zpty -n -w shell "aichat ${line}"$'\\t'
 shown=''
-for try in {1..60}; do zpty -r -t shell piece && shown+=$piece; sleep 0.05; done
+for try in {1..200}; do zpty -r -t shell piece && shown+=$piece; [[ $shown == *'${found}'* ]] && break; sleep 0.05; done
 print -r -- "$shown"
 zpty -d shell
 `
