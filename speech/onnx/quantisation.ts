@@ -1,11 +1,11 @@
 /** Weights as 8-bit integers: made once from a file of floating-point weights, and kept in a cache folder for the next load. */
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../src/errors.ts'
-import { type NewTensor, openTensorFile, type TensorFile, writeTensorFile } from './safetensors.ts'
+import { requireFinite } from './finite.ts'
+import { openTensorFile, type TensorFile } from './safetensors.ts'
+import { digestKey, type NewTensor, unfinished, writeTensorFile } from './tensor-writer.ts'
 import { scaleSuffix } from './weights.ts'
 
 export interface QuantisationPlan {
@@ -24,27 +24,74 @@ const form = 'int8-per-output-1'
 /**
  * The quantised file of `source`, from the cache or made now; it belongs to the content of `source`, not to its path or age.
  * Each output row is divided by its largest magnitude / 127 and rounded; what is not quantised is widened to 32 bits.
- * Throws an AppError when the source holds numbers that are not finite or the cache cannot be written.
+ * A cached file that is damaged is made again. Where the cache folder cannot be written the file is made for this load
+ * alone, in the system's folder for temporary files, and is gone when it is closed. Any number of processes may do this at
+ * the same time. Throws an AppError when the source holds numbers that are not finite or nothing can be written anywhere.
  */
 export async function openQuantised(source: TensorFile, plan: QuantisationPlan): Promise<TensorFile> {
-  const digest = await digestOf(source.path)
-  const path = join(plan.cacheFolder, `${plan.name}-${form}-${digest.slice(0, 24)}.safetensors`)
-  const found = await openTensorFile(path).catch(() => undefined)
-  if (found?.metadata.get('source') === digest) return found
-  await found?.close()
-  try {
-    await mkdir(plan.cacheFolder, { recursive: true })
-  } catch (thrown) {
-    throw new AppError('io', `${plan.cacheFolder} could not be made`, { cause: thrown })
+  const digest = await source.digest('file')
+  const name = `${plan.name}-${form}-${digest.slice(0, 24)}.safetensors`
+  const found = await openWhole(join(plan.cacheFolder, name), digest)
+  if (found) return found
+  await requireFinite(source)
+  const write = async (folder: string) => {
+    await mkdir(folder, { recursive: true })
+    await writeTensorFile(join(folder, name), newTensors(source, plan), { source: digest, form })
   }
-  await writeTensorFile(path, newTensors(source, plan), { source: digest, form })
-  return openTensorFile(path)
+  try {
+    await removeAbandoned(plan)
+    await write(plan.cacheFolder)
+    return await openTensorFile(join(plan.cacheFolder, name))
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code !== 'io') throw thrown
+    return makeForThisLoad(name, write, thrown)
+  }
 }
 
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
-  return hash.digest('hex')
+/** The cached file, if it belongs to the source of that digest and holds what was once written. */
+async function openWhole(path: string, digest: string): Promise<TensorFile | undefined> {
+  const found = await openTensorFile(path).catch(() => undefined)
+  if (!found) return undefined
+  const isWhole =
+    found.metadata.get('source') === digest &&
+    found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
+  if (isWhole) return found
+  await found.close()
+  return undefined
+}
+
+async function makeForThisLoad(
+  name: string,
+  write: (folder: string) => Promise<void>,
+  reason: unknown,
+): Promise<TensorFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'aichat-weights-')).catch(() => undefined)
+  const discard = () => rm(folder!, { recursive: true, force: true })
+  try {
+    if (!folder) throw reason
+    await write(folder)
+    const file = await openTensorFile(join(folder, name))
+    return { ...file, close: () => file.close().finally(discard) }
+  } catch (thrown) {
+    if (folder) await discard()
+    if (thrown instanceof AppError) throw thrown
+    throw new AppError('io', `The quantised weights ${name} could not be written`, { cause: reason })
+  }
+}
+
+/** What a process that was killed while it wrote has left; nobody takes so long. */
+const abandonedMs = 3_600_000
+
+async function removeAbandoned({ name, cacheFolder }: QuantisationPlan): Promise<void> {
+  for (const entry of await readdir(cacheFolder).catch(() => [])) {
+    if (!entry.startsWith(`${name}-`) || !entry.endsWith(unfinished)) continue
+    const path = join(cacheFolder, entry)
+    const written = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    )
+    if (written < Date.now() - abandonedMs) await rm(path, { force: true }).catch(() => undefined)
+  }
 }
 
 function newTensors(source: TensorFile, { keeps, quantises }: QuantisationPlan): NewTensor[] {

@@ -1,8 +1,10 @@
 /**
- * Reads and writes `.safetensors`: eight bytes of header length, a JSON header of names, types, shapes and offsets, then the numbers.
+ * Reads `.safetensors`: eight bytes of header length, a JSON header of names, types, shapes and offsets, then the numbers.
  * Format: https://github.com/huggingface/safetensors#format. Nothing in a header is believed before it is checked against the file.
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { AppError } from '../../src/errors.ts'
 import type { ElementType, ExternalTensor } from './graph.ts'
@@ -44,20 +46,22 @@ export interface TensorFile {
   floats(name: string): Promise<Float32Array>
   /** The same numbers in place, as a graph's external data; `location` is relative to the folder of this file. */
   external(name: string): ExternalTensor
+  /** The SHA-256, in hexadecimal, of the whole file or of the numbers behind its header. */
+  digest(part: 'file' | 'numbers'): Promise<string>
+  /** Which file this is and when it was last written: another text where another file has taken its place. */
+  readonly identity: string
+  /** Throws an AppError where the path no longer leads to this very file, for what was read by path may be another's. */
+  requireUnchanged(): Promise<void>
   close(): Promise<void>
-}
-
-/** A tensor to write. */
-export interface NewTensor {
-  readonly name: string
-  readonly dtype: StoredType
-  readonly shape: readonly number[]
-  /** Its numbers, asked for when they are written, so that a large file never lies in memory whole. */
-  readonly data: () => ArrayBufferView | Promise<ArrayBufferView>
 }
 
 /** The format allows no larger header. */
 const longestHeader = 100_000_000
+
+/** How many bytes a tensor's numbers take. */
+export function byteLength({ dtype, shape }: Pick<TensorEntry, 'dtype' | 'shape'>): number {
+  return shape.reduce((product, dimension) => product * dimension, storedTypes[dtype].bytes)
+}
 
 /** A file with hundreds of wrong entries is named by the first ones. */
 const shownProblems = 20
@@ -66,34 +70,13 @@ const shownProblems = 20
 export async function openTensorFile(path: string): Promise<TensorFile> {
   const file = await openFile(path)
   try {
-    const { size } = await file.stat()
+    const status = await file.stat({ bigint: true })
+    const size = Number(status.size)
     const header = await readHeader(file, path, size)
-    return createTensorFile(path, file, parseHeader(header.json, header.end, size, path))
+    return createTensorFile(path, file, parseHeader(header.json, header.end, size, path), identityOf(status))
   } catch (thrown) {
     await file.close()
     throw thrown
-  }
-}
-
-/** Writes a file beside its final name, flushes it and moves it into place, so that a reader never sees half of it. */
-export async function writeTensorFile(
-  path: string,
-  tensors: readonly NewTensor[],
-  metadata: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const temporary = `${path}.${process.pid}.part`
-  const file = await open(temporary, 'w')
-  try {
-    await file.writeFile(encodeHeader(tensors, metadata))
-    for (const tensor of tensors) await file.writeFile(await bytesOf(tensor))
-    await file.sync()
-    await file.close()
-    await rename(temporary, path)
-  } catch (thrown) {
-    await file.close().catch(() => undefined)
-    await rm(temporary, { force: true })
-    if (thrown instanceof AppError) throw thrown
-    throw new AppError('io', `${path} could not be written`, { cause: thrown })
   }
 }
 
@@ -133,11 +116,23 @@ async function readHeader(file: FileHandle, path: string, size: number): Promise
   if (end > size)
     throw new AppError('invalid', `${path} is truncated: it has ${size} bytes and its header alone needs ${end}`)
   const json = Buffer.alloc(Number(length))
-  await file.read(json, 0, json.length, 8)
+  await readInto(file, json, 8, path)
   return { json: json.toString('utf8'), end }
 }
 
+/** Fills an array from the file, or throws where the file ends before. */
+async function readInto(file: FileHandle, content: Uint8Array, position: number, path: string): Promise<void> {
+  let done = 0
+  while (done < content.length) {
+    const { bytesRead } = await file.read(content, done, content.length - done, position + done)
+    if (bytesRead === 0) throw new AppError('invalid', `${path} is truncated: it broke off while it was read`)
+    done += bytesRead
+  }
+}
+
 interface Header {
+  /** Where the numbers begin. */
+  readonly start: number
   readonly tensors: Map<string, TensorEntry>
   readonly metadata: Map<string, string>
 }
@@ -157,7 +152,7 @@ function parseHeader(json: string, start: number, size: number, path: string): H
   if (problems.length === 0) problems.push(...layoutProblems([...tensors.values()], start, size))
   if (problems.length > 0)
     throw new AppError('invalid', `${path} is damaged or truncated`, { details: problems.slice(0, shownProblems) })
-  return { tensors, metadata }
+  return { start, tensors, metadata }
 }
 
 function parseObject(json: string, path: string): Record<string, unknown> {
@@ -203,8 +198,20 @@ function layoutProblems(tensors: TensorEntry[], start: number, size: number): st
   return problems
 }
 
-function createTensorFile(path: string, file: FileHandle, { tensors, metadata }: Header): TensorFile {
-  return { path: resolve(path), tensors, metadata, bytes, floats, external, close: () => file.close() }
+function createTensorFile(path: string, file: FileHandle, header: Header, identity: string): TensorFile {
+  const { start, tensors, metadata } = header
+  return {
+    path: resolve(path),
+    tensors,
+    metadata,
+    identity,
+    bytes,
+    floats,
+    external,
+    digest,
+    requireUnchanged,
+    close: () => file.close(),
+  }
 
   function entry(name: string): TensorEntry {
     const found = tensors.get(name)
@@ -215,12 +222,7 @@ function createTensorFile(path: string, file: FileHandle, { tensors, metadata }:
   async function bytes(name: string): Promise<Uint8Array> {
     const { offset, length } = entry(name)
     const content = new Uint8Array(length)
-    let done = 0
-    while (done < length) {
-      const { bytesRead } = await file.read(content, done, length - done, offset + done)
-      if (bytesRead === 0) throw new AppError('invalid', `${path} is truncated: ${name} breaks off`)
-      done += bytesRead
-    }
+    await readInto(file, content, offset, path)
     return content
   }
 
@@ -232,37 +234,32 @@ function createTensorFile(path: string, file: FileHandle, { tensors, metadata }:
     const { dtype, shape, offset, length } = entry(name)
     return { location: basename(path), offset, length, type: storedTypes[dtype].type, shape }
   }
+
+  async function digest(part: 'file' | 'numbers'): Promise<string> {
+    const hash = createHash('sha256')
+    const piece = Buffer.alloc(1 << 20)
+    for (let at = part === 'file' ? 0 : start; ; ) {
+      const { bytesRead } = await file.read(piece, 0, piece.length, at)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(piece.subarray(0, bytesRead))
+      at += bytesRead
+    }
+  }
+
+  async function requireUnchanged(): Promise<void> {
+    const now = await stat(path, { bigint: true }).then(identityOf, () => 'gone')
+    if (now === identity) return
+    throw new AppError('unavailable', `${path} was changed while it was read`, { details: ['load it again'] })
+  }
+}
+
+function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs].join(' ')
 }
 
 /** The folder that the locations of `external` are relative to. */
 export function weightsFolder(file: TensorFile): string {
   return dirname(file.path)
-}
-
-/** The header is padded with spaces, so that the numbers begin at a multiple of eight bytes. */
-function encodeHeader(tensors: readonly NewTensor[], metadata: Readonly<Record<string, string>>): Uint8Array {
-  const header: Record<string, unknown> = { __metadata__: metadata }
-  let end = 0
-  for (const tensor of tensors) {
-    const length = byteLength(tensor)
-    header[tensor.name] = { dtype: tensor.dtype, shape: tensor.shape, data_offsets: [end, end + length] }
-    end += length
-  }
-  const json = Buffer.from(JSON.stringify(header))
-  const padded = Buffer.alloc(8 + Math.ceil(json.length / 8) * 8, ' ')
-  padded.writeBigUInt64LE(BigInt(padded.length - 8))
-  json.copy(padded, 8)
-  return padded
-}
-
-function byteLength({ dtype, shape }: Pick<NewTensor, 'dtype' | 'shape'>): number {
-  return shape.reduce((product, dimension) => product * dimension, storedTypes[dtype].bytes)
-}
-
-async function bytesOf(tensor: NewTensor): Promise<Uint8Array> {
-  const data = await tensor.data()
-  if (data.byteLength !== byteLength(tensor)) throw new RangeError(`${tensor.name} has not the length of its shape`)
-  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
 /** A buffer of just these bytes, so that typed arrays of wider elements can lie over it. */

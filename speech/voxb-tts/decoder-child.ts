@@ -1,6 +1,6 @@
 /** The process in which the codec's decoder runs beside the language model. It ends when its parent is gone. */
 import { join } from 'node:path'
-import { toAppError } from '../../src/errors.ts'
+import { AppError, toAppError } from '../../src/errors.ts'
 import type { PlainError } from '../engine-messages.ts'
 import { openTensorFile } from '../onnx/safetensors.ts'
 import { overridden, readConfiguration } from './configuration.ts'
@@ -39,11 +39,18 @@ async function take(message: ToDecoder): Promise<void> {
   }
 }
 
-async function open({ folder, device, overrides }: DecoderPlan): Promise<Decoder> {
+async function open({ folder, identity, device, overrides }: DecoderPlan): Promise<Decoder> {
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   try {
     const geometry = readGeometry(file)
-    return await loadDecoder(file, geometry, overridden(await readConfiguration(folder, geometry), overrides), device)
+    const configuration = overridden(await readConfiguration(folder, geometry), overrides)
+    const loaded = await loadDecoder(file, geometry, configuration, device)
+    await file.requireUnchanged()
+    if (file.identity !== identity)
+      throw new AppError('unavailable', `${file.path} was changed since the model was loaded`, {
+        details: ['load the model again: start the server anew'],
+      })
+    return loaded
   } finally {
     await file.close()
   }

@@ -8,6 +8,8 @@ import type { ConfigurationOverrides } from './configuration.ts'
 export interface DecoderPlan {
   /** The model's folder. */
   readonly folder: string
+  /** Which file the weights must be: what the engine itself has checked. */
+  readonly identity: string
   readonly device: Device
   readonly overrides: ConfigurationOverrides
 }

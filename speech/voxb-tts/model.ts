@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
+import { requireFinite } from '../onnx/finite.ts'
 import { createRotaryTable, type RotaryTable } from '../onnx/positions.ts'
 import { openQuantised, type QuantisationPlan } from '../onnx/quantisation.ts'
 import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../onnx/safetensors.ts'
@@ -86,6 +87,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     const tokenizer = await openFittingTokenizer(folder, geometry)
     const cloning = await cloningState(file, geometry)
     signal?.throwIfAborted()
+    if (precision === 'float32') await requireFinite(file)
     const quantised = precision === 'int8' ? keep(await openQuantised(file, quantisationPlan(cacheFolder))) : file
     signal?.throwIfAborted()
 
@@ -98,6 +100,10 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
     const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
     const table = await file.bytes(textTable)
+    // Sessions read by path what was checked through the open file. A quantised file may be made anew by another process
+    // meanwhile: it then holds the same.
+    await file.requireUnchanged()
+    if (quantised !== file) await release(quantised)
     const rotary = rotaryTables()
     let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
 
@@ -134,7 +140,9 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
       if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
       const shape = encoderShape(geometry.encoder, configuration)
       const graph = buildMimiEncoder(file, geometry.encoder, shape)
-      return { graph, session: await load(graph.model, file, 'mimi_encoder'), shape }
+      const session = await load(graph.model, file, 'mimi_encoder')
+      await file.requireUnchanged()
+      return { graph, session, shape }
     }
   } catch (thrown) {
     await closeAll(opened)
@@ -146,13 +154,18 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     return resource
   }
 
+  async function release(resource: { close(): Promise<void> }): Promise<void> {
+    opened.splice(opened.indexOf(resource), 1)
+    await resource.close()
+  }
+
   function openDecoder(
     file: TensorFile,
     geometry: PocketGeometry,
     configuration: PocketConfiguration,
   ): Promise<Decoder> {
     const { device = 'auto', overrides = {} } = options
-    if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides })
+    if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides, identity: file.identity })
     return loadDecoder(file, geometry, configuration, device)
   }
 

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { openTensorFile } from '../../speech/onnx/safetensors.ts'
 import { readConfiguration } from '../../speech/voxb-tts/configuration.ts'
 import { loadDecoder } from '../../speech/voxb-tts/decoder.ts'
+import type { DecoderPlan } from '../../speech/voxb-tts/decoder-messages.ts'
 import { openDecoderProcess } from '../../speech/voxb-tts/decoder-process.ts'
 import { createPocketEngine } from '../../speech/voxb-tts/engine.ts'
 import { readGeometry } from '../../speech/voxb-tts/geometry.ts'
@@ -15,6 +16,12 @@ import { assertSameSound, joined } from './pocket-golden.ts'
 import { makePocketModel, tinySize } from './pocket-model.ts'
 
 const test = suite('the decoder of pocket-tts in a process of its own')
+
+async function planOf(folder: string): Promise<DecoderPlan> {
+  const file = await openTensorFile(join(folder, 'model.safetensors'))
+  await file.close()
+  return { folder, identity: file.identity, device: 'cpu', overrides: {} }
+}
 
 async function tinyModel(): Promise<string> {
   const folder = join(temporaryFolder(), 'tiny')
@@ -30,7 +37,7 @@ test('two signals at the same time are decoded as in this process', async () => 
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   const geometry = readGeometry(file)
   const here = await loadDecoder(file, geometry, await readConfiguration(folder, geometry), 'cpu')
-  const beside = await openDecoderProcess({ folder, device: 'cpu', overrides: {} })
+  const beside = await openDecoderProcess(await planOf(folder))
   const decode = async (decoder: typeof here) => {
     const signals = [decoder.open(), decoder.open()]
     const made: Float32Array[][] = [[], []]
@@ -67,14 +74,19 @@ test('the engine speaks the same with it and without it, also after a request th
   assertSameSound(heard[1]!, heard[0]!)
 })
 
-test('a model that it cannot load is named', async () => {
+test('a model that it cannot load, or that is another one by now, is named', async () => {
   const folder = await tinyModel()
-  rmSync(join(folder, 'model.safetensors'))
-  const refusal = (await openDecoderProcess({ folder, device: 'cpu', overrides: {} }).catch(
-    (thrown) => thrown,
-  )) as AppError
-  assert.is(refusal.code, 'unavailable')
-  assert.match(refusal.message, 'model.safetensors')
+  const plan = await planOf(folder)
+  for (const [change, says] of [
+    // The very same weights in another file: nobody has checked those.
+    [() => makePocketModel(folder), /model\.safetensors was changed/],
+    [() => rmSync(join(folder, 'model.safetensors')), /model\.safetensors is missing/],
+  ] as const) {
+    await change()
+    const refusal = (await openDecoderProcess(plan).catch((thrown) => thrown)) as AppError
+    assert.is(refusal.code, 'unavailable')
+    assert.match(refusal.message, says)
+  }
 })
 
 const name = 'when its process is lost, the signal in flight fails and the next one is decoded by a new process'
@@ -82,7 +94,7 @@ const children = `/proc/${process.pid}/task/${process.pid}/children`
 if (!existsSync(children)) test.skip(name, () => undefined)
 else
   test(name, async () => {
-    const decoder = await openDecoderProcess({ folder: await tinyModel(), device: 'cpu', overrides: {} })
+    const decoder = await openDecoderProcess(await planOf(await tinyModel()))
     const signal = decoder.open()
     const before = (await signal.decode(latentsOf(2, 1))).slice()
     for (const pid of readFileSync(children, 'utf8').trim().split(' '))

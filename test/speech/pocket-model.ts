@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Field, writeMessage } from '../../speech/onnx/protobuf.ts'
-import { type NewTensor, writeTensorFile } from '../../speech/onnx/safetensors.ts'
+import { type NewTensor, writeTensorFile } from '../../speech/onnx/tensor-writer.ts'
 
 export interface PocketSize {
   readonly width: number
