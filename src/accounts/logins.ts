@@ -43,7 +43,7 @@ export interface Newcomer {
 export interface Logins {
   /** The limiter of login attempts, for what a face tells about it. */
   readonly limit: LoginLimit
-  /** Synchronous and cheap: one signature and one row. The role is the database's of this moment. */
+  /** Synchronous and cheap: one signature and one row. The role is the store's of this moment; see `freshMs` there. */
   verify(token: string): Verified
   /** Until when the login lasts, in milliseconds since 1970; undefined once something has ended it. */
   expiryOf(session: string): number | undefined

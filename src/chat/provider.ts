@@ -107,6 +107,9 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     idle: idle ?? defaultTimeouts.idle,
     total: total ?? defaultTimeouts.total,
   }
+  const ownHeaders = Object.fromEntries(
+    Object.entries(manifest.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  )
   return {
     plugin: runner === null ? manifest.id : null,
     runner,
@@ -143,21 +146,16 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     request: ChatRequest,
     streamed: boolean,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
+    // Token counts of a stream come only when they are asked for; whoever did not ask is not shown them.
+    const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
     const { url, headers, body } = dialect.writeRequest(
-      // Token counts of a stream come only when they are asked for; whoever did not ask is not shown them.
-      {
-        ...request,
-        model,
-        stream: streamed,
-        ...(streamed && { stream_options: { ...request.stream_options, include_usage: true } }),
-      },
+      { ...request, model, stream: streamed, ...counted },
       manifest.endpoint,
       manifest.quirks,
     )
     const all: Record<string, string> = { 'content-type': 'application/json' }
-    for (const [name, value] of [...Object.entries(headers), ...Object.entries(manifest.headers ?? {})])
-      all[name.toLowerCase()] = value
-    return { url, headers: all, body }
+    for (const name in headers) all[name.toLowerCase()] = headers[name]!
+    return { url, headers: Object.assign(all, ownHeaders), body }
   }
 
   async function post(
@@ -218,7 +216,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
 /** Providers send blank lines to keep a slow answer's connection alive: they are no part of it. */
 function parseBody(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (cause) {
     const page = /^\s*</.test(text)
     throw new DialectError(

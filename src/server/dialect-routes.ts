@@ -59,13 +59,14 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   async function converse(exchange: Exchange, id: 'openai-chat' | 'anthropic-messages'): Promise<void> {
     const identity = await identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
-    const call = callOf(app, exchange, identity)
     const dialect = dialectFor(id, '')
     const input = parseInput(chat, dialect.readRequest(await readJson(exchange.request, chat.limit!)))
-    if (input.stream) return whileLoggedIn(exchange, identity, () => stream(exchange, call, dialect, input))
+    if (input.stream)
+      return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), dialect, input))
     const { router } = await app.chat()
-    const { reply, report } = await router.complete(routed(input), exchange.signal)
-    for (const [name, value] of Object.entries(reportHeaders(report))) exchange.response.setHeader(name, value)
+    const { reply, report } = await router.complete(routed(input), exchange.gone)
+    const headers = reportHeaders(report)
+    for (const name in headers) exchange.response.setHeader(name, headers[name]!)
     sendJson(exchange, 200, dialect.writeReply(reply))
   }
 
