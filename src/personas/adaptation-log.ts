@@ -70,14 +70,14 @@ export function chainCheck(): { check(record: AdaptationRecord): string | undefi
  * The same log as another persona's and under other ids, chained anew. What the records refer to is renamed with them;
  * a record that refers to one which is not in the log keeps the old id, which then means nothing.
  */
-export function relabelled(
+export function* relabelled(
   log: readonly AdaptationRecord[],
   scope: { readonly personaId: string; readonly userId: string },
   newId: () => string,
-): readonly AdaptationRecord[] {
+): Generator<AdaptationRecord> {
   const ids = new Map(log.map((record) => [record.id, newId()]))
   let head = emptyLog
-  return log.map((record) => {
+  for (const record of log) {
     const { sequence: _sequence, prev_hash: _previous, hash: _hash, ...rest } = record
     const renamed = seal(
       {
@@ -90,8 +90,8 @@ export function relabelled(
       head,
     )
     head = headOf(renamed)
-    return renamed
-  })
+    yield renamed
+  }
 }
 
 /**

@@ -123,7 +123,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
       )
     const source = await openBackup(row, signal)
     try {
-      const arrival = arrivalOf(persona, source, row)
+      const arrival = await arrivalOf(persona, source, row, signal)
       const replace = (backup: TakeBackup) => archive.write({ ...arrival, backup }, signal)
       const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
       return {
@@ -184,9 +184,14 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     throw new AppError('invalid', `The backup ${row.backup_id} is damaged; nothing was changed`, { details })
   }
 
-  function arrivalOf(persona: Persona, source: PackageSource, { memories, bytes }: BackupRow): Arrival {
+  async function arrivalOf(
+    persona: Persona,
+    source: PackageSource,
+    { memories, bytes }: BackupRow,
+    signal: AbortSignal | undefined,
+  ): Promise<Arrival> {
     const { input, extra, carried } = incomingPersona(source.head, {})
-    const log = returningLog(source)
+    const log = await returningLog(source, signal)
     const { lineage: _step, ...fields } = carried
     const { lineage } = source.head.metadata
     return {

@@ -21,6 +21,7 @@ import { isChained, isFields, isName, isValue } from './package-records.ts'
 import type { PackageSource } from './package-source.ts'
 import type { Verdict } from './package-verify.ts'
 import { type PersonaInput, personaInput } from './persona.ts'
+import { collected } from './turns.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -28,6 +29,13 @@ type Fields = Readonly<Record<string, unknown>>
 export interface ImportParts {
   readonly now: number
   readonly newId: () => string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A log, and the state that it gives. */
+export interface IncomingLog {
+  readonly records: readonly AdaptationRecord[]
+  readonly learned: Learned
 }
 
 /** Under whose name a package is taken in: never the one that it says. */
@@ -195,25 +203,30 @@ function spaceOf({ fields }: PackageMemory, dimension: number, find: (key: strin
  * The log of a package as this persona's own, and the state that it gives. A log of ours is chained anew under new ids.
  * One of another program is kept as history, which moves nothing; its state becomes one record.
  */
-export function incomingLog(
-  source: PackageSource,
-  scope: NewScope,
-  parts: ImportParts,
-): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned } {
-  const log = [...source.log()]
+export async function incomingLog(source: PackageSource, scope: NewScope, parts: ImportParts): Promise<IncomingLog> {
+  const log = await collected(source.log(), parts.signal)
   if (log.length > 0 && log.every(isChained) && isOwnLog(log)) {
-    const records = relabelled(log, scope, parts.newId)
+    const records = await collected(relabelled(log, scope, parts.newId), parts.signal)
     return { records, learned: fold(records) }
   }
-  const records: AdaptationRecord[] = []
+  const records = await collected(foreignLog(log, source.head.state, scope, parts), parts.signal)
+  return { records, learned: records.length > 0 ? fold(records) : nothingLearned() }
+}
+
+function* foreignLog(
+  log: readonly Fields[],
+  state: Fields,
+  scope: NewScope,
+  parts: ImportParts,
+): Generator<AdaptationRecord> {
   let head: LogHead = emptyLog
-  const add = (record: UnsealedRecord) => {
-    const sealed = seal(record, head)
-    records.push(sealed)
-    head = headOf(sealed)
+  const sealed = (record: UnsealedRecord) => {
+    const next = seal(record, head)
+    head = headOf(next)
+    return next
   }
-  for (const record of log) add(history(record, scope, parts))
-  const inputs = snapshotOf(source.head.state)
+  for (const record of log) yield sealed(history(record, scope, parts))
+  const inputs = snapshotOf(state)
   if (inputs) {
     const { persona_id, user_id } = owned(scope)
     const trigger = {
@@ -222,17 +235,14 @@ export function incomingLog(
       actor: 'system',
       status: 'applied',
     } as const
-    add({ id: parts.newId(), persona_id, user_id, ...trigger, algorithm, inputs, changes: [], timestamp: parts.now })
+    const fields = { id: parts.newId(), persona_id, user_id, timestamp: parts.now }
+    yield sealed({ ...fields, ...trigger, algorithm, inputs, changes: [] })
   }
-  return { records, learned: records.length > 0 ? fold(records) : nothingLearned() }
 }
 
 /** The records as they are, for a log that comes back to where it was. */
-export function returningLog(source: PackageSource): {
-  readonly records: readonly AdaptationRecord[]
-  readonly learned: Learned
-} {
-  const log = [...source.log()]
+export async function returningLog(source: PackageSource, signal?: AbortSignal): Promise<IncomingLog> {
+  const log = await collected(source.log(), signal)
   if (!log.every(isChained)) throw damaged('The log of the package is not one chain')
   return { records: log, learned: fold(log) }
 }

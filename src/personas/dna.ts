@@ -197,7 +197,7 @@ export function createDna(parts: DnaParts): Dna {
       created_at: replaced?.created_at ?? now(),
       updated_at: now(),
     }
-    const log = incomingLog(source, scopeOf(persona), { now: now(), newId })
+    const log = await incomingLog(source, scopeOf(persona), { now: now(), newId, signal })
     const arrival: Arrival = {
       persona,
       how: replaced ? 'replace' : 'create',
