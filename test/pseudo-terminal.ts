@@ -17,6 +17,9 @@ export interface Conversed {
   readonly stdout: string
 }
 
+/** A command that waits for something else than the test expects would wait for ever: milliseconds. */
+const patience = 120_000
+
 /** Runs a command at a terminal, its stdout in a file of the folder, and answers its questions as they appear. */
 export async function converse(
   home: string,
@@ -41,7 +44,9 @@ export async function converse(
     waiting = waiting.slice(1)
     child.stdin.write(typeof answer === 'object' ? answer.keys : `${answer}\r`)
   })
+  const timer = setTimeout(() => child.kill(), patience)
   const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
   return { code, shown: plain(shown), stdout: readFileSync(file, 'utf8') }
 }
 

@@ -140,10 +140,10 @@ withTerminal('a conversation at a terminal is saved, and goes on later', () =>
       home,
       ['chat'],
       [
-        [/Ctrl-D ends the conversation/, 'one'],
-        [/> $/, 'FAIL'],
-        [/aichat: /, 'two'],
-        [/> $/, { keys: '\x04' }],
+        [/Ctrl-D ends the conversation\.\s+> $/, 'one'],
+        [/one\s+> $/, 'FAIL'],
+        [/not this[\s\S]*> $/, 'two'],
+        [/two\s+> $/, { keys: '\x04' }],
       ],
       environment,
     )
