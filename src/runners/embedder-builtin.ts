@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder } from '../personas/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory.ts'
@@ -8,6 +9,10 @@ import { contentWords, partsOf } from '../wordnet/words.ts'
 /** What can be said of it wherever it is listed. */
 export const builtinNote =
   'Basic: static English word vectors trained from WordNet, without grammar or names; other languages match by spelling.'
+
+/** What is said of it where its file is missing or damaged; memories are then found by their words alone. */
+export const builtinMissing =
+  'The built-in word vectors are missing or damaged: install aichat anew, or run `npm run build`'
 
 export interface BuiltinEmbedder extends Embedder {
   /** The words of a text that the vectors do not know; they are guessed or taken by their spelling. */
@@ -22,12 +27,18 @@ export interface BuiltinEmbedder extends Embedder {
  */
 export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
   let loaded: WordVectors | undefined
+  let failed: { readonly file: string; readonly cause: unknown } | undefined
   const load = () => {
+    if (loaded) return loaded
+    const file = versionOf(path)
     try {
-      loaded ??= readVectors(path)
+      // A damaged file is not read again with every search, only once it has been replaced.
+      if (failed?.file === file) throw failed.cause
+      loaded = readVectors(path)
       return loaded
     } catch (cause) {
-      throw new AppError('unavailable', 'The built-in word vectors are missing: run `npm run build`', { cause })
+      failed = { file, cause }
+      throw new AppError('unavailable', builtinMissing, { cause })
     }
   }
   return {
@@ -52,6 +63,11 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
       )
     },
   }
+}
+
+function versionOf(path: string): string {
+  const { size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return `${size} ${mtimeMs}`
 }
 
 function spaceOf({ digest, dimension }: WordVectors): EmbeddingSpace {

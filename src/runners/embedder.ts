@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/embedding.ts'
-import { builtinNote } from './embedder-builtin.ts'
+import { builtinMissing, builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
 import type { MiniLmEmbedder } from './minilm.ts'
 
@@ -26,7 +26,7 @@ export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Em
           name: builtinModel,
           provider: 'builtin' as const,
           ...(dimension !== undefined && { dimension }),
-          note: builtinNote,
+          note: dimension === undefined ? builtinMissing : builtinNote,
         },
         ...(pulled.isInstalled() ? [pulledEntry(pulled)] : []),
         ...(installed ?? []).map(({ name, dimension }) => ({

@@ -67,8 +67,10 @@ export function readVectors(path: string): WordVectors {
   const scales = floatsOf(take(count * 4))
   const weights = floatsOf(take(count * 4))
   const packed = take(count * dimension)
+  if (at !== bytes.length) throw new Error(`${path} holds more than word vectors`)
   const rows = new Int8Array(packed.buffer, packed.byteOffset, packed.length)
   const places = new Map(list.split('\n').map((word, row) => [word, row]))
+  if (places.size !== count) throw new Error(`${path} is damaged`)
   return {
     dimension,
     digest: header.digest,
