@@ -7,7 +7,7 @@ import { renameToolIds } from './tool-ids.ts'
 
 /** Our request is OpenAI's, so writing it means taking out what OpenAI's dialect cannot say and bending it to the provider. */
 export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
-  const host = URL.canParse(endpoint) ? new URL(endpoint).hostname : ''
+  const host = hostOf(endpoint)
   const { extra_content: _extra, messages, tools, ...rest } = request
   const body: Record<string, unknown> = { ...rest, messages: writeMessages(messages, host, quirks) }
   if (tools !== undefined) setTools(body, tools)
@@ -30,6 +30,20 @@ export function readOpenaiRequest(body: unknown): ChatRequest {
   const { tools, ...rest } = fields
   return checkedRequest({ ...rest, ...(tools !== null && tools !== undefined && { tools }), model })
 }
+
+/** The host of an endpoint; "" where it is no address. Endpoints are few and repeat: reading one costs 3 of a chat's 130 µs. */
+function hostOf(endpoint: string): string {
+  let host = hosts.get(endpoint)
+  if (host === undefined) {
+    host = URL.canParse(endpoint) ? new URL(endpoint).hostname : ''
+    if (hosts.size >= mostHosts) hosts.clear()
+    hosts.set(endpoint, host)
+  }
+  return host
+}
+
+const hosts = new Map<string, string>()
+const mostHosts = 500
 
 /** A list that nothing is left of is refused, and a choice without it too. */
 function setTools(body: Record<string, unknown>, tools: NonNullable<ChatRequest['tools']>): void {
