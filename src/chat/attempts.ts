@@ -166,7 +166,12 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
 }
 
 const cancelled: Failure = { class: 'cancelled', retryable: false, message: 'the caller went away' }
-const outOfTime: Failure = { class: 'down', retryable: false, message: 'no answer within the time allowed' }
+const outOfTime: Failure = {
+  class: 'down',
+  retryable: false,
+  message: 'no answer within the time allowed',
+  code: 'TIMEOUT',
+}
 
 /** The name under which a target's circuit is kept. */
 export function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): string {

@@ -192,7 +192,8 @@ function transportVerdict(thrown: unknown): Verdict {
   if (/^(?:AbortError|ABORT_ERR|UND_ERR_ABORT(?:ED)?|cancelled)$/.test(code)) return final('cancelled')
   if (/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|TimeoutError|timeout)$/.test(code)) return final('down')
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return again('protocol')
-  if (/^HPE_|^UND_ERR_(?:RES_EXCEEDED_MAX_SIZE|HEADERS_OVERFLOW)$|^Z_/.test(code)) return final('protocol')
+  if (/^HPE_|^UND_ERR_(?:RES_EXCEEDED_MAX_SIZE|HEADERS_OVERFLOW)$|^Z_|^UNREADABLE_ANSWER$/.test(code))
+    return final('protocol')
   if (/^UND_ERR_(?:INVALID_ARG|REQ_CONTENT_LENGTH_MISMATCH|NOT_SUPPORTED)$/.test(code)) return final('request')
   return again('down')
 }
@@ -202,6 +203,8 @@ function transportCode(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const code = (error as { code?: unknown }).code
     if (error.name === 'AbortError' || error.name === 'TimeoutError') return error.name
+    // undici's parser of HTTP tells what is wrong in words, and its code only in some versions.
+    if (error.name === 'HTTPParserError') return typeof code === 'string' ? code : 'HPE_INVALID'
     if (typeof code === 'string') return code
   }
   return undefined

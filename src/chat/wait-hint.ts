@@ -102,9 +102,12 @@ function waitInWords(message: string): number | undefined {
   return goDuration(`${found[1]}${unit.startsWith('second') ? 's' : unit.replace(/\.+$/, '')}`)
 }
 
+/** The longest wait that is told on: a year. Whoever asks for more asks for the same. */
+const longestWait = 31_536_000_000
+
 function number(value: string | undefined, unit = 1): number | undefined {
-  return value !== undefined && /^\s*\d{1,12}(\.\d{1,12})?\s*$/.test(value)
-    ? Math.ceil(Number(value) * unit)
+  return value !== undefined && /^\s*\d{1,40}(\.\d{1,40})?\s*$/.test(value)
+    ? Math.min(Math.ceil(Number(value) * unit), longestWait)
     : undefined
 }
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { deadlineReached, type OutboundReply } from '../chat/provider.ts'
-import { unpacked } from './unpack.ts'
+import { tooLong, unpacked } from './unpack.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
 const highWater = 256 * 1024
@@ -131,7 +131,7 @@ class OutboundExchange implements OutboundReply {
     }
     if (seen > limit) {
       this.#finish()
-      throw new Error(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
+      throw tooLong(limit)
     }
     return (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString('utf8')
   }

@@ -28,6 +28,16 @@ export function unpacked(reply: OutboundReply): OutboundReply {
   }
 }
 
+/** Says that an answer is longer than its reader takes: `limit` bytes. */
+export function tooLong(limit: number): Error {
+  return unreadable(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
+}
+
+/** An error with the code by which a failure is known as the answer's own, which no second try mends. */
+function unreadable(message: string): Error {
+  return Object.assign(new Error(message), { code: 'UNREADABLE_ANSWER' })
+}
+
 const unpackers: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -39,7 +49,7 @@ async function* unpack(reply: OutboundReply, codings: readonly string[]): AsyncG
   const unknown = codings.find((coding) => unpackers[coding] === undefined)
   if (unknown !== undefined) {
     reply.discard()
-    throw new Error(`the answer is packed as ${unknown.slice(0, 30)}, which cannot be unpacked`)
+    throw unreadable(`the answer is packed as ${unknown.slice(0, 30)}, which cannot be unpacked`)
   }
   const stages = codings.map((coding) => unpackers[coding]!())
   const last = stages.at(-1)!
@@ -53,7 +63,7 @@ async function textOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<s
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    if (length > limit) throw new Error(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
+    if (length > limit) throw tooLong(limit)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

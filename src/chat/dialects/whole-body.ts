@@ -15,12 +15,13 @@ export function withJsonBody(stream: StreamDecoder, json: StreamDecoder): Stream
   return {
     push(bytes) {
       if (chosen) return chosen.push(bytes)
-      const first = bytes.find((byte) => !blanks.includes(byte))
-      if (first === undefined) return []
+      const start = bytes.findIndex((byte) => !blanks.includes(byte))
+      if (start === -1) return []
+      const first = bytes[start]
       if (first === angle)
         throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
       chosen = first === brace || first === bracket ? json : stream
-      return chosen.push(bytes)
+      return chosen.push(bytes.subarray(start))
     },
     end: () => (chosen ?? stream).end(),
     get complete() {
@@ -53,7 +54,8 @@ export function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDeco
   }
 }
 
-const blanks: readonly number[] = [32, 9, 10, 13]
+/** White space, and the three bytes of a byte order mark. */
+const blanks: readonly number[] = [32, 9, 10, 13, 0xef, 0xbb, 0xbf]
 const angle = 60
 const brace = 123
 const bracket = 91
