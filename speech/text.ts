@@ -12,33 +12,46 @@ const symbols =
 /** Stands where a symbol was, until the spaces around it are put right. */
 const gap = '\u0001'
 
+/** What one reading uncovers, such as a mark that was escaped, is read again, but no text is worth more readings. */
+const mostReadings = 6
+
 /**
  * Makes written text ready to be read aloud: emoji and symbols, Markdown marks, stage directions in parentheses and long
  * repeats go; links leave their label; digits and letters of every script stay. Words are one space apart; paragraphs,
  * headings and list items are one line feed apart. Returns '' when nothing is left that can be spoken.
- * Time is linear in the length whatever the text holds.
+ * Time is linear in the length whatever the text holds, and a line that is clean is left alone.
  */
 export function sanitize(text: string): string {
-  const plain = text.replace(excessMarks, '$1').replace(unspeakable, ' ').replace(invisible, '').normalize('NFC')
-  const unmarked = dropEmphasis(dropDirections(unlink(joinLines(plain))))
-  const clean = collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
+  const plain = text.replace(excessMarks, '$1').replace(unspeakable, ' ').replace(invisible, '')
+  let clean = tidy(joinLines(plain, true))
+  for (let reading = 1; reading < mostReadings; reading++) {
+    const again = tidy(joinLines(clean, false))
+    if (again === clean) break
+    clean = again
+  }
+  return /[\p{L}\p{N}]/u.test(clean) ? clean : ''
+}
+
+function tidy(lines: string): string {
+  const unmarked = dropEmphasis(dropDirections(unlink(lines.replace(excessMarks, '$1').normalize('NFC'))))
+  return collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
     .replace(symbols, gap)
     .replace(/[ \u0001\t\u00a0\u3000]+([.,;:!?…。、！？]?)/g, closeGap)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/ ?\n[ \n]*/g, '\n')
     .trim()
-  return /[\p{L}\p{N}]/u.test(clean) ? clean : ''
 }
 
-/** A line's text without the mark that opens it, and whether it stands by itself (a heading, a list item). */
+/** A line's text without the marks that open it, and whether it stands by itself (a heading, a list item). */
 interface Line {
   readonly text: string
   readonly alone: boolean
 }
 
-/** Joins wrapped lines with a space and keeps a line feed between paragraphs, headings and list items. */
-function joinLines(text: string): string {
-  let joined = ''
+/** Keeps a line feed between paragraphs, headings and list items; lines that are wrapped are joined with a space. */
+function joinLines(text: string, wrapped: boolean): string {
+  const pieces: string[] = []
+  let last: string | undefined
   let separate = true
   for (const raw of text.split(/\r\n?|[\n\v\f\u0085\u2028\u2029]/)) {
     const { text: line, alone } = readLine(raw.replace(/\s+/g, ' ').trim())
@@ -47,22 +60,23 @@ function joinLines(text: string): string {
       continue
     }
     // Chinese and Japanese wrap lines without a space between words.
-    const glue = isSpaceless(joined.at(-1)) && isSpaceless(line[0]) ? '' : ' '
-    joined += (joined === '' ? '' : separate || alone ? '\n' : glue) + line
+    const glue = isSpaceless(last) && isSpaceless(line[0]) ? '' : ' '
+    if (pieces.length > 0) pieces.push(separate || alone || !wrapped ? '\n' : glue)
+    pieces.push(line)
+    last = line.at(-1)
     separate = alone
   }
-  return joined
+  return pieces.join('')
 }
 
 function readLine(line: string): Line {
   // Rules, table borders, code fences and the addresses of reference links hold nothing to read.
   if (/^[-*_=|:+ ]*$/.test(line) || /^(?:```|~~~)/.test(line) || /^\[[^\]]{1,200}\]: \S+/.test(line))
     return { text: '', alone: true }
-  const unquoted = line.replace(/^(?:> ?)+/, '')
-  if (/^#{1,6} /.test(unquoted)) return { text: unquoted.replace(/^#+ /, '').replace(/ #+$/, ''), alone: true }
-  const item = /^(?:[-*+•‣◦▪·] (?:\[[ xX]\] )?|\d{1,3}[.)] )/.exec(unquoted)
-  if (!item) return { text: unquoted, alone: false }
-  return { text: /^\d/.test(unquoted) ? unquoted : unquoted.slice(item[0].length), alone: true }
+  let text = line.replace(/^(?:> ?)+/, '')
+  if (/^#{1,6} /.test(text)) return { text: text.replace(/^#[# ]* /, '').replace(/ #+$/, ''), alone: true }
+  text = text.replace(/^(?:[-*+•‣◦▪·] (?:\[[ xX]\] )?)+/, '')
+  return { text, alone: text.length < line.length || /^\d{1,3}[.)] /.test(text) }
 }
 
 function isSpaceless(character: string | undefined): boolean {
