@@ -14,6 +14,7 @@ import { AppError } from '../../errors.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { Database } from './database.ts'
 import { adopt, disown } from './ownership.ts'
+import { giveBackPages } from './pages.ts'
 
 interface UserRow extends User {
   readonly username_key: string
@@ -110,7 +111,11 @@ export function openAccountStore(db: Database, path: string): AccountStore {
     update: writing(update.immediate),
     setPassword: writing(setPassword.immediate),
     rehash: rows.rehash,
-    remove: writing(remove.immediate),
+    remove: writing((id: string) => {
+      const outcome = remove.immediate(id)
+      if (outcome === 'removed') giveBackPages(db)
+      return outcome
+    }),
     counts: sessions.counts,
     administrator: rows.administrator,
     openSession: writing(sessions.open),
