@@ -72,8 +72,8 @@ export const tinySize: PocketSize = {
   ratios: [3, 2],
   stride: 4,
   pieces: 340,
-  // Frames of 24 samples, at the frame rate of the published models.
-  configuration: { sample_rate: 300, frame_rate: 12.5 },
+  // Frames of 24 samples, at the frame rate of the published models; what is spoken ends early.
+  configuration: { sample_rate: 300, frame_rate: 12.5, sampling: { tokens_per_second_estimate: 12 } },
 }
 
 /** Writes `model.safetensors`, `tokenizer.model`, `embeddings/alba.safetensors` and what is configured into a folder, which is made. */
