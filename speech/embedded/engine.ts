@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../src/errors.ts'
 import type { SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import { splitSentences } from '../sentences.ts'
+import { splitChunks, splitSentences } from '../sentences.ts'
 import { parseWav } from '../wav.ts'
 import { speakerOfDescription, speakerOfInstruction } from './description.ts'
 import { embeddedRate, type Flite, loadFlite } from './flite.ts'
@@ -12,10 +12,10 @@ import { spellPlainly } from './spelling.ts'
 
 /** Matched voices that are kept; each is a few numbers, but a clip takes a moment to measure. */
 const keptVoices = 256
-/** After the first sentence, which is spoken alone to be heard soon, sentences are spoken together up to this length. */
-const groupLength = 240
-/** Silence between two sentences of one chunk, in seconds. */
-const sentencePause = 0.3
+/** The most characters that flite gets at once: it takes more than twice as long for twice as much, and cannot be stopped. */
+const longestPiece = 200
+/** Silence after a sentence that another one follows, and after a clause, in seconds. */
+const pauses = { sentence: 0.3, clause: 0.1 } as const
 
 interface EmbeddedVoice extends VoiceHandle {
   readonly speaker: Speaker
@@ -54,17 +54,17 @@ export function createEngine(): SpeechEngine {
     async *synthesize(request, signal) {
       const speaker = speakerFor(request, voices)
       const engine = await flite()
-      let pause = false
-      for (const text of groups(request.text)) {
-        // Speaking blocks the thread: between two groups a cancellation can be heard.
+      let pause = 0
+      for (const { text, ends } of piecesOf(request.text)) {
+        // Speaking blocks the thread: between two pieces a cancellation can be heard.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         for (const samples of engine.speak(text, speaker)) {
-          if (pause) yield new Float32Array(sentencePause * embeddedRate)
-          pause = false
+          if (pause > 0) yield new Float32Array(pause * embeddedRate)
+          pause = 0
           yield samples
         }
-        pause = true
+        pause = ends ? pauses.sentence : pauses.clause
       }
     },
     async close() {
@@ -112,20 +112,31 @@ function keyOf(source: VoiceSource): string {
   return hash.digest('hex')
 }
 
-/** The first sentence, then groups of sentences: starting flite anew costs more than a short sentence. */
-function groups(text: string): readonly string[] {
-  const found: string[] = []
-  for (const sentence of splitSentences(text).map(spellPlainly)) {
-    if (sentence === '') continue
-    const last = found.at(-1)
-    if (found.length > 1 && last !== undefined && last.length + sentence.length < groupLength)
-      found[found.length - 1] = `${last} ${closed(sentence)}`
-    else found.push(closed(sentence))
-  }
-  return found
+interface Piece {
+  readonly text: string
+  /** True where a sentence ends with it, false where a clause does. */
+  readonly ends: boolean
 }
 
-/** With an end mark, so that flite makes a sentence of it also within a group. */
-function closed(sentence: string): string {
-  return /[.!?]["')]*$/.test(sentence) ? sentence : `${sentence}.`
+/** The sentences of a text, the long ones in parts. The first one begins with a clause of its own, to be heard soon. */
+function piecesOf(text: string): readonly Piece[] {
+  const sentences = splitSentences(text)
+    .map(spellPlainly)
+    .filter((sentence) => sentence !== '')
+  return sentences.flatMap((sentence, index) => {
+    const opening = index === 0 ? openingClause(sentence) : ''
+    const parts = [opening, ...splitChunks(sentence.slice(opening.length), longestPiece)].filter((part) => part !== '')
+    return parts.map((part, at) => ({ text: closed(part, at === parts.length - 1), ends: at === parts.length - 1 }))
+  })
+}
+
+/** Up to the first mark between clauses, where the sentence is long and the clause is neither a word or two nor half of it all. */
+function openingClause(sentence: string): string {
+  return sentence.length > 90 ? (/^[^,;:]{20,80}[,;:](?= )/.exec(sentence)?.[0] ?? '') : ''
+}
+
+/** With an end mark, by which flite tells whether its voice falls. */
+function closed(part: string, ends: boolean): string {
+  if (/[.!?]["')]*$/.test(part) || (!ends && /[,;:]["')]*$/.test(part))) return part
+  return `${part}${ends ? '.' : ','}`
 }

@@ -12,6 +12,8 @@ const calibration = 'The quick brown fox jumps over the lazy dog, and she sells 
 const femaleAbove = 155
 /** Less speech than this says nothing about a voice. */
 const leastSpeechSeconds = 0.4
+/** A minute tells all there is about a voice; a longer clip would only take longer. */
+const heardSeconds = 60
 /** Formants are moved in steps of this size to find what fits the clip best. */
 const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]
 /** Bands up to 6 kHz: above that recordings differ more than voices do. */
@@ -22,21 +24,21 @@ const comparedBands = Math.round((bandCount * 6) / 8)
  * to the clip's, within what stays clear. It is matching, not cloning: the speaker will not be recognised by it.
  * Throws `invalid` for a clip without speech.
  */
-export async function matchSpeaker(flite: Flite, clip: Clip): Promise<Speaker> {
-  const wanted = profileVoice(clip.samples, clip.sampleRate)
+export function matchSpeaker(flite: Flite, clip: Clip): Speaker {
+  const wanted = profileVoice(clip.samples.subarray(0, heardSeconds * clip.sampleRate), clip.sampleRate)
   if (wanted.pitch === undefined || wanted.speechSeconds < leastSpeechSeconds)
     throw new AppError('invalid', 'No voice can be heard in the clip', {
       details: ['send a recording of one person speaking, without music'],
     })
   const bases: readonly BaseVoice[] = wanted.pitch > femaleAbove ? ['slt', 'awb'] : ['rms', 'awb']
-  const candidates: { readonly distance: number; readonly speaker: Speaker }[] = []
-  for (const base of bases) candidates.push(await fit(flite, base, wanted, wanted.pitch))
+  const { pitch } = wanted
+  const candidates = bases.map((base) => fit(flite, base, wanted, pitch))
   return candidates.reduce((best, next) => (next.distance < best.distance ? next : best)).speaker
 }
 
-async function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
+function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
   const start = withinBounds(speaker(base, { pitch }))
-  const natural = profileVoice(await spoken(flite, start), embeddedRate)
+  const natural = profileVoice(spoken(flite, start), embeddedRate)
   const shifts = formantSteps.map((formants) => ({
     formants,
     ...compare(wanted.spectrum, warped(natural.spectrum, formants)),
