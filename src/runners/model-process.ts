@@ -99,7 +99,7 @@ export function createModelProcess(options: ModelProcessOptions): ModelProcess {
     const leave = await takeTurn(signal)
     try {
       const model = start()
-      await model.ready
+      await unlessAborted(model.ready, signal)
       signal?.throwIfAborted()
       yield* exchange(model, question, signal)
     } finally {

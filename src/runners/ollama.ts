@@ -7,6 +7,8 @@ export interface LocalModel {
   readonly name: string
   /** True for a model that makes embeddings and does not chat. */
   readonly embedding: boolean
+  /** True for a model that the runner only passes on to a service elsewhere (https://docs.ollama.com/cloud). */
+  readonly remote: boolean
 }
 
 export interface OllamaRunner {
@@ -14,8 +16,8 @@ export interface OllamaRunner {
   /** The installed models, or undefined when no runner answers. Asked at most once in a few seconds. */
   models(): Promise<readonly LocalModel[] | undefined>
   /**
-   * The place that answers a chat: the asked model if it is installed, else the preferred one, else the first chat model.
-   * Undefined when no runner answers or it has no chat model.
+   * The place that answers a chat: the asked model if it is installed, else the preferred one, else the first chat model
+   * that computes on this machine. Undefined when no runner answers or it has no such model.
    */
   target(asked: string | undefined): Promise<Target | undefined>
   /** Forgets what models() knew. */
@@ -34,6 +36,9 @@ export interface OllamaParts {
 
 /** Long enough that a burst of requests asks once, short enough that a model just pulled is there. */
 const listAge = 3_000
+
+/** A large model may take minutes to be read from the disk before its first word: as long as the runner itself allows. */
+const loadingMs = 300_000
 
 /** A runner on this machine answers its list at once or is not there. */
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
@@ -58,8 +63,12 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
     url,
     models,
     async target(asked) {
-      const chat = (await models())?.filter((model) => !model.embedding).map((model) => model.name)
-      const name = chat && (installed(chat, asked) ?? installed(chat, preferred) ?? chat[0])
+      const chat = (await models())?.filter((model) => !model.embedding)
+      if (!chat) return undefined
+      const names = chat.map((model) => model.name)
+      // What stands by for a failed provider must not send a conversation elsewhere unasked.
+      const here = chat.find((model) => !model.remote)?.name
+      const name = installed(names, asked) ?? installed(names, preferred) ?? here
       return name === undefined ? undefined : targetFor(name)
     },
     refresh() {
@@ -103,6 +112,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
       auth: { header: '', key_env: '' },
       model_map: [name],
       api: 'ollama',
+      timeouts: { first_byte: loadingMs },
     }
     const target = httpTarget({ manifest, model: name, runner: 'ollama', dialect, send, keyHeader: () => ({}) })
     targets.set(name, target)
@@ -115,14 +125,20 @@ function installed(names: readonly string[], asked: string | undefined): string 
   return asked === undefined ? undefined : names.find((name) => name === asked || name === `${asked}:latest`)
 }
 
+interface TagRow {
+  readonly name?: unknown
+  readonly capabilities?: unknown
+  readonly remote_host?: unknown
+}
+
 function namesIn(answer: unknown): readonly LocalModel[] | undefined {
   const rows = (answer as { models?: unknown } | null)?.models
   if (!Array.isArray(rows)) return undefined
-  return rows.flatMap((row: { name?: unknown; capabilities?: unknown }) => {
+  return rows.flatMap((row: TagRow) => {
     if (typeof row?.name !== 'string') return []
+    const { name } = row
     const capabilities = Array.isArray(row.capabilities) ? row.capabilities : undefined
-    return [
-      { name: row.name, embedding: capabilities ? !capabilities.includes('completion') : isEmbeddingName(row.name) },
-    ]
+    const embedding = capabilities ? !capabilities.includes('completion') : isEmbeddingName(name)
+    return [{ name, embedding, remote: typeof row.remote_host === 'string' || /[:-]cloud$/.test(name) }]
   })
 }

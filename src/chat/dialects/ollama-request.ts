@@ -163,11 +163,14 @@ function writeOptions(request: ChatRequest, own: unknown): JsonObject | undefine
   return own !== undefined || Object.keys(options).length > 0 ? options : undefined
 }
 
-/** gpt-oss thinks in levels and cannot stop; other models think or do not. */
+/**
+ * gpt-oss thinks in levels and cannot stop; other models think or do not. Those that can do so unasked
+ * (https://docs.ollama.com/capabilities/thinking), and to ask one that cannot is an error: only "do not" is said.
+ */
 function writeThink(request: ChatRequest): string | boolean | undefined {
   const effort = request.reasoning_effort
   if (!effort) return undefined
-  if (!/gpt-oss/.test(request.model)) return effort !== 'none'
+  if (!/gpt-oss/.test(request.model)) return effort === 'none' ? false : undefined
   return effort === 'medium' || effort === 'high' ? effort : 'low'
 }
 
