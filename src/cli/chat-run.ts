@@ -37,7 +37,7 @@ export async function runChat(cli: Cli, words: string, options: ChatOptions): Pr
   const text = [words, piped].filter(Boolean).join('\n\n')
   const files = await Promise.all((options.file ?? []).map((path) => filePart(cli, path)))
   if (text === '' && files.length === 0) {
-    if (await mayAsk(cli)) return converse(cli, options)
+    if (!options.dryRun && (await mayAsk(cli))) return converse(cli, options)
     throw new AppError('usage', 'There is nothing to ask: give a text, pipe one in, or name a file with -f')
   }
   const messages = [...systemMessage(options), userMessage(text, files)]
@@ -121,8 +121,8 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
     output: cli.io.stderr as NodeJS.WritableStream,
     terminal: true,
   })
-  const { chatSession } = await import('./chat-session.ts')
-  const { session } = await chatSession(cli, options, true)
+  const { terminalSession } = await import('./chat-session.ts')
+  const { session, answered, end } = await terminalSession(cli, options)
   const system = systemMessage(options)
   note(cli, 'Ask something; Ctrl-D ends the conversation.')
   const stop = () => terminal.close()
@@ -137,6 +137,7 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
       try {
         // What was said before is in the saved conversation, and the core puts it in front.
         await ask(cli, [...system, question], { ...options, session })
+        answered()
       } catch (reason) {
         if (!(reason instanceof AppError)) throw reason
         // A failed question is not part of the conversation; the user may ask again.
@@ -146,6 +147,7 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
     terminal.prompt()
   }
   cli.io.err('')
+  if (!cli.io.signal.aborted) await end()
 }
 
 function input(messages: readonly Message[], options: ChatOptions, fallback: Defaults) {

@@ -1,22 +1,18 @@
 import { AppError } from '../errors.ts'
-import { createSession, listSessions, showSession } from '../operations/sessions.ts'
+import { createSession, listSessions, removeSession, showSession } from '../operations/sessions.ts'
 import type { ChatOptions } from './chat.ts'
 import { type Cli, note } from './cli.ts'
 
 /**
- * The saved conversation that a chat belongs to: the one that -s names (begun if need be), the last one with --continue,
- * a new one when `begin` says that this chat is a conversation. A dry run begins none.
+ * The saved conversation that a chat belongs to: the one that -s names (begun if need be), the last one with --continue.
+ * A dry run begins none.
  */
-export async function chatSession(cli: Cli, options: ChatOptions, begin?: false): Promise<{ session?: string }>
-export async function chatSession(cli: Cli, options: ChatOptions, begin: true): Promise<{ session: string }>
-export async function chatSession(cli: Cli, options: ChatOptions, begin = false): Promise<{ session?: string }> {
+export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ session?: string }> {
   const { session: name, dryRun } = options
-  const persona = options.persona ?? options.role ?? (await cli.settings()).persona
-  const chosen = persona === undefined ? {} : { persona }
   if (name !== undefined) {
     const there = await known(cli, name)
     if (there.session !== undefined || dryRun) return there
-    return { session: (await cli.ask(createSession, { name, reuse: true, ...chosen })).id }
+    return { session: (await cli.ask(createSession, { name, reuse: true, ...(await chosen(cli, options)) })).id }
   }
   if (options.continue) {
     const [last] = (await cli.ask(listSessions, { limit: 1 })).sessions
@@ -24,10 +20,38 @@ export async function chatSession(cli: Cli, options: ChatOptions, begin = false)
     note(cli, `aichat: going on with "${last.name}"`)
     return { session: last.id }
   }
-  if (!begin) return {}
-  const begun = await cli.ask(createSession, chosen)
-  note(cli, `aichat: saved as "${begun.name}"; go on with it later by --continue`)
-  return { session: begun.id }
+  return {}
+}
+
+/** A conversation that is saved from its beginning. */
+export interface TerminalSession {
+  readonly session: string
+  /** Told after each answer: the first one says where the conversation is saved. */
+  answered(): void
+  /** One in which nothing was answered is not kept. */
+  end(): Promise<void>
+}
+
+/** The saved conversation of somebody at a terminal: the one that the flags name, else a new one. */
+export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
+  const { session } = await chatSession(cli, options)
+  if (session !== undefined) return { session, answered: () => {}, end: async () => {} }
+  const begun = await cli.ask(createSession, await chosen(cli, options))
+  let answers = 0
+  return {
+    session: begun.id,
+    answered() {
+      if (answers++ === 0) note(cli, `aichat: saved as "${begun.name}"; go on with it later by --continue`)
+    },
+    async end() {
+      if (answers === 0) await cli.ask(removeSession, { id: begun.id })
+    },
+  }
+}
+
+async function chosen(cli: Cli, options: ChatOptions): Promise<{ persona?: string }> {
+  const persona = options.persona ?? options.role ?? (await cli.settings()).persona
+  return persona === undefined ? {} : { persona }
 }
 
 async function known(cli: Cli, name: string): Promise<{ session?: string }> {

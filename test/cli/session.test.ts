@@ -141,7 +141,7 @@ withTerminal('a conversation at a terminal is saved, and goes on later', () =>
       ['chat'],
       [
         [/Ctrl-D ends the conversation\.\s+> $/, 'one'],
-        [/one\s+> $/, 'FAIL'],
+        [/one[\s\S]*> $/, 'FAIL'],
         [/not this[\s\S]*> $/, 'two'],
         [/two\s+> $/, { keys: '\x04' }],
       ],
@@ -153,6 +153,20 @@ withTerminal('a conversation at a terminal is saved, and goes on later', () =>
     assert.match(talk.shown, `saved as "${session.name}"`)
     assert.is((await run(['chat', '--continue', 'three'])).stdout, '5: three\n')
     assert.is(sent()[0]!.content, 'one')
+  }),
+)
+
+withTerminal('a conversation in which nothing was answered is not kept', () =>
+  scene(async ({ rest, home, environment }) => {
+    const answers = [
+      [/Ctrl-D ends the conversation\.\s+> $/, 'FAIL'],
+      [/not this[\s\S]*> $/, { keys: '\x04' }],
+    ] as const
+    const talk = await converse(home, ['chat'], answers, environment)
+    assert.equal([talk.code, talk.stdout], [0, ''], talk.shown)
+    assert.not.match(talk.shown, 'saved as')
+    assert.equal((await rest('/api/sessions')).sessions, [])
+    assert.is((await converse(home, ['chat', '--dry-run'], [], environment)).code, 64, 'a dry run sends nothing')
   }),
 )
 
