@@ -33,7 +33,7 @@ import {
 
 const test = suite('the codec and the voices of pocket-tts against the reference')
 const folders = goldenFolders()
-if (folders.length === 0) test.skip('every model folder of the test data', () => undefined)
+if (folders.length === 1) test.skip('every model folder of the test data', () => undefined)
 
 for (const folder of folders) {
   const check = async (work: (model: PocketModel) => Promise<void>) => {

@@ -28,7 +28,7 @@ import {
 
 const test = suite('pocket-tts against the reference')
 const folders = goldenFolders()
-if (folders.length === 0) test.skip('every model folder of the test data', () => undefined)
+if (folders.length === 1) test.skip('every model folder of the test data', () => undefined)
 
 /** A stream of the language model whose layers can be looked at, and the model that it belongs to. */
 interface Bench {

@@ -1,6 +1,7 @@
 /** The reference data of the pocket-tts model folders: numbers that the authors' implementation computed, stage by stage. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import type { CacheRows } from '../../speech/onnx/key-value-cache.ts'
 import type { GeluForm } from '../../speech/onnx/operators.ts'
@@ -29,10 +30,12 @@ export interface GoldenFolder {
   path(file: string): string
 }
 
-/** Every `golden…` folder beside every `model.safetensors` of the test data, whatever the model's geometry. */
+/** A model of a geometry that no official one has; see its README. */
+const otherGeometry = fileURLToPath(new URL('./test/fixtures/pocket-tts', import.meta.resolve('#package')))
+
+/** Every `golden…` folder beside every `model.safetensors` of the test data, whatever the model's geometry, and our own. */
 export function goldenFolders(): GoldenFolder[] {
-  const root = testData('speech-golden', 'pocket-tts')
-  return root === undefined ? [] : modelFolders(root).flatMap(goldenOf)
+  return [otherGeometry, ...modelFolders()].flatMap(goldenOf)
 }
 
 /** The folders that hold a model, and those that hold such folders. */

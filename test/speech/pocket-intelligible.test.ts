@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { readManifest } from '../../speech/manifest.ts'
 import { joinSamples } from '../../speech/sample-queue.ts'
 import { createPocketEngine } from '../../speech/voxb-tts/engine.ts'
-import { findPocketModel } from '../../speech/voxb-tts/model-folder.ts'
+import { findPocketModels } from '../../speech/voxb-tts/model-folder.ts'
 import { presetNames } from '../../speech/voxb-tts/voices.ts'
 import { suite } from '../suite.ts'
 import { findJudge, type Recording, wordErrorRate } from './judge.ts'
@@ -18,9 +18,9 @@ const sentences = [
 const name = 'every preset of the pulled model is understood, and its speech reversed is not'
 
 const models = process.env['AICHAT_MODELS_DIR']
-const folder = models ? findPocketModel(models) : undefined
+const folder = models ? findPocketModels(models).find(({ language }) => language === 'English')?.folder : undefined
 if (!folder) {
-  process.stdout.write('skipped: AICHAT_MODELS_DIR holds no pocket-tts model (aichat models pull voxb-tts)\n')
+  process.stdout.write('skipped: AICHAT_MODELS_DIR holds no English pocket-tts model (aichat models pull voxb-tts)\n')
   test.skip(name, () => undefined)
 } else {
   const judge = findJudge()
