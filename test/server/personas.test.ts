@@ -182,6 +182,33 @@ test('a persona belongs to its user alone, and nobody learns more of it', () =>
     assert.is((await ada('GET', path)).status, 200)
   }))
 
+test('nobody chooses an id, an owner or a time for what they store', () =>
+  withUsers(async ({ bob, persona }) => {
+    const [adas] = [(await persona()).split('/').at(-1)!]
+    const claim = { id: adas, user_id: 'ada-1', created_at: 1, updated_at: 1 }
+    const his = await bob('POST', '/api/personas', { name: 'His', model: 'm', ...claim })
+    assert.is(his.status, 201)
+    assert.not.equal(his.body.id, adas)
+    assert.is(his.body.user_id, 'bob-2')
+    assert.ok(his.body.created_at > 1)
+    const path = `/api/personas/${his.body.id}`
+    const changed = await bob('PUT', path, { ...his.body, ...claim, name: 'Renamed' })
+    assert.equal(
+      [changed.status, changed.body.id, changed.body.user_id, changed.body.created_at, changed.body.name],
+      [200, his.body.id, 'bob-2', his.body.created_at, 'Renamed'],
+    )
+    const memory = { content: 'x', id: 'chosen', persona_id: adas, user_id: 'ada-1', timestamp: 1, embedding: [1] }
+    const stored = await bob('POST', `${path}/memory`, memory)
+    assert.is(stored.status, 201)
+    assert.equal([stored.body.persona_id, stored.body.user_id], [his.body.id, 'bob-2'])
+    assert.ok(stored.body.id !== 'chosen' && stored.body.timestamp > 1 && stored.body.embedding.length > 1)
+    // The path says which, whatever query and body say.
+    assert.is((await bob('GET', `${path}/memory?id=${adas}&user_id=ada-1`)).body.total, 1)
+    assert.is((await bob('POST', `${path}/memory/search`, { query: 'x', id: adas })).body.results.length, 1)
+    const session = await bob('POST', '/api/sessions', { name: 'S', user_id: 'ada-1', id: 'chosen' })
+    assert.ok(session.body.user_id === 'bob-2' && session.body.id !== 'chosen')
+  }))
+
 test('a name that two personas have asks for an id', () =>
   withUsers(async ({ ada, persona }) => {
     const [one, other] = [await persona(), await persona()]
