@@ -16,6 +16,8 @@ export interface EngineProcessOptions {
   readonly openMs?: number
   /** How long a cancelled call may go on before the process is killed, in milliseconds. */
   readonly graceMs?: number
+  /** How long no process is started after three were lost with nothing done in between, in milliseconds. */
+  readonly restMs?: number
   /** Told when the process ended by itself or was killed: for the log. */
   onLoss?(reason: string): void
 }
@@ -25,6 +27,9 @@ export interface EngineProcess extends SpeechEngine {
   /** The process that is running now. */
   readonly pid: number | undefined
 }
+
+/** Processes that may be lost one after the other before the next start waits. */
+const lossesInARow = 3
 
 /** Voices that one process keeps ready. */
 const keptVoices = 64
@@ -41,12 +46,14 @@ interface Running {
 
 /** Prepares to run an engine; the process starts at `load` or the first call. One call at a time, as with any engine. */
 export function createEngineProcess(options: EngineProcessOptions): EngineProcess {
-  const { graceMs = 1000, openMs = 120_000 } = options
+  const { graceMs = 1000, openMs = 120_000, restMs = 5000 } = options
   const sources = new WeakMap<VoiceHandle, VoiceSource>()
   let running: Running | undefined
   let known: Ready | undefined
   let closing = false
   let calls = 0
+  let losses = 0
+  let lostAt = 0
 
   return {
     get id() {
@@ -95,6 +102,13 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
   /** The running process, or a new one where it has ended. */
   function start(): Running {
     if (closing) throw new AppError('unavailable', 'The speech engine is closed')
+    if (!running && losses >= lossesInARow && performance.now() < lostAt + restMs) {
+      const retryAfter = Math.ceil(restMs / 1000)
+      throw new AppError('unavailable', 'The speech engine keeps ending', {
+        details: [`it is started again in ${retryAfter} s`],
+        retryAfter,
+      })
+    }
     running ??= launch()
     return running
   }
@@ -114,11 +128,18 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
           known = message
           resolve(message)
         } else if (message.type === 'unusable') reject(revive(message.error))
-        else receive(inFlight, message)
+        else {
+          // What it said last counts for nothing, and a voice is soon prepared: only sound shows that it works.
+          if (message.type === 'audio') losses = 0
+          receive(inFlight, message)
+        }
       })
       const end = (reason: string) => {
         clearTimeout(timer)
         if (running === engine) running = undefined
+        // One that was killed here had its time, or said by itself why it is of no use.
+        if (!child.killed) losses += 1
+        lostAt = performance.now()
         const lost = lostEngine(reason)
         reject(lost)
         for (const call of inFlight.values()) call.finish(lost)

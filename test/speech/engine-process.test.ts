@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
 import { AppError } from '../../src/errors.ts'
@@ -43,6 +44,24 @@ test('a crash costs one call: the next one finds a new process and its voice pre
     assert.is.not(engine.pid, pid)
     assert.is(losses.length, 1)
     assert.match(losses[0]!, /SIGKILL/)
+  }))
+
+test('an engine that crashes again and again is left alone for a while, then tried again', () =>
+  withEngine({ restMs: 400 }, async (engine, losses) => {
+    const voice = await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
+    const codes: string[] = []
+    // Sound in between shows that it works: the count begins again.
+    for (const text of ['crash', 'crash', 'hello', 'crash', 'crash', 'crash'])
+      await collect(engine, text, voice).catch((thrown: AppError) => codes.push(thrown.message))
+    assert.is(losses.length, 5)
+    const refused = await errorOf(collect(engine, 'hello', voice))
+    assert.equal(
+      [refused.code, refused.message, refused.retryAfter],
+      ['unavailable', 'The speech engine keeps ending', 1],
+    )
+    assert.is(losses.length, 5)
+    await sleep(450)
+    assert.is((await collect(engine, 'hello', voice)).length, 2)
   }))
 
 test('a hang is killed soon after its time is over', () =>
