@@ -5,6 +5,8 @@ import { canonicalNumbers } from './canonical-numbers.ts'
 export interface JsonLimits {
   /** The most arrays and objects inside each other. */
   readonly depth: number
+  /** Put U+FFFD for half of a surrogate pair rather than refuse it: programs that cut texts leave some. */
+  readonly mend?: boolean
 }
 
 /** Twice what the API takes, since a package puts what it took into parts, records and effects of its own. */
@@ -33,7 +35,7 @@ export function parseStrictJson(text: string, limits: JsonLimits = defaultJsonLi
   const outline = outlineOf(text, limits)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = limits.mend ? wellFormed(JSON.parse(text)) : JSON.parse(text)
   } catch (reason) {
     throw new AppError('invalid', 'The JSON does not parse', { cause: reason })
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { canonicalize, parseStrictJson, parseStrictJsonBytes } from './canonical-json.ts'
+import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from './canonical-json.ts'
 import { plainPng, readPngTexts, writePngTexts } from './png-text.ts'
 
 /**
@@ -67,25 +67,30 @@ export function readCardPng(png: Uint8Array): Card {
   if (text === undefined) throw new AppError('invalid', 'The picture holds no character card')
   if (!/^[A-Za-z0-9+/\s]*=*\s*$/.test(text))
     throw new AppError('invalid', 'The character card in the picture is damaged')
-  return parseCard(parseStrictJsonBytes(Buffer.from(text, 'base64')))
+  return parseCard(parseStrictJsonBytes(Buffer.from(text, 'base64'), cardLimits))
 }
 
 /** A card of a JSON text. */
 export function readCardJson(text: string): Card {
-  return parseCard(parseStrictJson(text))
+  return parseCard(parseStrictJson(text, cardLimits))
 }
 
-/** Judges a card; a newer version than 3 is taken, as its specification asks. Throws `invalid` naming everything wrong. */
+/** Cards are written by hand and by programs that cut texts at a length. */
+const cardLimits = { ...defaultJsonLimits, mend: true }
+
+/** Judges a card; a newer version than 3 is taken, as its specification asks, and null as absent. Throws `invalid` naming everything wrong. */
 export function parseCard(value: unknown): Card {
   if (!isCard(value))
     throw new AppError('invalid', 'The file is no character card: it has no spec chara_card_v2 or chara_card_v3')
   const { data } = value
   if (!isFields(data)) throw new AppError('invalid', 'The character card has no data')
-  const wrong = cardTexts.filter((name) => data[name] !== undefined && typeof data[name] !== 'string')
+  const wrong = cardTexts.filter((name) => (data[name] ?? undefined) !== undefined && typeof data[name] !== 'string')
   const problems = [
     ...wrong.map((name) => `data.${name} must be a text`),
     ...(textOf(data, 'name').trim() === '' ? ['data.name must not be empty'] : []),
-    ...(data['extensions'] === undefined || isFields(data['extensions']) ? [] : ['data.extensions must be an object']),
+    ...((data['extensions'] ?? undefined) === undefined || isFields(data['extensions'])
+      ? []
+      : ['data.extensions must be an object']),
   ]
   if (problems.length > 0) throw new AppError('invalid', 'Invalid character card', { details: problems })
   return value

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs'
 import { inOwnProcess } from './own-process.ts'
 import { openPlain, type PlainPackage } from './package-file.ts'
+import { PackageError } from './package-format.ts'
 import type { Outline, PackageSource } from './package-source.ts'
 import { refused, type Verdict, verifySource } from './package-verify.ts'
+import { unpackedSize } from './zip-file.ts'
 
 /** A smaller package is judged sooner than a process starts: bytes. */
 const smallPackage = 4 * 1024 ** 2
@@ -26,10 +28,23 @@ export interface JudgedPackage {
 export async function judgePackage({ path, kind }: JudgeTask, signal?: AbortSignal): Promise<JudgedPackage> {
   const task: JudgeTask = { path, kind }
   const { verdict, outline } =
-    statSync(path).size <= smallPackage
+    bytesOf(task) <= smallPackage
       ? await judgeHere(task)
       : await inOwnProcess<Judgement>({ beside: import.meta.url, name: './package-judge-process' }, task, signal)
   return { verdict, open: () => openPlain(task, outline) }
+}
+
+/** How much there is to read; of a zip, what its directory says, which holds. */
+function bytesOf({ path, kind }: JudgeTask): number {
+  const { size } = statSync(path)
+  if (kind !== 'zip' || size > smallPackage) return size
+  try {
+    return unpackedSize(path)
+  } catch (reason) {
+    // What its directory shows to be none is refused at once.
+    if (reason instanceof PackageError) return size
+    throw reason
+  }
 }
 
 /** Judges a package in this process. */

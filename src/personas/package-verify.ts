@@ -5,6 +5,7 @@ import { type Event, viewLearned } from './adaptation-state.ts'
 import { canonicalize } from './canonical-json.ts'
 import { ContentHash } from './package-digest.ts'
 import {
+  damaged,
   PackageError,
   type PackageForm,
   type PackageHead,
@@ -41,6 +42,9 @@ export interface Verdict {
   readonly memories: number
   readonly adaptations: number
 }
+
+/** When so many records are wrong, the rest is not looked at: nobody meant this to be a package. */
+const mostWrong = 1000
 
 /** More sentences of one kind help nobody. */
 const mostProblems = 50
@@ -155,6 +159,7 @@ class Inspection implements Visitor {
   readonly #events: Event[] = []
   #chained = 0
   #sound = true
+  #wrong = 0
 
   constructor(findings: Findings, onRecord: (memories: number) => void) {
     this.#findings = findings
@@ -184,6 +189,7 @@ class Inspection implements Visitor {
     const digests = list === 'memories' ? this.memories : this.records
     digests[index] = ''
     this.#sound = false
+    this.#countWrong()
     this.#findings.add(`${list}[${index}] cannot be read: ${reason instanceof Error ? reason.message : reason}`)
   }
 
@@ -204,10 +210,16 @@ class Inspection implements Visitor {
         this.#findings.add(`state.${name} is not what the log gives`)
   }
 
+  #countWrong(): void {
+    if (++this.#wrong > mostWrong)
+      throw damaged(`More than ${mostWrong} records are wrong: the others were not looked at`)
+  }
+
   #judge(list: string, index: number, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
     const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
     const say = (problem: string) => this.#findings.add(`${list}[${index}]${id}: ${problem}`)
     problems.forEach(say)
+    if (problems.length > 0) this.#countWrong()
     for (const name of ['id', 'idempotency_key']) {
       if (fields[name] === undefined) continue
       const key = `${list} ${name} ${fields[name]}`

@@ -18,9 +18,9 @@ const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 const longestText = 16 * 1024 ** 2
 
 /**
- * The texts of a PNG (tEXt, and zTXt unpacked), in the order of the file. Each chunk's checksum is checked.
+ * The texts of a PNG (tEXt, zTXt and iTXt, unpacked), in the order of the file. Each chunk's checksum is checked.
  * Throws `invalid` for a file that is no PNG, damaged, or cut off.
- * PNG specification, third edition, sections 5.3 and 11.3.3.
+ * PNG specification, third edition, sections 5.3 and 11.3.3. Of iTXt, Latin-1 is what is asked here: cards are base64.
  */
 export function readPngTexts(png: Uint8Array): readonly PngText[] {
   return readChunks(png).flatMap((chunk) => {
@@ -77,17 +77,27 @@ function readChunks(bytes: Uint8Array): readonly Chunk[] {
 }
 
 function textOf({ type, data }: Chunk): PngText | undefined {
-  if (type !== 'tEXt' && type !== 'zTXt') return undefined
+  if (type !== 'tEXt' && type !== 'zTXt' && type !== 'iTXt') return undefined
   const end = data.indexOf(0)
   if (end < 1 || end > 79) return undefined
   const keyword = data.toString('latin1', 0, end)
   if (type === 'tEXt')
     return data.length > longestText ? undefined : { keyword, text: data.toString('latin1', end + 1) }
+  const packed = type === 'zTXt' ? data.subarray(end + 2) : internationalText(data.subarray(end + 1))
+  if (packed.length > longestText) return undefined
+  if (type === 'iTXt' && data[end + 1] === 0) return { keyword, text: packed.toString('latin1') }
   try {
-    return { keyword, text: inflateSync(data.subarray(end + 2), { maxOutputLength: longestText }).toString('latin1') }
+    return { keyword, text: inflateSync(packed, { maxOutputLength: longestText }).toString('latin1') }
   } catch (reason) {
     throw new AppError('invalid', `The text ${keyword} of the PNG does not unpack`, { cause: reason })
   }
+}
+
+/** The text of an iTXt after its keyword: behind two flags, a language and a translated keyword. */
+function internationalText(data: Buffer): Buffer {
+  const language = data.indexOf(0, 2)
+  const translated = language < 0 ? -1 : data.indexOf(0, language + 1)
+  return translated < 0 ? Buffer.alloc(0) : data.subarray(translated + 1)
 }
 
 function chunkBytes({ type, data }: Chunk): Buffer {

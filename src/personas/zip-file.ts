@@ -24,13 +24,16 @@ export interface ZipFile {
 }
 
 interface Entry extends ZipMember {
+  readonly flags: number
   readonly method: number
+  /** Version, flags, method, time and date as they stand in both headers. */
+  readonly common: Buffer
   readonly crc: number
   readonly headerAt: number
 }
 
-/** PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. */
-const signatures = { header: 0x04034b50, entry: 0x02014b50, end: 0x06054b50 } as const
+/** PKWARE APPNOTE 6.3.10, sections 4.3.7, 4.3.9, 4.3.12 and 4.3.16. */
+const signatures = { header: 0x04034b50, entry: 0x02014b50, end: 0x06054b50, sums: 0x08074b50 } as const
 const [headerSize, entrySize, endSize] = [30, 46, 22]
 
 /** A package has six members. */
@@ -45,8 +48,8 @@ export function openZip(path: string): ZipFile {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
-    const entries = readDirectory(file, size)
-    const starts = locateData(file, entries)
+    const { entries, start } = readDirectory(file, size)
+    const starts = locateData(file, entries, start)
     return {
       members: entries,
       read: (name) => readMember(file, entries.get(name)!, starts.get(name)!),
@@ -58,7 +61,17 @@ export function openZip(path: string): ZipFile {
   }
 }
 
-function readDirectory(file: number, size: number): ReadonlyMap<string, Entry> {
+/** The bytes of all members when they are unpacked. Throws as `openZip` does. */
+export function unpackedSize(path: string): number {
+  const { members, close } = openZip(path)
+  close()
+  return [...members.values()].reduce((sum, { size }) => sum + size, 0)
+}
+
+function readDirectory(
+  file: number,
+  size: number,
+): { readonly entries: ReadonlyMap<string, Entry>; readonly start: number } {
   const end = findEnd(file, size)
   const [count, length, start] = [end.readUInt16LE(10), end.readUInt32LE(12), end.readUInt32LE(16)]
   if (start === 0xffffffff || count === 0xffff) throw unsupported('The package is a ZIP64 archive')
@@ -78,7 +91,7 @@ function readDirectory(file: number, size: number): ReadonlyMap<string, Entry> {
   }
   if (at !== length) throw damaged('The directory of the package has bytes left over')
   refuseBomb([...entries.values()])
-  return entries
+  return { entries, start }
 }
 
 /** The end record lies at the very end, or before a comment that fills the rest exactly. */
@@ -101,9 +114,14 @@ function readEntry(bytes: Buffer, at: number): Entry {
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)]
   if (flags & 1) throw unsupported(`${name} is encrypted by zip; aichat reads age files`)
   if (method !== 0 && method !== 8) throw unsupported(`${name} is packed by method ${method}; aichat reads deflate`)
+  // The type of a Unix file in its attributes (stat.h): 0, as others write it, or a plain one.
+  const type = bytes.readUInt16LE(at + 40) >>> 12
+  if (bytes.readUInt16LE(at + 34) !== 0 || (type !== 0 && type !== 8)) throw damaged(`${name} is no plain file`)
   return {
     name,
+    flags,
     method,
+    common: bytes.subarray(at + 6, at + 16),
     crc: bytes.readUInt32LE(at + 16),
     packedSize: bytes.readUInt32LE(at + 20),
     size: bytes.readUInt32LE(at + 24),
@@ -121,8 +139,11 @@ function refuseBomb(entries: readonly Entry[]): void {
   }
 }
 
-/** Where each member's data begins, by its own header, which must agree; members must not share bytes. */
-function locateData(file: number, entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, number> {
+/**
+ * Where each member's data begins, by its own header, which must agree. Members follow each other without a gap from the
+ * beginning of the file to the directory at `end`.
+ */
+function locateData(file: number, entries: ReadonlyMap<string, Entry>, end: number): ReadonlyMap<string, number> {
   const starts = new Map<string, number>()
   let free = 0
   for (const entry of [...entries.values()].sort((left, right) => left.headerAt - right.headerAt)) {
@@ -131,17 +152,40 @@ function locateData(file: number, entries: ReadonlyMap<string, Entry>): Readonly
     const nameAt = entry.headerAt + headerSize
     const name = readSpan(file, { start: nameAt, end: nameAt + nameLength }, 0xffff, 'A name').toString('utf8')
     if (
-      entry.headerAt < free ||
+      entry.headerAt !== free ||
       header.readUInt32LE(0) !== signatures.header ||
       name !== entry.name ||
-      header.readUInt16LE(8) !== entry.method
+      !header.subarray(4, 14).equals(entry.common) ||
+      !isSums(header.subarray(14, 26), entry, (entry.flags & sumsFollow) !== 0)
     )
       throw damaged(`The header of ${entry.name} is not what the directory says`)
     const start = nameAt + nameLength + header.readUInt16LE(28)
     starts.set(entry.name, start)
-    free = start + entry.packedSize
+    free = endOf(file, entry, start + entry.packedSize)
   }
+  // What belongs to nothing may be meant for a reader who looks elsewhere.
+  if (free !== end) throw damaged('The package has bytes before its directory that belong to nothing')
   return starts
+}
+
+/** A member's sums and lengths stand behind it, since its writer did not know them before (flag 3). */
+const sumsFollow = 8
+
+/** Whether the sum and the two lengths are those of the directory, or absent where they follow. */
+function isSums(bytes: Buffer, { crc, packedSize, size }: Entry, mayBeAbsent: boolean): boolean {
+  const sums = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]
+  const absent = mayBeAbsent && sums.every((sum) => sum === 0)
+  return absent || (sums[0] === crc && sums[1] === packedSize && sums[2] === size)
+}
+
+/** Where the next member begins: behind the sums that follow, with their signature or, as some write them, without. */
+function endOf(file: number, entry: Entry, end: number): number {
+  if (!(entry.flags & sumsFollow)) return end
+  const bytes = readSpan(file, { start: end, end: end + 16 }, 16, 'The sums of a member')
+  const signed = bytes.readUInt32LE(0) === signatures.sums
+  if (!isSums(bytes.subarray(signed ? 4 : 0), entry, false))
+    throw damaged(`The sums after ${entry.name} are not what the directory says`)
+  return end + (signed ? 16 : 12)
 }
 
 function* readMember(file: number, entry: Entry, start: number): Generator<Uint8Array> {

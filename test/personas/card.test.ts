@@ -88,18 +88,46 @@ cards('travels in a picture, for readers of both versions, and keeps the picture
   assert.match(older.data.creator_notes, /newer version/)
 })
 
-cards('reads a card from a packed text', () => {
-  const text = Buffer.from(JSON.stringify(ada)).toString('base64')
-  const data = Buffer.concat([Buffer.from('chara\0\0'), deflateSync(text)])
-  const type = Buffer.from('zTXt')
+const encoded = Buffer.from(JSON.stringify(ada)).toString('base64')
+
+for (const [type, data] of [
+  ['tEXt', `chara\0${encoded.replace(/.{76}/g, '$&\r\n')}\n`],
+  ['zTXt', Buffer.concat([Buffer.from('chara\0\0'), deflateSync(encoded)])],
+  ['iTXt', `Chara\0\0\0en\0figure\0${encoded}`],
+  ['iTXt', Buffer.concat([Buffer.from('chara\0\x01\0\0\0'), deflateSync(encoded)])],
+] as const)
+  cards(`reads a card from ${typeof data === 'string' ? 'a plain' : 'a packed'} ${type}`, () => {
+    assert.equal(readCardPng(pictureWith(type, Buffer.from(data))), ada)
+  })
+
+for (const data of ['chara\0\0', 'chara\0\0\0en', 'chara\0\x01\0\0\0nonsense'])
+  cards(`takes an iTXt that breaks off for no card: ${JSON.stringify(data)}`, () => {
+    assert.throws(() => readCardPng(pictureWith('iTXt', Buffer.from(data))), /no character card|no spec|JSON|unpack/)
+  })
+
+cards('takes null for absent, and mends a text that was cut within a character', () => {
+  const card = readCardJson(
+    JSON.stringify({ ...ada, data: { ...ada.data, creator_notes: null, extensions: null } }).replace(
+      'London, 1842',
+      'London \\ud83d',
+    ),
+  )
+  assert.is(card.data['scenario'], 'London \ufffd')
+  assert.match(personaOfCard(card).system_prompt!, /London \ufffd/)
+  assert.equal(readCardPng(writeCardPng(cardOfPersona({ ...personaOfCard(card), model: 'm' }, card))).data['tags'], [
+    'history',
+  ])
+})
+
+function pictureWith(name: string, data: Buffer): Buffer {
+  const type = Buffer.from(name)
   const sizes = [Buffer.alloc(4), Buffer.alloc(4)] as const
   sizes[0].writeUInt32BE(data.length)
   sizes[1].writeUInt32BE(crc32(Buffer.concat([type, data])))
   const png = plainPng(1)
   const end = png.length - 12
-  const packed = Buffer.concat([png.subarray(0, end), sizes[0], type, data, sizes[1], png.subarray(end)])
-  assert.equal(readCardPng(packed), ada)
-})
+  return Buffer.concat([png.subarray(0, end), sizes[0], type, data, sizes[1], png.subarray(end)])
+}
 
 const broken: readonly (readonly [name: string, read: () => unknown, message: RegExp])[] = [
   ['a picture without a card', () => readCardPng(plainPng(1)), /holds no character card/],
