@@ -119,10 +119,19 @@ const howToSetUp = [
 
 /** The bearer token; on routes whose clients know no other way also x-api-key. Never a cookie, never the address line. */
 function tokenOf({ request }: Exchange, apiKey = false): string | undefined {
+  // Which of two would count, somebody in between may see otherwise than we do.
+  if (isRepeated(request, 'authorization')) return ''
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (bearer !== undefined || !apiKey) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
   const key = request.headers['x-api-key']
   return typeof key === 'string' ? key : undefined
+}
+
+function isRepeated({ headers, rawHeaders }: IncomingMessage, name: string): boolean {
+  if (headers[name] === undefined) return false
+  let times = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) times++
+  return times > 1
 }
 
 /**
@@ -131,7 +140,9 @@ function tokenOf({ request }: Exchange, apiKey = false): string | undefined {
  */
 export function checkHost({ request }: Exchange, settings: Settings): void {
   const host = request.headers.host ?? ''
-  const name = (host.startsWith('[') ? host.slice(0, host.indexOf(']') + 1) : host.replace(/:\d+$/, '')).toLowerCase()
+  // RFC 9112, section 3.2: of two hosts neither is right.
+  if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request names its host twice')
+  const name = host.replace(/:\d+$/, '').toLowerCase()
   if (
     name === 'localhost' ||
     name.endsWith('.localhost') ||

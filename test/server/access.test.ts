@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import * as assert from 'uvu/assert'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -156,6 +157,8 @@ test('a token is taken from the header alone, and x-api-key on Anthropic’s rou
     { 'x-api-key': tokens.user! },
   ])
     assert.is(await status('/api/plugins', headers), 401, JSON.stringify(headers).slice(0, 40))
+  assert.is(await doubled(daemon.url, tokens.user!, tokens.user!), 401)
+  assert.is(await doubled(daemon.url, tokens.user!, 'other'), 401)
   assert.is(await status(`/api/plugins?access_token=${tokens.user}`, {}), 401)
   for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
     assert.is(await status(path, { 'x-api-key': tokens.user! }, 'POST'), 400)
@@ -167,6 +170,21 @@ test('a token is taken from the header alone, and x-api-key on Anthropic’s rou
 })
 
 test.run()
+
+/** The status for a request with two tokens, which fetch would join to one header. */
+function doubled(url: string, ...given: readonly string[]): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}/api/plugins`, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    asked.setHeader(
+      'authorization',
+      given.map((token) => `Bearer ${token}`),
+    )
+    asked.on('error', reject).end()
+  })
+}
 
 function accessOf(route: string): Access {
   const found = contract.find(([pattern]) => pattern.test(route))

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
@@ -14,9 +15,16 @@ const chat = (body: string, headers: Record<string, string> = json) => ({
   headers,
 })
 
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+}
+
 const refusals: readonly {
   name: string
-  request: { method: string; path: string; body?: string; headers?: Record<string, string> }
+  request: Asked
   status: number
   error?: RegExp
 }[] = [
@@ -93,6 +101,18 @@ const refusals: readonly {
     request: { method: 'GET', path: '/health', headers: { host: 'evil.example' } },
     status: 403,
     error: /host name/,
+  },
+  {
+    name: 'a foreign host name that begins like an address',
+    request: { method: 'GET', path: '/health', headers: { host: '[::1].evil.example' } },
+    status: 403,
+    error: /host name/,
+  },
+  {
+    name: 'a host that is named twice',
+    request: { method: 'GET', path: '/health', headers: { host: ['localhost', 'evil.example'] } },
+    status: 400,
+    error: /twice/,
   },
   {
     name: 'a page of another site that would change something',
@@ -183,6 +203,10 @@ test('the metrics count answers by route pattern, for this machine and without n
     await fetch(`${url}/api/plugins/secret-name`)
     const text = await (await fetch(`${url}/metrics`)).text()
     assert.match(text, /aichat_http_requests_total\{method="GET",route="\/api\/plugins\/:id",status="404"\} 1/)
+    assert.match(text, /# TYPE aichat_http_requests_total counter/)
+    assert.match(text, /aichat_http_request_duration_seconds_bucket\{le="\+Inf",route="\/api\/plugins\/:id"\} 1/)
+    assert.match(text, /aichat_http_request_duration_seconds_count\{route="\/api\/plugins\/:id"\} 1/)
+    assert.match(text, /aichat_http_request_duration_seconds_sum\{route="\/api\/plugins\/:id"\} 0\.\d+/)
     assert.match(text, /aichat_nodejs_eventloop_lag_seconds/)
     assert.not.match(text, /secret-name/)
   }))
@@ -214,19 +238,20 @@ async function withServer(run: (url: string) => Promise<void>): Promise<void> {
 }
 
 /** An exchange with exactly these headers: fetch would not send a foreign Host or a fetch-metadata header. */
-async function raw(
-  url: string,
-  { method, path, body, headers }: { method: string; path: string; body?: string; headers?: Record<string, string> },
-) {
+async function raw(url: string, { method, path, body, headers }: Asked) {
   const { request } = await import('node:http')
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const outgoing = request(`${url}${path}`, { method, headers: headers ?? {} }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece) => {
-        text += piece
-      })
-      response.on('end', () => resolve({ status: response.statusCode!, text }))
-    })
+    const outgoing = request(
+      `${url}${path}`,
+      { method, headers: { ...headers } as OutgoingHttpHeaders },
+      (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (piece) => {
+          text += piece
+        })
+        response.on('end', () => resolve({ status: response.statusCode!, text }))
+      },
+    )
     outgoing.on('error', reject)
     outgoing.end(body)
   })
