@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
@@ -19,7 +18,7 @@ interface Asked {
   readonly method: string
   readonly path: string
   readonly body?: string
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const refusals: readonly {
@@ -109,12 +108,6 @@ const refusals: readonly {
     error: /host name/,
   },
   {
-    name: 'a host that is named twice',
-    request: { method: 'GET', path: '/health', headers: { host: ['localhost', 'evil.example'] } },
-    status: 400,
-    error: /twice/,
-  },
-  {
     name: 'a page of another site that would change something',
     request: {
       method: 'POST',
@@ -138,6 +131,17 @@ for (const { name, request, status, error } of refusals) {
       assert.is((await fetch(`${url}/health`)).status, 200)
     }))
 }
+
+test('a host that is named twice is refused, whichever comes first', () =>
+  withServer(async (url) => {
+    for (const hosts of ['Host: localhost\r\nHost: evil.example', 'Host: localhost\r\nhost: localhost']) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      socket.end(`GET /health HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`)
+      let text = ''
+      for await (const piece of socket) text += piece
+      assert.match(text, /^HTTP\/1\.1 400 [\s\S]*names its host twice/)
+    }
+  }))
 
 test('a wrong method says which are allowed', () =>
   withServer(async (url) => {
@@ -241,17 +245,13 @@ async function withServer(run: (url: string) => Promise<void>): Promise<void> {
 async function raw(url: string, { method, path, body, headers }: Asked) {
   const { request } = await import('node:http')
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const outgoing = request(
-      `${url}${path}`,
-      { method, headers: { ...headers } as OutgoingHttpHeaders },
-      (response) => {
-        let text = ''
-        response.setEncoding('utf8').on('data', (piece) => {
-          text += piece
-        })
-        response.on('end', () => resolve({ status: response.statusCode!, text }))
-      },
-    )
+    const outgoing = request(`${url}${path}`, { method, headers: { ...headers } }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece) => {
+        text += piece
+      })
+      response.on('end', () => resolve({ status: response.statusCode!, text }))
+    })
     outgoing.on('error', reject)
     outgoing.end(body)
   })
