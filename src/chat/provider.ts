@@ -119,11 +119,13 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     identity: manifest,
     async ask(request, signal, endsAt) {
       const reply = await post(wire(request, false), signal, endsAt)
+      if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       return dialect.readReply(parseBody(text), request)
     },
     async stream(request, signal, endsAt) {
       const reply = await post(wire(request, true), signal, endsAt)
+      if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
     leftOut: (request) => leftOutOf(request, dialect.id),
@@ -158,30 +160,25 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     return { url, headers: Object.assign(all, ownHeaders), body }
   }
 
-  async function post(
+  function post(
     request: { url: string; headers: Record<string, string>; body: unknown },
     signal?: AbortSignal,
     endsAt?: number,
   ): Promise<OutboundReply> {
-    const key = keyHeader(request.url)
-    Object.assign(request.headers, key instanceof Promise ? await key : key)
-    const reply = await send({
-      method: 'POST',
-      url: request.url,
-      headers: request.headers,
-      body: JSON.stringify(request.body),
-      timeouts,
-      signal,
-      endsAt,
+    const { url, headers, body } = request
+    const text = JSON.stringify(body)
+    const sendWith = (key: Record<string, string>) =>
+      send({ method: 'POST', url, headers: Object.assign(headers, key), body: text, timeouts, signal, endsAt })
+    const key = keyHeader(url)
+    return key instanceof Promise ? key.then(sendWith) : sendWith(key)
+  }
+
+  async function refusalOf(reply: OutboundReply): Promise<Error> {
+    if (reply.status < 200 || reply.status >= 400) return new RefusedReply(reply, await readRefusal(reply))
+    reply.discard()
+    return new DialectError('broken', {
+      message: `answered with a redirect (${reply.status}), which is never followed`,
     })
-    if (reply.status >= 200 && reply.status < 300) return reply
-    if (reply.status >= 300 && reply.status < 400) {
-      reply.discard()
-      throw new DialectError('broken', {
-        message: `answered with a redirect (${reply.status}), which is never followed`,
-      })
-    }
-    throw new RefusedReply(reply, await readRefusal(reply))
   }
 
   async function readRefusal(reply: OutboundReply): Promise<ReturnType<Dialect['readError']>> {
@@ -211,6 +208,10 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     }
     yield* decoder.end()
   }
+}
+
+function isGood({ status }: OutboundReply): boolean {
+  return status >= 200 && status < 300
 }
 
 /** Providers send blank lines to keep a slow answer's connection alive: they are no part of it. */

@@ -75,7 +75,7 @@ export interface RouterParts {
 /** Requests sent for one chat at the most, over all targets. */
 const mostTries = 6
 
-type Plan = () => Promise<Target | undefined>
+type Plan = () => Target | undefined | Promise<Target | undefined>
 
 export function createRouter(parts: RouterParts): Router {
   return {
@@ -113,7 +113,8 @@ export function createRouter(parts: RouterParts): Router {
     let deadline: Deadline | undefined
     for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
       if (signal?.aborted || (deadline && (deadline.triesLeft <= 0 || parts.now() >= deadline.endsAt))) break
-      const target = await next()
+      const planned = next()
+      const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
       deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries }
       try {
@@ -149,8 +150,8 @@ export function createRouter(parts: RouterParts): Router {
         warnings.push(`${chosen} is not in the list of ${first.id}; it is asked for all the same, since lists age`)
       if (first.status?.state === 'retired')
         warnings.push(`${first.name} is retired${first.status.since ? ` since ${first.status.since}` : ''}`)
-      targets.push(async () => parts.target(first, chosen))
-      for (const entry of first.fallback ?? []) targets.push(async () => fallbackTarget(entry))
+      targets.push(() => parts.target(first, chosen))
+      for (const entry of first.fallback ?? []) targets.push(() => fallbackTarget(entry))
     }
     targets.push(() => parts.local(model))
     return { targets, warnings }

@@ -58,7 +58,8 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   ]
 
   async function converse(exchange: Exchange, id: 'openai-chat' | 'anthropic-messages'): Promise<void> {
-    const identity = await identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
+    const identified = identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
+    const identity = identified instanceof Promise ? await identified : identified
     const dialect = dialectFor(id, '')
     const input = parseInput(chat, dialect.readRequest(await readJson(exchange.request, chat.limit!)))
     if (input.stream)

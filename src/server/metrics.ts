@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { App } from '../app.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -13,47 +13,89 @@ export interface Metrics {
 /** Seconds; a chat may take minutes. */
 const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
 
+/** What was counted of one route. */
+interface RouteCounts {
+  /** By method and status, such as `POST 200`. */
+  readonly answers: Map<string, number>
+  /** Answers by the first bucket they fit in; the last ones fit in none. */
+  readonly times: number[]
+  /** Seconds of all answers together. */
+  sum: number
+}
+
 /** What a service tells a Prometheus: answers, their times, the providers' failures, and the process itself. */
 export function createMetrics(app: App): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'aichat_' })
-  const registers = [registry]
-  const requests = new Gauge({
-    name: 'aichat_http_requests_total',
-    help: 'Answers by route and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'aichat_http_request_duration_seconds',
-    help: 'From the request to the end of its answer.',
-    labelNames: ['route'],
-    buckets,
-    registers,
-  })
-  const attempts = new Gauge({
-    name: 'aichat_chat_attempts_total',
-    help: 'What plugins and the local runner made of chats.',
-    labelNames: ['target', 'outcome', 'class'],
-    registers,
-  })
-  // Counted in a plain map and handed over when somebody looks: labels cost more than the sum.
-  const counts = new Map<string, number>()
+  // Counted here and handed over when somebody looks: the library's labels cost each answer 3 µs.
+  const routes = new Map<string, RouteCounts>()
+  register(registry, 'counter', 'aichat_http_requests_total', 'Answers by route and status.', () =>
+    [...routes].flatMap(([route, { answers }]) =>
+      [...answers].map(([key, value]) => {
+        const [method = '', status = ''] = key.split(' ')
+        return { labels: { method, route, status }, value }
+      }),
+    ),
+  )
+  register(
+    registry,
+    'histogram',
+    'aichat_http_request_duration_seconds',
+    'From the request to the end of its answer.',
+    () => [...routes].flatMap(([route, counts]) => histogramOf(route, counts)),
+  )
+  register(registry, 'counter', 'aichat_chat_attempts_total', 'What plugins and the local runner made of chats.', () =>
+    app.health.counts().map(({ target, outcome, failureClass, count }) => ({
+      labels: { target, outcome, class: failureClass },
+      value: count,
+    })),
+  )
   return {
     observe({ request, startedAt }, route, status) {
       const pattern = route || 'unknown'
-      const key = `${request.method} ${pattern} ${status}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-      durations.observe({ route: pattern }, (performance.now() - startedAt) / 1000)
+      const counts = routes.get(pattern) ?? { answers: new Map(), times: buckets.map(() => 0).concat(0), sum: 0 }
+      routes.set(pattern, counts)
+      const key = `${request.method} ${status}`
+      counts.answers.set(key, (counts.answers.get(key) ?? 0) + 1)
+      const seconds = (performance.now() - startedAt) / 1000
+      const fit = buckets.findIndex((most) => seconds <= most)
+      counts.times[fit < 0 ? buckets.length : fit]!++
+      counts.sum += seconds
     },
-    async text() {
-      for (const [key, count] of counts) {
-        const [method = '', route = '', status = ''] = key.split(' ')
-        requests.set({ method, route, status }, count)
-      }
-      for (const { target, outcome, failureClass, count } of app.health.counts())
-        attempts.set({ target, outcome, class: failureClass }, count)
-      return { type: registry.contentType, body: await registry.metrics() }
-    },
+    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
+}
+
+interface Value {
+  readonly labels: Readonly<Record<string, string | number>>
+  readonly value: number
+  /** Where it differs from the metric's own name. */
+  readonly metricName?: string
+}
+
+/** Adds a metric that is read when somebody looks. The registry asks nothing of one but its name and `get`. */
+function register(
+  registry: Registry,
+  type: 'counter' | 'histogram',
+  name: string,
+  help: string,
+  values: () => readonly Value[],
+): void {
+  const metric = { name, get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }) }
+  registry.registerMetric(metric as unknown as Metric)
+}
+
+/** Prometheus' histograms count in each bucket all that is smaller, too. */
+function histogramOf(route: string, { times, sum }: RouteCounts): readonly Value[] {
+  const name = 'aichat_http_request_duration_seconds'
+  let count = 0
+  const filled = [...buckets, '+Inf'].map((le, index) => {
+    count += times[index]!
+    return { labels: { le, route }, value: count, metricName: `${name}_bucket` }
+  })
+  return [
+    ...filled,
+    { labels: { route }, value: sum, metricName: `${name}_sum` },
+    { labels: { route }, value: count, metricName: `${name}_count` },
+  ]
 }
