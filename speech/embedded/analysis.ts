@@ -30,7 +30,7 @@ const voicedAbove = 0.6
 
 /** Measures a recording of one voice: mono samples in [-1, 1]. */
 export function profileVoice(samples: Float32Array, sampleRate: number): VoiceProfile {
-  const signal = resample(samples, sampleRate / analysisRate)
+  const signal = withoutOffset(resample(samples, sampleRate / analysisRate))
   const frames = Math.max(0, Math.floor((signal.length - frameSize) / hop) + 1)
   const levels = Float64Array.from({ length: frames }, (_, frame) => level(signal, frame * hop))
   const loud = levels.toSorted()[Math.floor(0.95 * frames)] ?? -120
@@ -44,6 +44,12 @@ export function profileVoice(samples: Float32Array, sampleRate: number): VoicePr
     spectrum: bands(power),
     speechSeconds,
   }
+}
+
+/** The signal about its mean: an offset is no sound, but looks like itself at every lag. */
+function withoutOffset(signal: Float32Array): Float32Array {
+  const mean = signal.reduce((sum, sample) => sum + sample, 0) / Math.max(1, signal.length)
+  return signal.map((sample) => sample - mean)
 }
 
 /** Decibels relative to full scale. */

@@ -18,6 +18,8 @@ const heardSeconds = 60
 const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]
 /** Bands up to 6 kHz: above that recordings differ more than voices do. */
 const comparedBands = Math.round((bandCount * 6) / 8)
+/** A band so many dB below the strongest holds nothing: a telephone's recording ends at 4 kHz. */
+const emptyBelow = 60
 
 /**
  * Chooses and bends the base voice that sounds most like a clip: median pitch, tempo and long-term spectrum are brought
@@ -67,13 +69,14 @@ function warped(spectrum: readonly number[], formants: number): readonly number[
   })
 }
 
-/** The root mean square of what is left in dB, the overall level and slope taken out, and the difference per band. */
+/** The root mean square of what is left in dB, the overall level taken out, and the difference per band that the clip has. */
 function compare(wanted: readonly number[], offered: readonly number[]) {
-  const difference = wanted.map((level, band) => (band < comparedBands ? level - offered[band]! : 0))
-  const mean = difference.reduce((sum, value) => sum + value, 0) / comparedBands
-  const centred = difference.map((value, band) => (band < comparedBands ? value - mean : 0))
-  const distance = Math.sqrt(centred.reduce((sum, value) => sum + value * value, 0) / comparedBands)
-  return { distance, difference: centred }
+  const strongest = Math.max(...wanted)
+  const bands = Math.min(comparedBands, wanted.findLastIndex((level) => level > strongest - emptyBelow) + 1)
+  const difference = wanted.slice(0, bands).map((level, band) => level - offered[band]!)
+  const mean = difference.reduce((sum, value) => sum + value, 0) / bands
+  const centred = wanted.map((_, band) => (band < bands ? difference[band]! - mean : 0))
+  return { distance: Math.sqrt(centred.reduce((sum, value) => sum + value * value, 0) / bands), difference: centred }
 }
 
 /** Three quarters of the difference, averaged over neighbours: the colour of a voice, not the comb of one sentence. */

@@ -4,6 +4,7 @@ import { createEngine } from '../../../speech/embedded/engine.ts'
 import { spellPlainly } from '../../../speech/embedded/spelling.ts'
 import type { VoiceHandle, VoiceSource } from '../../../speech/engine.ts'
 import { readManifest, serverIds } from '../../../speech/manifest.ts'
+import { resample } from '../../../speech/resample.ts'
 import { joinSamples } from '../../../speech/sample-queue.ts'
 import { suite } from '../../suite.ts'
 
@@ -30,9 +31,21 @@ for (const id of serverIds)
     assert.equal(alike, id === 'voxb-tts-1.6b' ? ['alba, alba-casual'] : [])
   })
 
-test('the same text is the same audio, to the sample', async () => {
+test('the same text is the same audio, to the sample, whatever was spoken in between', async () => {
   const voice = await engine.prepareVoice({ kind: 'preset', voice: 'ryan' })
-  assert.equal(await speak(voice, sentence), await speak(voice, sentence))
+  const first = await speak(voice, sentence)
+  await speak(await engine.prepareVoice({ kind: 'preset', voice: 'alba' }), 'One, 2, $3.50; and a word that is $%&.')
+  assert.equal(await speak(voice, sentence), first)
+})
+
+test('a long sentence without a mark is spoken whole, and one of clauses too', async () => {
+  const voice = await engine.prepareVoice({ kind: 'preset', voice: 'ryan' })
+  const seconds = async (text: string) => (await speak(voice, text)).length / engine.sampleRate
+  const once = await seconds('one and two and three and four and five and')
+  assert.ok(Math.abs((await seconds('one and two and three and four and five and '.repeat(10))) / once - 10) < 1.5)
+  const clauses =
+    'When the rain had stopped at last, they went out into the garden; everything was green, and nobody said a word.'
+  assert.ok(Math.abs((await seconds(clauses)) / (await seconds(clauses.replace(/[,;]/g, ''))) - 1) < 0.25)
 })
 
 test('a design follows the words of its description', async () => {
@@ -74,9 +87,22 @@ test('a clone is matched to the clip: pitch within 8 %, and nearer to it than to
   }
 })
 
+test('a clip of a telephone’s bandwidth makes a voice as loud and clear as one of full bandwidth', async () => {
+  const samples = await speak(await engine.prepareVoice({ kind: 'preset', voice: 'marius' }), sentence)
+  const clone = async (samples: Float32Array, sampleRate: number) => {
+    const voice = await engine.prepareVoice({ kind: 'clone', samples, sampleRate })
+    return await speak(voice, sentence)
+  }
+  const [wide, narrow] = [await clone(samples, 24_000), await clone(resample(samples, 3), 8000)]
+  const power = (audio: Float32Array) => audio.reduce((sum, sample) => sum + sample * sample, 0) / audio.length
+  assert.ok(Math.abs(Math.log10(power(narrow) / power(wide))) < 0.3)
+  assert.ok(Math.abs(Math.log(profileVoice(narrow, 24_000).centroid / profileVoice(wide, 24_000).centroid)) < 0.25)
+})
+
 test('a clip without a voice is refused', async () => {
   const noise = Float32Array.from({ length: 48_000 }, (_, index) => Math.sin(index * index) / 3)
-  for (const samples of [new Float32Array(48_000), noise, new Float32Array(1)])
+  const offset = new Float32Array(48_000).fill(0.9)
+  for (const samples of [new Float32Array(48_000), noise, offset, new Float32Array(1)])
     assert.is(await codeOf(engine.prepareVoice({ kind: 'clone', samples, sampleRate: 16_000 })), 'invalid')
 })
 
