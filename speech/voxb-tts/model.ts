@@ -205,9 +205,10 @@ async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry
   const candidates = companionFolders(folder).map((place) => join(place, 'tokenizer.model'))
   const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
   const tokenizer = await openTokenizer(path)
-  if (tokenizer.size > textRows)
+  // The last row of the table is padding.
+  if (tokenizer.size !== textRows - 1)
     throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
-      details: [`it has ${tokenizer.size} pieces, and ${textTable} has only ${textRows} rows`],
+      details: [`it has ${tokenizer.size} pieces, and ${textTable} has ${textRows} rows, one of them for padding`],
     })
   return tokenizer
 }

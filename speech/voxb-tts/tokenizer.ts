@@ -88,8 +88,8 @@ export function createTokenizer(bytes: Uint8Array, source: string): Tokenizer {
       if (!single) arrive(from, from + 1, characters[from]!, lowest - unknownPenalty)
     }
     const path: (number | string)[] = []
-    for (let end = characters.length; end > 0; end = arrivals[end]!.from) path.unshift(arrivals[end]!.id)
-    return path
+    for (let end = characters.length; end > 0; end = arrivals[end]!.from) path.push(arrivals[end]!.id)
+    return path.reverse()
 
     function arrive(from: number, end: number, id: number | string, score: number): void {
       const total = Math.fround(scores[from]! + Math.fround(score))
@@ -137,10 +137,15 @@ interface Model {
 function parseModel(bytes: Uint8Array, source: string): Model {
   const fields = readMessage(bytes, source)
   const pieces = fields.filter(({ field }) => field === 1).map(({ value }) => parsePiece(messageOf(value)))
+  // They follow the pieces, so that a file which breaks off between two of these has neither.
+  const isWhole = [2, 3].every((number) => fields.some(({ field }) => field === number))
   const trainer = messageOf(fields.find(({ field }) => field === 2)?.value)
   const normaliser = messageOf(fields.find(({ field }) => field === 3)?.value)
   const problems: string[] = []
+  const stated = numberOf(trainer, 4, pieces.length)
   if (pieces.length === 0) problems.push('it has no pieces')
+  if (!isWhole) problems.push('it breaks off before it says how it was made')
+  else if (stated !== pieces.length) problems.push(`it has ${pieces.length} pieces and says that it has ${stated}`)
   if (pieces.some(({ score }) => !Number.isFinite(score))) problems.push('a piece has no finite score')
   if (numberOf(trainer, 3, 1) !== 1) problems.push('it is not a unigram model')
   if (byteLength(normaliser, 2) > 0) problems.push('it normalises text by a table, which is not supported')

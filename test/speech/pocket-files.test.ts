@@ -120,10 +120,12 @@ test('a missing weights file and a missing tokenizer are named', async () => {
   }
 })
 
-test('a tokenizer with more pieces than the text table has rows is refused', async () => {
-  const refusal = await refusalOf((folder) => writeFile(join(folder, 'tokenizer.model'), tokenizerModel(600)))
-  assert.match(told(refusal), 'tokenizer.model')
-  assert.match(told(refusal), '600 pieces')
+test('a tokenizer with more or fewer pieces than the text table has rows for is refused', async () => {
+  for (const pieces of [600, 341, 339]) {
+    const refusal = await refusalOf((folder) => writeFile(join(folder, 'tokenizer.model'), tokenizerModel(pieces)))
+    assert.match(told(refusal), 'tokenizer.model')
+    assert.match(told(refusal), `${pieces} pieces`)
+  }
 })
 
 test('a configuration that contradicts the weights is refused, naming every contradiction', async () => {

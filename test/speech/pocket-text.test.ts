@@ -119,8 +119,11 @@ test('a model of another kind is refused by name', () => {
 
 test('a damaged model is refused by name, wherever it breaks off', () => {
   const whole = tokenizerModel(300)
-  for (const length of [1, 7, 100, whole.length - 1])
+  const refused = (length: number) =>
     assert.throws(() => createTokenizer(whole.subarray(0, length), 'cut.model'), /cut\.model/)
+  for (let length = 0; length < whole.length; length += 1 + (length % 7)) refused(length)
+  // Also where one piece has ended and the next has not begun.
+  for (let end = 0; whole[end] === 0x0a; end += 2 + whole[end + 1]!) refused(end)
 })
 
 test.run()
