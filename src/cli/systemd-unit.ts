@@ -16,9 +16,10 @@ Wants=network-online.target
 [Service]
 Type=exec
 ExecStart=${quoted(process.execPath)} ${quoted(program)} serve
-Environment=NODE_ENV=production
-# A secret is a file that only root reads: the key of a provider, JWT_SECRET, DEFAULT_ADMIN_PASSWORD.
+# A secret is a file that only root reads: the key of a provider, DEFAULT_ADMIN_PASSWORD, JWT_SECRET.
 #LoadCredential=OPENAI_API_KEY:/etc/aichat-toolkit/OPENAI_API_KEY
+# This refuses weak secrets, and to start without a JWT_SECRET.
+#Environment=NODE_ENV=production
 Restart=on-failure
 RestartSec=2
 # 64 and 78: started wrongly, or not set up; a restart would not help.

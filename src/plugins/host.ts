@@ -96,7 +96,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {
         throw new AppError('invalid', `There is a plugin "${manifest.id}" already`, {
-          details: ['Ask to replace it, or give the new one another id'],
+          details: ['Replace it (--force; over HTTP ?replace=true), or give the new one another id'],
         })
       }
       put(manifest)

@@ -27,6 +27,14 @@ test('says where it serves on stderr, nothing on stdout, and ends cleanly with e
   })
 })
 
+test('a terminal that goes ends it as cleanly', async () => {
+  await withDaemon({}, async ({ child }) => {
+    child.kill('SIGHUP')
+    const [code] = await once(child, 'exit')
+    assert.is(code, 0)
+  })
+})
+
 test('a stop lets the answer in flight finish', async () => {
   const events = completionEvents(['one ', 'two ', 'three ', 'four '])
   const provider = await openStandIn(async (_request, response) => {
@@ -72,6 +80,26 @@ test('a taken port is exit 69 and names the port; no other port is picked', asyn
   blocker.close()
 })
 
+test('an address that this machine has not is said so, and no taken port', async () => {
+  // 203.0.113.0/24 is kept for documentation (RFC 5737).
+  for (const host of ['203.0.113.7', 'nowhere.invalid']) {
+    const child = start({}, ['--host', host, '--port', '0'])
+    const output = collect(child)
+    const [code] = await once(child, 'exit')
+    assert.is(code, 69)
+    assert.match(output.stderr, `This machine has no address ${host}`)
+  }
+})
+
+test('--pull asks the hub for missing weights before anything is served', async () => {
+  const child = start({ HF_ENDPOINT: 'http://127.0.0.1:9' }, ['--pull', '--port', '0'], ['voxb-tts'])
+  const output = collect(child)
+  const [code] = await once(child, 'exit')
+  assert.is(code, 69)
+  assert.match(output.stderr, /pulling its weights/)
+  assert.not.match(output.stderr, /serves voxb-tts on/)
+})
+
 test('a port where another aichat serves says so', async () => {
   await withDaemon({}, async ({ url }) => {
     const child = start({}, ['--port', new URL(url).port])
@@ -86,6 +114,7 @@ for (const [what, words] of [
   ['an unknown server', ['nope']],
   ['a port that is none', ['--port', 'http']],
   ['a port out of range', ['--port', '70000']],
+  ['a pull for a server without weights', ['api', '--pull']],
 ] as const) {
   test(`${what} is a usage error`, async () => {
     const child = start({}, words, [])
