@@ -23,6 +23,7 @@ interface Round {
 
 const project = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
+const peerName = 'Portkey 1.15.2'
 const rounds = 5
 const roundSeconds = 2
 const plain = JSON.stringify({
@@ -33,7 +34,8 @@ const streamed = plain.replace('{', '{"stream":true,')
 const paced = streamed.replace('Say', 'paced')
 
 /**
- * Our gateway beside the Portkey gateway and beside the provider alone, on loopback, in interleaved rounds of one run.
+ * Our gateway beside the Portkey gateway, beside the provider alone and beside two programs that show what Node allows,
+ * on loopback, in interleaved rounds of one run.
  * Every round's statuses and bytes are checked: a gateway that answers errors looks fast.
  */
 export async function bench(): Promise<void> {
@@ -44,13 +46,15 @@ export async function bench(): Promise<void> {
       process.stdout.write('skipped: the load generator wrk is not installed (Debian package wrk)\n')
       return
     }
-    const upstream = await startUpstream(children)
+    const upstream = (await startPart(children, 'upstream')).url
     const ours = await startOurs(children, folder, upstream)
     const peer = await startPeer(children, upstream)
     const contestants: Contestant[] = [
       { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
       ours,
       ...(peer ? [peer] : []),
+      await startFloor(children, upstream, 'pipe', 'node:http pipe'),
+      await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
     ]
 
     for (const contestant of contestants) await sample(contestant, plain)
@@ -80,7 +84,7 @@ async function table(
       results.get(contestant.name)!.push(await load(contestant, body, connections, roundSeconds))
   }
   process.stdout.write(`\n${title}\n`)
-  const peer = results.get(contestants[2]?.name ?? '')
+  const peer = results.get(peerName)
   for (const [name, all] of results) {
     const rate = median(all.map((round) => round.perSecond))
     const timesPeer = peer ? median(all.map((round, index) => round.perSecond / peer[index]!.perSecond)) : Number.NaN
@@ -201,14 +205,32 @@ async function firstBytes(contestants: readonly Contestant[]): Promise<void> {
     )
 }
 
-async function startUpstream(children: ChildProcess[]): Promise<string> {
+/** Starts a program of gateway-parts that prints its port. */
+async function startPart(
+  children: ChildProcess[],
+  name: string,
+  ...given: readonly string[]
+): Promise<{ url: string; pid: number | undefined }> {
   const script = fileURLToPath(
-    new URL(`./gateway-parts/upstream${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
+    new URL(`./gateway-parts/${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
   )
-  const child = spawn(process.execPath, [...process.execArgv, script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...process.execArgv, script, ...given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   children.push(child)
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  return `http://127.0.0.1:${line.toString().trim()}`
+  return { url: `http://127.0.0.1:${line.toString().trim()}`, pid: child.pid }
+}
+
+/** What this machine allows a gateway that does nothing: a bound for the others' figures, no gateway that one could use. */
+async function startFloor(
+  children: ChildProcess[],
+  upstream: string,
+  kind: 'pipe' | 'h3',
+  name: string,
+): Promise<Contestant> {
+  const { url, pid } = await startPart(children, 'floor', kind, upstream)
+  return { name, url: `${url}/v1/chat/completions`, headers: {}, pid }
 }
 
 async function startOurs(children: ChildProcess[], home: string, upstream: string): Promise<Contestant> {
@@ -274,7 +296,7 @@ async function startPeer(children: ChildProcess[], upstream: string): Promise<Co
   })
   children.push(child)
   const contestant = {
-    name: 'Portkey 1.15.2',
+    name: peerName,
     url: `http://127.0.0.1:${port}/v1/chat/completions`,
     headers: {
       'x-portkey-provider': 'openai',
