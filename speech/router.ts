@@ -201,6 +201,8 @@ async function answer(speech: Speech, stream: boolean | undefined): Promise<Spee
   const said = { 'x-speech-engine': speech.engine }
   if (!stream) {
     const pieces = await speakWhole(speech)
+    // From here on they are the caller's.
+    speech.place.release()
     const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
     const headers = { ...said, 'x-speech-chunks': chunksOf(speech, 0), 'content-length': String(size) }
     return { type: 'audio/wav', headers, body: each(pieces) }

@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../src/errors.ts'
+import { type AudioPlace, createAudioRoom } from './audio-room.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, VoiceHandle, VoiceSource } from './engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
@@ -22,6 +23,8 @@ export interface SynthesisOptions {
   readonly chunkMs?: number
   /** Requests answered or waiting at the same time; more get `busy`. */
   readonly queueLimit?: number
+  /** Bytes of audio that whole answers may hold together. */
+  readonly roomBytes?: number
   /** Told of every chunk that was skipped: for the log. */
   onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
 }
@@ -38,6 +41,8 @@ export interface SpeechInput {
 
 /** One text being spoken. */
 export interface Speech {
+  /** Where audio that is kept until all of it is made is counted. */
+  readonly place: AudioPlace
   /** The engine's id, as in `X-Speech-Engine`. */
   readonly engine: string
   readonly sampleRate: number
@@ -61,8 +66,9 @@ export interface Synthesis {
 
 /** Turns requests into speech with one engine: the only way a face asks for audio. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
-  const { manifest, engine, chunkMs = 30_000, queueLimit = 32 } = options
+  const { manifest, engine, chunkMs = 30_000, queueLimit = 32, roomBytes = 512 * 1024 * 1024 } = options
   const turns = createTurns(queueLimit)
+  const room = createAudioRoom(roomBytes)
 
   return {
     async open(input, signal) {
@@ -107,6 +113,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     const chunks = splitChunks(request.text)
     let spoken = 0
     return {
+      place: room.open(),
       engine: engine.id,
       sampleRate: engine.sampleRate,
       total: chunks.length,
@@ -249,10 +256,22 @@ function allFailed(failures: readonly unknown[]): AppError {
   })
 }
 
-/** Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to what the header says. */
+/**
+ * Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to what the header says. They
+ * are kept in the speech's place until whoever sends them releases it. Throws `busy` when there is no room for them.
+ */
 export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = []
-  for await (const piece of speech.pcm(false)) pieces.push(piece)
-  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  let size = 0
+  try {
+    for await (const piece of speech.pcm(false)) {
+      speech.place.keep(piece.length)
+      pieces.push(piece)
+      size += piece.length
+    }
+  } catch (thrown) {
+    speech.place.release()
+    throw thrown
+  }
   return [wavHeader(speech.sampleRate, size), ...pieces]
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { listVoices } from '../../speech/manifest.ts'
 import type { SpeechService } from '../../speech/service.ts'
@@ -9,13 +8,20 @@ import { mount, type NodeHandler, type Route, type ServerParts } from './app.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
 
+/** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is gone. */
+const usualPatienceMs = 60_000
+
 /** A speech server: one app for all three, its differences being in the manifest. */
-export function createSpeechServer(parts: Pick<ServerParts, 'app' | 'observe'>, service: SpeechService): NodeHandler {
-  return mount(parts, speechRoutes(service))
+export function createSpeechServer(
+  parts: Pick<ServerParts, 'app' | 'observe'>,
+  service: SpeechService,
+  patienceMs = usualPatienceMs,
+): NodeHandler {
+  return mount(parts, speechRoutes(service, patienceMs))
 }
 
 /** What a speech server answers. Nobody needs a token here. */
-export function speechRoutes(service: SpeechService): readonly Route[] {
+export function speechRoutes(service: SpeechService, patienceMs: number): readonly Route[] {
   const { manifest } = service
   const { options } = manifest
   const routes: Route[] = [
@@ -40,25 +46,27 @@ export function speechRoutes(service: SpeechService): readonly Route[] {
       const instruct = options.instruct ? body.instruct : undefined
       const cfgCoefficient = options.cfg_coef ? body.cfg_coef : undefined
       const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, exchange.signal)
-      await (body.stream && options.streaming ? sendStream(exchange, speech) : sendWhole(exchange, speech))
+      await (body.stream && options.streaming
+        ? sendStream(exchange, speech, patienceMs)
+        : sendWhole(exchange, speech, patienceMs))
     }),
   ]
   if (options.design !== 'never')
     routes.push(
       post('/v1/audio/voice-design', async (exchange) =>
-        sendWhole(exchange, await service.design(await readDesignBody(exchange.request), exchange.signal)),
+        sendWhole(exchange, await service.design(await readDesignBody(exchange.request), exchange.signal), patienceMs),
       ),
     )
   if (options.clone !== 'never')
     routes.push(
       post('/v1/audio/voice-clone', async (exchange) =>
-        sendWhole(exchange, await service.clone(await readCloneForm(exchange.request), exchange.signal)),
+        sendWhole(exchange, await service.clone(await readCloneForm(exchange.request), exchange.signal), patienceMs),
       ),
     )
   if (options.clone !== 'never' && options.hub_voices)
     routes.push(
       post('/v1/audio/voice-clone-url', async (exchange) =>
-        sendWhole(exchange, await service.speak(await readCloneUrlBody(exchange.request), exchange.signal)),
+        sendWhole(exchange, await service.speak(await readCloneUrlBody(exchange.request), exchange.signal), patienceMs),
       ),
     )
   return routes
@@ -73,30 +81,51 @@ function post(path: string, handle: (exchange: Exchange) => Promise<void>): Rout
 }
 
 /** One WAV file with its length; what was skipped is said in a header. */
-export async function sendWhole({ response }: Exchange, speech: Speech): Promise<void> {
+async function sendWhole({ response }: Exchange, speech: Speech, patienceMs: number): Promise<void> {
   const parts = await speakWhole(speech)
-  const size = parts.reduce((sum, part) => sum + part.length, 0)
-  setSpeechHeaders(response, speech, speech.spoken)
-  response.setHeader('content-length', size)
-  await pipeline(Readable.from(parts, { objectMode: false }), response)
+  try {
+    const size = parts.reduce((sum, part) => sum + part.length, 0)
+    setSpeechHeaders(response, speech, speech.spoken)
+    response.setHeader('content-length', size)
+    await pipeline(patiently(parts, response, patienceMs), response)
+  } finally {
+    speech.place.release()
+  }
 }
 
 /**
  * One WAV header, then audio as it is made. The first audio is the commit point: until then a failure is an error
  * answer. The header counts the chunks begun; the trailer of the same name counts those spoken.
  */
-export async function sendStream({ response }: Exchange, speech: Speech): Promise<void> {
+async function sendStream({ response }: Exchange, speech: Speech, patienceMs: number): Promise<void> {
   const audio = speech.pcm(true)
   const first = await audio.next()
   if (first.done) throw new AppError('internal', 'The speech engine gave no audio')
   setSpeechHeaders(response, speech, speech.spoken + 1)
   response.setHeader('trailer', 'X-Speech-Chunks')
   response.socket?.setNoDelay(true)
-  await pipeline(async function* () {
-    yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
+  async function* body(): AsyncGenerator<Buffer> {
+    yield Buffer.concat([wavHeader(speech.sampleRate), first.value as Buffer])
     yield* audio
     response.addTrailers({ 'X-Speech-Chunks': `${speech.spoken}/${speech.total}` })
-  }, response)
+  }
+  await pipeline(patiently(body(), response, patienceMs), response)
+}
+
+/** The same pieces; a listener who does not take one is cut off, since it holds a place in the queue and memory. */
+async function* patiently(
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  response: Exchange['response'],
+  patienceMs: number,
+): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    const timer = setTimeout(() => response.destroy(), patienceMs)
+    try {
+      yield piece
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }
 
 function setSpeechHeaders(response: Exchange['response'], speech: Speech, chunks: number): void {

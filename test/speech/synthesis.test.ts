@@ -132,6 +132,18 @@ test('requests beyond the bound are refused as busy with a time to come back', a
   assert.is((await speakWhole(await synthesis.open({ text: 'hello' }))).length > 1, true)
 })
 
+test('whole answers hold no more audio than there is room for, and give it back', async () => {
+  // 100 samples of two bytes for each character: one text of ten fits, two do not.
+  const synthesis = createSynthesis(options({ roomBytes: 3000 }))
+  const first = await synthesis.open({ text: 'hello, you' })
+  assert.is((await speakWhole(first)).length > 1, true)
+  const second = await synthesis.open({ text: 'hello, you' })
+  const refused = await speakWhole(second).catch((thrown: AppError) => thrown)
+  assert.equal([(refused as AppError).code, (refused as AppError).retryAfter], ['busy', 10])
+  first.place.release()
+  assert.is((await speakWhole(await synthesis.open({ text: 'hello, you' }))).length > 1, true)
+})
+
 test('a long text shares the engine with a short one that comes later', async () => {
   const synthesis = createSynthesis(options())
   const order: string[] = []
