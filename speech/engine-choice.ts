@@ -54,7 +54,13 @@ function pocketChoice(
     id: 'pocket-tts',
     module: moduleAddress('voxb-tts/engine'),
     // A second core decodes what the first one makes.
-    options: { folder: main!.folder, others, cacheFolder, decoder: availableParallelism() > 1 ? 'process' : 'here' },
+    options: {
+      folder: main!.folder,
+      others,
+      cacheFolder,
+      device: 'cpu',
+      decoder: availableParallelism() > 1 ? 'process' : 'here',
+    },
     own: true,
     device: 'cpu',
   }

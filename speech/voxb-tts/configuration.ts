@@ -116,9 +116,10 @@ const configurationFile = z.looseObject({
     .prefault({}),
   sampling: z
     .looseObject({
-      temperature: z.number().nonnegative().optional(),
+      temperature: z.number().min(0).max(10).optional(),
       lsd_decode_steps: z.int().min(1).max(64).optional(),
-      noise_clamp: z.number().positive().nullish(),
+      // What is far narrower than the noise would be drawn again and again.
+      noise_clamp: z.number().min(0.01).nullish(),
       eos_threshold: z.number().optional(),
       max_tokens_per_chunk: z.int().positive().optional(),
       tokens_per_second_estimate: z.number().positive().optional(),

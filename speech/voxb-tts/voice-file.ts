@@ -9,6 +9,9 @@ export type VoiceFile =
   /** Conditioning rows [rows, width], without the row that newer models put before them. */
   | { readonly kind: 'conditions'; readonly rows: number; readonly data: Float32Array }
 
+/** Rows of five minutes and more: no voice is as long, and to attend to it would take the memory of many. */
+const longestVoice = 4096
+
 /** The key of layer N's tensors; the part behind the slash says which. */
 const layerKey = (layer: number) => `transformer.layers.${layer}.self_attn`
 
@@ -31,6 +34,7 @@ async function readConditions(file: TensorFile, width: number): Promise<VoiceFil
   const [one = 0, rows = 0] = shape
   if (shape.length !== 3 || one !== 1 || rows === 0 || shape[2] !== width)
     throw misfit(file, [`audio_prompt has shape [${shape}], expected [1, rows, ${width}]`])
+  if (rows > longestVoice) throw misfit(file, [tooLong(rows)])
   const data = await floats(file, 'audio_prompt')
   if (!data.every(Number.isFinite)) throw misfit(file, ['audio_prompt holds numbers that are not finite'])
   return { kind: 'conditions', rows, data }
@@ -50,6 +54,7 @@ async function readCache(file: TensorFile, { layers, heads, headSize }: CacheSha
     else if (length === undefined) problems.push(`${layerKey(layer)} has neither offset nor current_end`)
     else if (length < 1 || length > room)
       problems.push(`${name} has ${room} rows, and its length is given as ${length}`)
+    else if (length > longestVoice) problems.push(tooLong(length))
     else lengths.add(length)
   }
   if (file.tensors.has(`${layerKey(layers)}/cache`)) problems.push(`it has more than the model's ${layers} layers`)
@@ -83,6 +88,10 @@ async function floats(file: TensorFile, name: string): Promise<Float32Array> {
   const { dtype } = file.tensors.get(name)!
   if (!['F32', 'BF16', 'F16', 'F64'].includes(dtype)) throw misfit(file, [`${name} holds ${dtype}`])
   return file.floats(name)
+}
+
+function tooLong(rows: number): string {
+  return `it has ${rows} rows, and ${longestVoice} are the most`
 }
 
 function misfit(file: TensorFile, details: readonly string[]): AppError {

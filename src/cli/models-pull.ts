@@ -18,6 +18,8 @@ export async function runPull(cli: Cli, name: string, options: { readonly nonCom
       : `${name}: ${megabytes(bytes)} in ${folder}`,
   )
   for (const line of pulled.notes) note(cli, `aichat: ${line}`)
+  const licence = knownModels.get(name)?.licence
+  if (licence !== undefined && pulled.downloaded > 0) note(cli, `aichat: the licence of ${name} is ${licence}`)
 }
 
 /** Removes a pulled model. */

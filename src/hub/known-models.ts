@@ -162,7 +162,7 @@ const nonCommercialVoices: ReadonlySet<string> = new Set(['jean', 'cosette'])
 const speechModels: readonly KnownModel[] = pocketLanguages.map(([suffix, language, voice, size]) => ({
   name: `voxb-tts${suffix}`,
   kind: 'tts',
-  licence: 'CC-BY-4.0 (two of the voices CC-BY-NC-4.0)',
+  licence: 'CC-BY-4.0, with uses that its authors prohibit (https://huggingface.co/kyutai/pocket-tts)',
   summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
   editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
 }))

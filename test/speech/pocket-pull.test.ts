@@ -89,6 +89,7 @@ test('a script gets the model without the voices for non-commercial use, is told
     assert.is(pulled.code, 0, pulled.stderr)
     assert.match(pulled.stderr, /left out.*non-commercial purposes only \(CC-BY-NC-4\.0\): cosette, jean/)
     assert.match(pulled.stderr, 'aichat models pull voxb-tts --non-commercial')
+    assert.match(pulled.stderr, /the licence of voxb-tts is CC-BY-4\.0/)
     assert.equal(
       voices(open),
       ['alba', 'azelma', 'eponine', 'fantine', 'javert', 'marius'].map((name) => `${name}.safetensors`),
