@@ -128,7 +128,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
-    leftOut: (request) => leftOutOf(request, dialect.id),
+    leftOut: (request) => leftOutOf(request, dialect.id, manifest.endpoint),
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)
       return {
@@ -194,7 +194,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     const decoder = dialect.decodeStream(request)
     try {
       for await (const bytes of reply.body) {
-        yield* decoder.push(bytes)
+        for (const chunk of decoder.push(bytes)) yield chunk
         // Gemini counts tokens in events after its end: there the body's end is the end.
         if (decoder.complete && dialect.id !== 'gemini') {
           // The answer is whole; what little is still sent is let pass, so that its connection can be used again.
@@ -206,7 +206,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       // A connection that breaks after the dialect's own end has delivered everything.
       if (!decoder.complete) throw reason
     }
-    yield* decoder.end()
+    for (const chunk of decoder.end()) yield chunk
   }
 }
 

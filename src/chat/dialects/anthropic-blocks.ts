@@ -20,7 +20,7 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
-import { cannotShow } from './left-out.ts'
+import { cannotShow } from './shown.ts'
 import { extraOf, withExtra } from './turns.ts'
 
 /** The mark of Anthropic's thinking among OpenRouter's `reasoning_details`. */

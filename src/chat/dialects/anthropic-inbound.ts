@@ -1,5 +1,6 @@
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../messages.ts'
 import { blocksOf, readAssistant, readBlocks } from './anthropic-blocks.ts'
+import { lostSampling } from './anthropic-sampling.ts'
 import { compact, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
 import { checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { withExtra } from './turns.ts'
@@ -118,6 +119,13 @@ function readFormat(format: JsonObject): ResponseFormat | undefined {
   return { type: 'json_schema', json_schema: { name: 'answer', schema: format['schema'] } }
 }
 
+/** Sampling that the model may refuse: an Anthropic client's own wish goes to the provider, who says so itself. */
+function ownSampling(fields: JsonObject): JsonObject {
+  const { model, temperature, top_p, top_k } = fields
+  const lost = lostSampling({ model: stringOf(model) ?? '', messages: [], temperature, top_p, top_k } as ChatRequest)
+  return Object.fromEntries(lost.map((name) => [name, fields[name]]))
+}
+
 const requestFields = new Set([
   'model',
   'messages',
@@ -142,6 +150,7 @@ function readExtra(fields: JsonObject, config: JsonObject, choice: JsonObject): 
   const unknownChoice = choice['type'] !== undefined && readToolChoice(choice) === undefined
   const extra = compact({
     ...restOf(fields, requestFields),
+    ...ownSampling(fields),
     metadata: metadata === undefined ? undefined : (restOf(objectOf(metadata), new Set(['user_id'])) ?? {}),
     output_config: Object.keys(ownConfig).length > 0 ? ownConfig : undefined,
     tool_choice: unknownChoice ? choice : undefined,

@@ -1,11 +1,12 @@
 import type { ChatRequest, ForeignPart, Message, Tool } from '../messages.ts'
 import { writeAssistant, writeBlocks } from './anthropic-blocks.ts'
+import { samplingOf } from './anthropic-sampling.ts'
 import { thinkingFields } from './anthropic-thinking.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
 import { compact, type JsonObject, objectOf, present } from './json.ts'
-import { isShown } from './left-out.ts'
 import { withTools } from './legacy-functions.ts'
 import { cannotSay } from './request-check.ts'
+import { isShown } from './shown.ts'
 import { renameToolIds } from './tool-ids.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from './turns.ts'
 
@@ -34,10 +35,7 @@ export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quir
     max_tokens: request.max_completion_tokens ?? request.max_tokens ?? defaultMaxTokens,
     system: writeSystem(system, request),
     messages: present(groupTurns(turns).map(writeTurn)),
-    // Anthropic's scale ends at 1.
-    temperature: typeof request.temperature === 'number' ? Math.min(request.temperature, 1) : undefined,
-    top_p: request.top_p ?? undefined,
-    top_k: request.top_k ?? undefined,
+    ...compact(samplingOf(request)),
     stop_sequences: stopsOf(request.stop),
     stream: request.stream ?? undefined,
     tools: request.tools && present(request.tools.map(writeTool)),

@@ -19,7 +19,7 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
-import { cannotShow } from './left-out.ts'
+import { cannotShow } from './shown.ts'
 import { isMadeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 

@@ -1,38 +1,31 @@
-import type { AppError } from '../../errors.ts'
-import type { ChatRequest, ContentPart, ForeignPart, Message, Tool } from '../messages.ts'
+import type { ChatRequest, ForeignPart, Tool } from '../messages.ts'
+import { lostSampling as lostClaudeSampling } from './anthropic-sampling.ts'
 import type { Dialect } from './dialect.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
-import { cannotSay } from './request-check.ts'
+import { lostSampling as lostOpenaiSampling } from './openai-request.ts'
+import { titles } from './shown.ts'
 
 /**
  * What of a request a dialect has no words for and leaves out, in one sentence each, so that nothing is lost unseen:
- * tools that another provider runs itself, and settings that this one does not know. What is shown to the model itself is
- * never left out: there the dialect refuses, see `cannotShow`.
+ * tools that another provider runs itself, and settings that this one does not know or that the model refuses. What is
+ * shown to the model itself is never left out: there the dialect refuses, see shown.ts.
  */
-export function leftOutOf(request: ChatRequest, id: Dialect['id']): readonly string[] {
+export function leftOutOf(request: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
   const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
   const settings = Object.keys(unknownTo[id]).filter((name) => isAsked(request, name, unknownTo[id][name]))
   const foreign = own[id] === undefined ? Object.keys(own) : Object.keys(own).filter((name) => name !== id)
   const foreignFields = foreign.flatMap((name) => foreignSettings(request, own[name as Dialect['id']]))
   const names = [...tools.map((name) => `the tool ${name}`), ...settings, ...foreignFields]
-  return names.length === 0 ? [] : [`${names.join(', ')}: left out, since ${titles[id]} does not know it`]
+  const refused = refusedByModel(request, id, endpoint)
+  return [
+    ...(names.length > 0 ? [`${names.join(', ')}: left out, since ${titles[id]} does not know it`] : []),
+    ...(refused.length > 0 ? [`${refused.join(', ')}: left out, since ${request.model} refuses it`] : []),
+  ]
 }
 
-/** Says that a dialect has no place for something that a user or a tool shows to the model. */
-export function cannotShow(part: ContentPart, id: Dialect['id']): AppError {
-  return cannotSay(`${titles[id]} takes no ${kindOf(part)}: ask without it, or ask another provider`)
-}
-
-/** Whether a message's parts are what the model is asked about; in the others they are what it said or was told before. */
-export function isShown({ role }: Message): boolean {
-  return role === 'user' || role === 'tool'
-}
-
-const titles: Readonly<Record<Dialect['id'], string>> = {
-  'openai-chat': "OpenAI's dialect",
-  'anthropic-messages': 'Anthropic',
-  gemini: 'Gemini',
-  ollama: 'Ollama',
+function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: string): readonly string[] {
+  if (id === 'anthropic-messages') return lostClaudeSampling(request)
+  return id === 'openai-chat' ? lostOpenaiSampling(request, endpoint) : []
 }
 
 /** The name under which a dialect keeps what only it understands. */
@@ -84,12 +77,4 @@ function toolName(tool: Tool | ForeignPart): string {
   const { type, name } = tool.type === 'foreign' ? tool.value : (tool as unknown as JsonObject)
   const [first = 'without a name'] = tool.type === 'foreign' ? Object.keys(tool.value) : []
   return [name, type, first].find((text) => typeof text === 'string')!.slice(0, 60)
-}
-
-function kindOf(part: ContentPart): string {
-  const wire = part as JsonObject
-  if (part.type !== 'foreign') return part.type === 'file' ? 'file of this kind' : part.type.slice(0, 60)
-  const value = objectOf(wire['value'])
-  const name = typeof value['type'] === 'string' ? value['type'] : (Object.keys(value)[0] ?? 'part')
-  return `${String(wire['dialect'])} ${name.slice(0, 60)}`
 }

@@ -21,9 +21,9 @@ import {
   restOf,
   stringOf,
 } from './json.ts'
-import { cannotShow, isShown } from './left-out.ts'
 import { withTools } from './legacy-functions.ts'
 import { cannotSay, checkedRequest, checkRequest, requestBody } from './request-check.ts'
+import { cannotShow, isShown } from './shown.ts'
 import { isMadeId, madeId } from './tool-ids.ts'
 import { extraOf, withExtra } from './turns.ts'
 

@@ -1,8 +1,8 @@
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
 import { isObject } from './json.ts'
-import { cannotShow, isShown } from './left-out.ts'
 import { checkedRequest, requestBody } from './request-check.ts'
+import { cannotShow, isShown } from './shown.ts'
 import { renameToolIds } from './tool-ids.ts'
 
 /** Our request is OpenAI's, so writing it means taking out what OpenAI's dialect cannot say and bending it to the provider. */
@@ -14,7 +14,7 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
   if (request.model === '') delete body['model']
   if (quirks.no_stream_options) delete body['stream_options']
   setTokenLimit(body, host, quirks)
-  if (isOpenai(host) && refusesSampling(request)) dropSampling(body)
+  for (const name of lostSampling(request, endpoint)) delete body[name]
   if (host === mistralHost) renameSeed(body)
   return {
     url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
@@ -232,7 +232,11 @@ const neutral: Readonly<Record<string, unknown>> = {
   logit_bias: undefined,
 }
 
-function dropSampling(body: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(neutral))
-    if (body[name] !== undefined && body[name] !== null && body[name] !== value) delete body[name]
+/** The fields that OpenAI's reasoning models refuse, as far as they ask for something. */
+export function lostSampling(request: ChatRequest, endpoint: string): readonly string[] {
+  if (!isReasoning(request.model) || !refusesSampling(request) || !isOpenai(hostOf(endpoint))) return []
+  return Object.keys(neutral).filter((name) => {
+    const value = request[name]
+    return value !== undefined && value !== null && value !== neutral[name]
+  })
 }

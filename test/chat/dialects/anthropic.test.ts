@@ -213,8 +213,25 @@ const requests: readonly {
   },
   {
     name: 'sampling within the scale of Anthropic, stops of more than white space, the user',
-    request: { temperature: 1.7, top_p: 0.5, top_k: 3, stop: ['\n', 'END'], user: 'u', seed: 5, presence_penalty: 1 },
-    body: { messages: [hi], temperature: 1, top_p: 0.5, top_k: 3, stop_sequences: ['END'], metadata: { user_id: 'u' } },
+    request: {
+      model: 'claude-sonnet-4',
+      temperature: 1.7,
+      top_p: 0.5,
+      top_k: 3,
+      stop: ['\n', 'END'],
+      user: 'u',
+      seed: 5,
+      presence_penalty: 1,
+    },
+    body: {
+      model: 'claude-sonnet-4',
+      messages: [hi],
+      temperature: 1,
+      top_p: 0.5,
+      top_k: 3,
+      stop_sequences: ['END'],
+      metadata: { user_id: 'u' },
+    },
   },
 ]
 
@@ -246,7 +263,7 @@ const efforts: readonly { readonly model: string; readonly effort: string; reado
   { model: 'claude-haiku-4-5', effort: 'medium', fields: { thinking: { type: 'enabled', budget_tokens: 8192 } } },
   { model: 'claude-sonnet-4-20250514', effort: 'high', fields: { thinking: { type: 'enabled', budget_tokens: 9999 } } },
   { model: 'claude-3-5-haiku', effort: 'high', fields: { temperature: 0.5 } },
-  { model: 'claude-opus-5', effort: 'none', fields: { temperature: 0.5 } },
+  { model: 'claude-opus-4-6', effort: 'none', fields: { temperature: 0.5 } },
 ]
 
 for (const { model, effort, fields } of efforts)

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { anthropic } from '../../../src/chat/dialects/anthropic.ts'
 import type { Dialect } from '../../../src/chat/dialects/dialect.ts'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
 import { leftOutOf } from '../../../src/chat/dialects/left-out.ts'
@@ -98,6 +99,36 @@ test('what asks for nothing is not named', () => {
     modalities: ['text'],
   }
   for (const { id } of dialects) assert.equal(leftOutOf(request, id), [], id)
+})
+
+test('sampling that a model refuses is left out and named, what changes nothing stays', () => {
+  const sampled = { messages: [hi], temperature: 0.2, top_p: 0.5, top_k: 4 }
+  const cases: readonly (readonly [model: string, kept: object, lost: string])[] = [
+    ['claude-sonnet-5', {}, 'temperature, top_p, top_k'],
+    ['claude-opus-4-7', {}, 'temperature, top_p, top_k'],
+    ['claude-haiku-5-5-20270101', {}, 'temperature, top_p, top_k'],
+    ['claude-opus-4-6', { temperature: 0.2, top_k: 4 }, 'top_p'],
+    ['claude-haiku-4-5-20251001', { temperature: 0.2, top_k: 4 }, 'top_p'],
+    ['claude-sonnet-4-20250514', { temperature: 0.2, top_p: 0.5, top_k: 4 }, ''],
+    ['claude-3-7-sonnet-20250219', { temperature: 0.2, top_p: 0.5, top_k: 4 }, ''],
+  ]
+  for (const [model, kept, lost] of cases) {
+    const { body } = anthropic.writeRequest({ model, ...sampled }, endpoint)
+    const { temperature, top_p: topP, top_k: topK } = JSON.parse(JSON.stringify(body))
+    assert.equal(JSON.parse(JSON.stringify({ temperature, top_p: topP, top_k: topK })), kept, model)
+    const words = lost === '' ? [] : [`${lost}: left out, since ${model} refuses it`]
+    assert.equal(leftOutOf({ model, ...sampled }, 'anthropic-messages'), words, model)
+  }
+  const own = { model: 'claude-opus-5', max_tokens: 9, messages: [hi], temperature: 0.2, top_p: 0.5 }
+  const read = anthropic.readRequest(own)
+  assert.equal(JSON.parse(JSON.stringify(anthropic.writeRequest(read, endpoint).body)), own)
+  assert.equal(leftOutOf(read, 'anthropic-messages'), [])
+  const neutral = anthropic.writeRequest({ model: 'claude-opus-5', messages: [hi], temperature: 1 }, endpoint).body
+  assert.is(neutral['temperature'], 1)
+  const openai = 'https://api.openai.com/v1/chat/completions'
+  const asked = { model: 'gpt-5', messages: [hi], temperature: 0.2, logprobs: false }
+  assert.equal(leftOutOf(asked, 'openai-chat', openai), ['temperature: left out, since gpt-5 refuses it'])
+  assert.equal(leftOutOf(asked, 'openai-chat', 'https://example.org/v1/chat/completions'), [])
 })
 
 const functions: ChatRequest = {
