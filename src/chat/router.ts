@@ -175,15 +175,17 @@ export function createRouter(parts: RouterParts): Router {
       : { plugin: undefined, model: asked }
   }
 
-  /** After the commit point: whatever breaks off now ends the stream with an error that says who and why. */
-  async function* guarded(
+  /**
+   * After the commit point: whatever breaks off now ends the stream with an error that says who and why. An iterator by
+   * hand, as in attempts.ts.
+   */
+  function guarded(
     chunks: AsyncIterable<ChatChunk>,
     report: RouteReport,
     signal: AbortSignal | undefined,
-  ): AsyncGenerator<ChatChunk> {
-    try {
-      yield* chunks
-    } catch (reason) {
+  ): AsyncIterableIterator<ChatChunk> {
+    const iterator = chunks[Symbol.asyncIterator]()
+    const explain = (reason: unknown): never => {
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
       const words = reason instanceof Error ? reason.message : String(reason)
@@ -191,6 +193,16 @@ export function createRouter(parts: RouterParts): Router {
         details: [words.slice(0, 500)],
         cause: reason,
       })
+    }
+    return {
+      next: () => iterator.next().catch(explain),
+      return: async () => {
+        await iterator.return?.()
+        return { done: true as const, value: undefined }
+      },
+      [Symbol.asyncIterator]() {
+        return this
+      },
     }
   }
 }

@@ -145,9 +145,10 @@ class OutboundExchange implements OutboundReply {
 
   async *#pieces(): AsyncGenerator<Uint8Array> {
     try {
-      while (this.#queue.length > 0 || (await this.#more())) yield* this.#take()
+      // No `yield*`, here and on the chunks' way: in an asynchronous generator it makes four promises of every piece.
+      while (this.#queue.length > 0 || (await this.#more())) for (const piece of this.#take()) yield piece
     } finally {
-      if (!this.#dropping) this.#finish()
+      if (!this.#over && !this.#dropping) this.#finish()
     }
   }
 
