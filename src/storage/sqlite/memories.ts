@@ -360,7 +360,7 @@ export function removeMemoriesOf(db: Database, personaId: string): void {
 const keptEvictions = 1000
 
 /** The same words by the same speaker in the same conversation are the same memory. */
-function digestOf({ content, metadata }: NewMemory): Buffer {
+export function digestOf({ content, metadata }: NewMemory): Buffer {
   const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]
   return createHash('sha256').update(JSON.stringify(parts)).digest()
 }

@@ -6,7 +6,7 @@ import type { RetentionPolicy, Scope, Vector } from '../../personas/memory.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './database.ts'
-import { memoryRows } from './memories.ts'
+import { digestOf, memoryRows } from './memories.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
 import { giveBackPages } from './pages.ts'
@@ -21,6 +21,7 @@ export async function writeArrival(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly memories: number }> {
   if (!isLarge(db, arrival)) return { memories: writeAtOnce(db, arrival) }
+  if (arrival.rehearsal) return { memories: await countNew(db, arrival, signal) }
   refuseCrowded(db, arrival)
   const scope = scopeOf(arrival)
   await sweepStages(db)
@@ -35,7 +36,7 @@ export async function writeArrival(
     const memories = inOneWrite(db, () => {
       if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) return undefined
       const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      if (!arrival.rehearsal) putInPlace(db, arrival, () => stage.takePlaceOf(scope))
+      putInPlace(db, arrival, () => stage.takePlaceOf(scope))
       return gained
     })
     // Somebody changed the persona meanwhile: it is done once more, this time with everybody else waiting.
@@ -52,23 +53,30 @@ function isLarge(db: Database, arrival: Arrival): boolean {
 }
 
 /** What filled the disk could only be removed again where there is room to write that down. */
-function refuseCrowded(db: Database, { weight, rehearsal }: Arrival): void {
+function refuseCrowded(db: Database, { weight }: Arrival): void {
   const { bavail, bsize } = statfsSync(dirname(db.name))
-  if (!rehearsal && bavail * bsize < weight) throw new AppError('io', 'There is not enough room on the disk for it')
+  if (bavail * bsize < weight) throw new AppError('io', 'There is not enough room on the disk for it')
 }
 
 /** What the stage is to hold: for `merge` what is there, and then what comes, as if it had been stored later. */
 function* staged(db: Database, arrival: Arrival): Generator<IncomingMemory> {
   const own = arrival.how === 'merge' ? readPersona(db, scopeOf(arrival)) : undefined
-  for (const { entry, extra } of own?.memories() ?? []) yield trimmed({ ...entry, extra }, arrival)
-  for (const memory of arrival.memories()) yield trimmed(memory, arrival)
+  for (const { entry, extra } of own?.memories() ?? []) yield { ...entry, extra }
+  yield* arrival.memories()
 }
 
-/** A rehearsal only counts, and vectors are most of the work. */
-function trimmed(memory: IncomingMemory, { rehearsal }: Arrival): IncomingMemory {
-  if (!rehearsal || !memory.vector) return memory
-  const { vector: _vector, ...rest } = memory
-  return rest
+/** How many memories would be new: the same thing said twice is one. */
+async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | undefined): Promise<number> {
+  const row = arrival.how === 'merge' ? findScope(db, scopeOf(arrival)) : undefined
+  const digests = db.prepare<[number], string>('SELECT hex(digest) FROM memory WHERE scope_id = ?').pluck()
+  const known = new Set(row ? digests.all(row.scope_id) : [])
+  const before = known.size
+  for (const batch of batches(arrival.memories(), batchSize)) {
+    for (const memory of batch) known.add(digestOf(memory).toString('hex').toUpperCase())
+    await rest()
+    signal?.throwIfAborted()
+  }
+  return known.size - before
 }
 
 /** In one transaction that holds up everybody else. Returns the number of memories that were new. */

@@ -95,14 +95,19 @@ function isAlive(pid: number): boolean {
  * the disk when it is acknowledged, and flushing that flushes what was written before it.
  */
 function unflushed(db: Database, work: () => void): void {
-  const before = db.pragma('synchronous', { simple: true }) as number
+  const [flushing, checkpoint] = ['synchronous', 'wal_autocheckpoint'].map((name) => db.pragma(name, { simple: true }))
   db.pragma('synchronous = NORMAL')
+  db.pragma(`wal_autocheckpoint = ${pagesInLog}`)
   try {
     work()
   } finally {
-    db.pragma(`synchronous = ${before}`)
+    db.pragma(`synchronous = ${flushing}`)
+    db.pragma(`wal_autocheckpoint = ${checkpoint}`)
   }
 }
+
+/** The write-ahead log may grow to so many pages of 8 KiB before it is moved into the database, which waits for the disk. */
+const pagesInLog = 8192
 
 function exchange(db: Database, stage: Scope, target: Scope): void {
   const [coming, going] = [findScope(db, stage), findScope(db, target)]
