@@ -9,16 +9,24 @@ export interface Ran {
   readonly stderr: string
 }
 
+export interface RunMainOptions extends RunOptions {
+  /** Whether a terminal shows what is printed. */
+  readonly shown?: boolean
+}
+
 /** Runs a command in this process, with streams of its own in place of the terminal. */
-export async function runMain(words: readonly string[], { environment = {}, input }: RunOptions = {}): Promise<Ran> {
+export async function runMain(
+  words: readonly string[],
+  { environment = {}, input, shown = false }: RunMainOptions = {},
+): Promise<Ran> {
   const out: Buffer[] = []
   const err: string[] = []
   const given = input === undefined ? undefined : Buffer.from(input)
   const code = await main(words, {
     environment,
     stdinIsTerminal: false,
-    stdoutIsTerminal: false,
-    stderrIsTerminal: false,
+    stdoutIsTerminal: shown,
+    stderrIsTerminal: shown,
     columns: 80,
     signal: new AbortController().signal,
     stdin: Readable.from(given ? [given] : []),

@@ -53,15 +53,20 @@ async function preview(cli: Cli, messages: readonly Message[], options: ChatOpti
   await cli.io.out(`${JSON.stringify(request, null, 2)}\n`)
 }
 
-/** Asks and prints; returns the answer's text. */
-async function ask(cli: Cli, messages: readonly Message[], options: ChatOptions): Promise<string> {
+/** Asks and prints; returns the answer's text. `offering` goes around a question that is put to the user on the way. */
+async function ask(
+  cli: Cli,
+  messages: readonly Message[],
+  options: ChatOptions,
+  offering = (offer: () => Promise<boolean>) => offer(),
+): Promise<string> {
   const request = input(messages, options, await defaults(cli))
   const answer = options.stream && !cli.globals().json ? streamAnswer : wholeAnswer
   try {
     return await answer(cli, request)
   } catch (reason) {
     const { offerModel } = await import('./models-pull.ts')
-    if (!(await offerModel(cli, reason))) throw reason
+    if (!(await offering(() => offerModel(cli, reason)))) throw reason
     return answer(cli, request)
   }
 }
@@ -128,26 +133,52 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   const stop = () => terminal.close()
   cli.io.signal.addEventListener('abort', stop, { once: true })
   terminal.on('SIGINT', stop)
+  const answers = answersAmong(terminal)
   terminal.setPrompt('> ')
   terminal.prompt()
   // One line at a time, in order: an answer is finished before the next question is read.
   for await (const line of terminal) {
+    if (answers.isNext()) continue
     if (line.trim() !== '') {
       const question = userMessage(line, [])
       try {
         // What was said before is in the saved conversation, and the core puts it in front.
-        await ask(cli, [...system, question], { ...options, session })
+        await ask(cli, [...system, question], { ...options, session }, answers.during)
         answered()
       } catch (reason) {
         if (!(reason instanceof AppError)) throw reason
         // A failed question is not part of the conversation; the user may ask again.
-        cli.io.err(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`)
+        cli.io.err(forTerminal(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`))
       }
     }
     terminal.prompt()
   }
   cli.io.err('')
   if (!cli.io.signal.aborted) await end()
+}
+
+/** Tells the lines that answer a question of ours from those that ask the model: readline hears both. */
+function answersAmong(terminal: { on(event: 'line', heard: () => void): unknown }) {
+  const answers = new Set<number>()
+  let answering = false
+  let heard = 0
+  let read = 0
+  terminal.on('line', () => {
+    if (answering) answers.add(heard)
+    heard += 1
+  })
+  return {
+    /** Whether the next line read is an answer; to be asked once for each. */
+    isNext: () => answers.delete(read++),
+    async during<T>(question: () => Promise<T>): Promise<T> {
+      answering = true
+      try {
+        return await question()
+      } finally {
+        answering = false
+      }
+    },
+  }
 }
 
 function input(messages: readonly Message[], options: ChatOptions, fallback: Defaults) {

@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { Ask, AskStream, Operation } from '../operations/operation.ts'
 import type { Settings } from '../settings.ts'
-import { coloured } from './colour.ts'
-import type { Io } from './io.ts'
+import { coloured, keepingLooks } from './colour.ts'
+import { forTerminal, type Io } from './io.ts'
 
 /** The flags that every command takes, before or after its name. */
 export interface Globals {
@@ -56,10 +56,10 @@ export interface Backend {
 /** A column of a table: its heading and the text of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
-/** Prints a value as --json, rows as --plain, or what `human` makes of it. */
+/** Prints a value as --json, rows as --plain, or what `human` makes of it; what others wrote must not steer the terminal. */
 export async function show<T>(cli: Cli, value: T, human: (value: T) => string): Promise<void> {
   if (cli.globals().json) return cli.io.out(`${JSON.stringify(value, null, 2)}\n`)
-  const text = human(value)
+  const text = cli.io.stdoutIsTerminal ? keepingLooks(human(value), forTerminal) : human(value)
   if (text !== '') await cli.io.out(text.endsWith('\n') ? text : `${text}\n`)
 }
 
@@ -93,7 +93,7 @@ function width(text: string): number {
 
 /** A remark beside the result; not with --quiet. */
 export function note(cli: Cli, text: string): void {
-  if (!cli.globals().quiet) cli.io.err(text)
+  if (!cli.globals().quiet) cli.io.err(forTerminal(text))
 }
 
 /** True when a question may be asked: somebody sits there and has not said otherwise. */

@@ -21,3 +21,13 @@ function wantsColour(io: Io, flag: 'auto' | 'always' | 'never', stream: 'stdout'
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
   return TERM !== 'dumb' && (stream === 'stdout' ? io.stdoutIsTerminal : io.stderrIsTerminal)
 }
+
+const ours = new RegExp(`(\\x1b\\[(?:${Object.values(looks).flat().join('|')})m)`)
+
+/** Changes a text, but not the looks in it. */
+export function keepingLooks(text: string, change: (text: string) => string): string {
+  return text
+    .split(ours)
+    .map((piece, at) => (at % 2 === 1 ? piece : change(piece)))
+    .join('')
+}

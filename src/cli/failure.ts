@@ -2,7 +2,7 @@ import type { Command, CommanderError } from 'commander'
 import { AppError, toAppError } from '../errors.ts'
 import { type Cli, Interrupted } from './cli.ts'
 import { coloured } from './colour.ts'
-import { type Io, interrupted, terminated } from './io.ts'
+import { forTerminal, type Io, interrupted, terminated } from './io.ts'
 
 /** A command line that the command tree refuses, and the command that refused it. */
 export class UsageError extends Error {
@@ -27,8 +27,9 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
   if (cli.globals().json || words.includes('--json'))
     cli.io.err(JSON.stringify({ error: error.message, details: error.details, code: error.code, exit: error.exit }))
   else {
-    cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${error.message}`)
-    for (const detail of error.details) cli.io.err(`  ${detail}`)
+    // A provider's or a server's own words may be among them.
+    cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${forTerminal(error.message)}`)
+    for (const detail of error.details) cli.io.err(`  ${forTerminal(detail)}`)
     if (error.code === 'internal' && !cli.globals().debug)
       cli.io.err('  This is a bug; run it again with --debug and report what it prints')
   }

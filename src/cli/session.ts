@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../chat/messages.ts'
 import { type Cli, confirm, parseCount, show, table } from './cli.ts'
-import { forTerminal } from './io.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: Command, cli: Cli): void {
@@ -28,10 +27,7 @@ export function addSessionCommands(program: Command, cli: Cli): void {
     .description('show a conversation, by its id or its name')
     .action(async (id: string) => {
       const shown = await cli.ask((await operations()).showSession, { id })
-      await show(cli, shown, ({ messages }) => {
-        const text = transcript(messages)
-        return cli.io.stdoutIsTerminal ? forTerminal(text) : text
-      })
+      await show(cli, shown, ({ messages }) => transcript(messages))
     })
 
   session

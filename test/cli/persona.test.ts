@@ -228,6 +228,31 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     assert.ok(reply.aichat.memories.length > 0)
   }))
 
+test('what others wrote cannot steer the terminal', () =>
+  scene(async ({ run, environment }) => {
+    const evil = 'a\x1b[2J\x1b]0;owned\x07b\x9b1mc\rd'
+    const id = (
+      await run(['persona', 'create', '--name', 'Mia', '--model', 'm', '--description', evil, '--prompt', evil])
+    ).stdout.trim()
+    await run(['persona', 'memory', 'add', id, evil, '--category', evil.slice(0, 9)])
+    await run(['session', 'list'])
+    for (const words of [
+      ['persona', 'show', id],
+      ['persona', 'list'],
+      ['persona', 'memory', 'list', id],
+      ['persona', 'memory', 'search', id, 'owned'],
+      ['chat', '-s', 'S', 'hello'],
+      ['session', 'show', evil],
+    ]) {
+      const { stdout, stderr } = await runMain(words, { environment, shown: true })
+      const looks = `${stdout}${stderr}`.replace(/\x1b\[(?:1|22|31|39)m/g, '')
+      assert.not.match(looks, /[\x00-\x08\x0b-\x1f\x7f-\x9f]/, words.join(' '))
+      assert.match(looks, /\S/)
+    }
+    // A pipe gets what there is.
+    assert.ok((await run(['persona', 'show', id])).stdout.includes(evil))
+  }))
+
 test('the same commands against a server print the same', () =>
   scene(async ({ run, url }) => {
     const both = async (...words: string[]) => {
@@ -258,6 +283,7 @@ test.run()
 
 interface Scene {
   readonly home: string
+  readonly environment: Record<string, string>
   /** The API on the same data folder, as the same owner. */
   readonly url: string
   readonly provider: StandIn
@@ -287,6 +313,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     }
     await work({
       home: installation.home,
+      environment: common,
       url,
       provider,
       run: (words, input, environment = {}) =>
