@@ -69,11 +69,13 @@ export function scoreTerms(found: Found, query: string, terms: readonly string[]
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query)
+  // What a word earns that stands there once is 1 / (1 + k1): other weights' scores are brought to the scale of the product's.
+  const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
     const name = conversationOf(candidate.entry.metadata)
     const credits = creditsOf(matches[index]!, talks.get(name), name === '' ? chosen.unnamed : 1, chosen)
     const score = telling.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
-    return (score / total) * manner(candidate, asksTime, chosen)
+    return (score / total) * scale * manner(candidate, asksTime, chosen)
   })
 }
 

@@ -72,8 +72,11 @@ function recencyOf(timestamp: number, now: number): number {
 }
 
 /** A question whose best match by words scores less than the one is not answered by words, more than the other it is. */
-const unanswered = 0.2
-const answered = 0.31
+const unanswered = 0.15
+const answered = 0.25
+
+/** How much better the words have to answer where one memory is near in meaning and no other is. */
+const alone = 0.3
 
 /**
  * How much of a score the words and the meaning each make. Cosines are stretched over a query's candidates, since spaces
@@ -87,8 +90,9 @@ function fuse(candidates: readonly Candidate[], best: number, trust: number | un
   if (trust === undefined || nearest === undefined) return { lexical: 1, vector: candidates.map(() => 0) }
   const middle = cosines[cosines.length >> 1]!
   const span = Math.max(nearest - middle, 1e-6)
+  const lead = (nearest - (cosines[1] ?? middle)) / span
   // The better the words answer, the less meaning has to add; where they hardly do, a chance match must not win.
-  const lost = Math.min(1, Math.max(0, (answered - best) / (answered - unanswered)))
+  const lost = Math.min(1, Math.max(0, (answered - best + alone * lead) / (answered - unanswered)))
   const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)
   // A trace of the plain cosine keeps the farther half in order too: among few memories it is worth showing.
   const nearness = (cosine: number) =>
