@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import type { ReadStream } from 'node:tty'
 import { type ContentPart, type Message, textOf } from '../chat/messages.ts'
 import { AppError } from '../errors.ts'
 import { chat, previewChat } from '../operations/chat.ts'
@@ -133,7 +134,7 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   const stop = () => terminal.close()
   cli.io.signal.addEventListener('abort', stop, { once: true })
   terminal.on('SIGINT', stop)
-  const answers = answersAmong(terminal)
+  const answers = answersAmong(terminal, cli.io.stdin)
   terminal.setPrompt('> ')
   terminal.prompt()
   // One line at a time, in order: an answer is finished before the next question is read.
@@ -158,7 +159,7 @@ async function converse(cli: Cli, options: ChatOptions): Promise<void> {
 }
 
 /** Tells the lines that answer a question of ours from those that ask the model: readline hears both. */
-function answersAmong(terminal: { on(event: 'line', heard: () => void): unknown }) {
+function answersAmong(terminal: { on(event: 'line', heard: () => void): unknown }, keyboard: Cli['io']['stdin']) {
   const answers = new Set<number>()
   let answering = false
   let heard = 0
@@ -176,6 +177,9 @@ function answersAmong(terminal: { on(event: 'line', heard: () => void): unknown 
         return await question()
       } finally {
         answering = false
+        // The question left the keyboard as it is when nobody reads it.
+        ;(keyboard as Partial<ReadStream>).setRawMode?.(true)
+        keyboard.resume()
       }
     },
   }

@@ -60,4 +60,20 @@ withTerminal('--no-input asks nothing, also at a terminal', async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
+withTerminal('in a conversation the answer to a question of ours is no question to the model', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+  const { code, shown } = await converse(
+    home,
+    ['chat'],
+    [
+      [/> /, 'hello'],
+      [/Pull a small model/, 'n'],
+      [/start a local runner/, { keys: '\x04' }],
+    ],
+  )
+  assert.is(code, 0, shown)
+  assert.is(shown.split('start a local runner').length - 1, 1, shown)
+  rmSync(home, { recursive: true, force: true })
+})
+
 test.run()
