@@ -28,8 +28,9 @@ export async function writeArrival(
   const stage = openStage(db, arrival.persona.id)
   try {
     const before = arrival.how === 'merge' ? inOneView(db, () => readPersona(db, scope)?.fingerprint()) : undefined
+    const rows = memoryRows(db)
     for (const batch of batches(staged(db, arrival), stage.batchSize)) {
-      stage.write(() => addMemories(db, memoryRows(db), stage.scope, batch))
+      stage.write(() => addMemories(db, rows, stage.scope, batch))
       await rest()
       signal?.throwIfAborted()
     }
