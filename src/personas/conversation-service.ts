@@ -33,8 +33,9 @@ export interface ConversationsParts {
 export function createConversations({ store, personas, clock }: ConversationsParts): Conversations {
   return {
     async create(owner, { name, persona, reuse }) {
-      const existing = reuse && name !== undefined ? await store.named(owner, name) : undefined
-      if (existing) return existing
+      const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
+      const there = await existing()
+      if (there) return there
       const found = persona === undefined ? undefined : await personas.get(owner, persona)
       const now = clock()
       const id = randomUUID()
@@ -45,8 +46,11 @@ export function createConversations({ store, personas, clock }: ConversationsPar
         ...(found && { persona_id: found.id }),
         created_at: now,
       })
-      if (!created) throw taken(name)
-      return (await store.find(id))!
+      if (created) return (await store.find(id))!
+      // Somebody else was faster between the look and the write.
+      const meanwhile = await existing()
+      if (!meanwhile) throw taken(name)
+      return meanwhile
     },
     get,
     list: (owner, limit, offset) => store.list(owner, limit, offset),

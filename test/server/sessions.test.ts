@@ -58,6 +58,15 @@ test('a name is the user’s own, once; without one a session is named after its
     assert.is((await ada('POST', '/api/sessions', { persona: 'nobody' })).status, 404)
   }))
 
+test('whoever begins one of the same name at the same time gets the same one', () =>
+  withUsers(async ({ ada }) => {
+    const begun = await Promise.all(
+      Array.from({ length: 8 }, () => ada('POST', '/api/sessions', { name: 'Work', reuse: true })),
+    )
+    assert.equal([...new Set(begun.map(({ status }) => status))], [201])
+    assert.is(new Set(begun.map(({ body }) => body.id)).size, 1)
+  }))
+
 test('a session belongs to its user alone', () =>
   withUsers(
     async ({ ada, bob, provider, persona }) => {
