@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../app.ts'
 import { AppError, toAppError } from '../errors.ts'
@@ -96,8 +97,16 @@ function folders({ paths }: Settings): readonly Finding[] {
 
 async function database(settings: Settings): Promise<{ detail: string }> {
   const path = join(settings.paths.data, 'aichat.db')
-  if (!existsSync(path) && !existsSync(`${path}.initialised`)) return { detail: 'none yet' }
   const { openDatabase } = await import('../storage/sqlite/database.ts')
+  if (!existsSync(path) && !existsSync(`${path}.initialised`)) {
+    const folder = mkdtempSync(join(tmpdir(), 'aichat-doctor-'))
+    try {
+      ;(await openDatabase(join(folder, 'aichat.db'))).close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    return { detail: 'none yet; its native library loads' }
+  }
   ;(await openDatabase(path, { check: true })).close()
   return { detail: `${path} is whole` }
 }

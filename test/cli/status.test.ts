@@ -26,6 +26,17 @@ test('status says who would answer', async () => {
   await runner.close()
 })
 
+test('status names the next step where nobody would answer, beside the result', async () => {
+  const home = openHome()
+  const { code, stdout, stderr } = await home.aichat(['status', '--json'])
+  assert.is(code, 0)
+  assert.is(JSON.parse(stdout).active_plugin, null)
+  assert.match(stderr, /aichat plugin activate ID/)
+  assert.match(stderr, /aichat models pull/)
+  assert.is((await home.aichat(['status', '--quiet'])).stderr, '')
+  home.remove()
+})
+
 test('doctor finds nothing wrong with a fresh installation', async () => {
   const home = openHome()
   const { code, stdout } = await home.aichat(['doctor', '--json'])
