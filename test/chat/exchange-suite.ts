@@ -13,6 +13,9 @@ import {
 } from './exchange-checks.ts'
 import { type Exchange, isChat, isStreamed } from './exchanges.ts'
 
+/** Bytes that all cuts of a folder's streams may read together. */
+const mostRead = 2_500_000_000
+
 /**
  * The tests that every exchange with a provider must pass, whoever recorded or wrote it; skipped where there are none.
  * Each test says at which exchange it failed.
@@ -39,7 +42,11 @@ export function exchangeSuite(name: string, exchanges: readonly Exchange[] | und
       checkRequestConversion(exchange, target),
     )
   each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
-  each('a stream cut at any byte, or coming byte by byte, says the same', streams, checkCuts)
+  // Every byte, unless a folder holds so much that this would take minutes: then every so many.
+  const step = Math.ceil(streams.reduce((sum, { answer }) => sum + answer.length ** 2, 1) / mostRead)
+  each('a stream cut at any byte, or coming byte by byte, says the same', streams, (exchange) =>
+    checkCuts(exchange, step),
+  )
   each('a stream broken off after any event fails, unless its end had been read', streams, checkBreaks)
   for (const target of dialects)
     each(`an answer written in the dialect ${target.id} and read again says the same`, answered, (exchange) =>
