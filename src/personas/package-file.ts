@@ -4,8 +4,11 @@ import { ageIntro } from './age-file.ts'
 import { PackageError, unsupported } from './package-format.ts'
 import type { Outline, PackageSource } from './package-source.ts'
 
+/** How an age file in letters begins. */
+const ageArmor = '-----BEGIN AGE ENCRYPTED FILE-----'
+
 /** What a file is by its first bytes. */
-export type FileKind = 'json' | 'zip' | 'age' | 'png' | 'unknown'
+export type FileKind = 'json' | 'zip' | 'age' | 'armored' | 'png' | 'unknown'
 
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
@@ -18,6 +21,7 @@ export function sniff(path: string): FileKind {
     if (start.subarray(0, pngSignature.length).equals(pngSignature)) return 'png'
     const text = start.toString('latin1')
     if (text.startsWith(ageIntro)) return 'age'
+    if (text.startsWith(ageArmor)) return 'armored'
     if (text.startsWith('PK\x03\x04') || text.startsWith('PK\x05\x06')) return 'zip'
     return /^[\t\n\r ]*\{/.test(text) ? 'json' : 'unknown'
   } finally {
@@ -91,6 +95,7 @@ export async function openPlain(
   if (kind === 'json') return (await import('./package-document.ts')).openDocument(path, outline)
   if (kind === 'zip') return (await import('./package-container.ts')).openContainer(path)
   if (kind === 'age') throw unsupported('The package is encrypted twice')
+  if (kind === 'armored') throw unsupported('The package is encrypted and armored: decrypt it with `age -d FILE` first')
   if (kind === 'png') throw unsupported('The file is a picture: a character card has no checksum')
   throw new PackageError('damaged', 'The file is no persona package: it begins like none of their forms')
 }

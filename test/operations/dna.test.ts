@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openReader } from '../../src/storage/sqlite/database.ts'
 import { type Installation, openInstallation } from '../installation.ts'
+import { memoryOf, openShop } from '../personas/persona-shop.ts'
 import { suite } from '../suite.ts'
 
 const http = suite('whole personas over HTTP')
@@ -159,6 +163,33 @@ http('a backup brings a persona back, by its id, as the newest, or as a package'
   assert.is((await ask('POST', `/${id}/restore`, new Uint8Array(document))).status, 200)
   assert.is(await memories(), 2)
   assert.is((await ask('POST', `/${id}/restore`, { backup_id: 'nothing' })).status, 404)
+})
+
+http('others are answered in the middle of a large import', async () => {
+  const shop = await openShop()
+  const persona = await shop.stock('u9', 0)
+  await shop.addMemories(
+    persona,
+    Array.from({ length: 3000 }, (_, at) => memoryOf(at, 8)),
+  )
+  const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+  const bytes = new Uint8Array(readFileSync(path))
+  shop.close()
+  const id = await newPersona()
+  const events: string[] = []
+  const importing = ask('POST', '/import', bytes).then((answer) => {
+    events.push('import')
+    return answer
+  })
+  const reader = openReader(join(installation.home, 'aichat.db'))
+  const arrived = reader.prepare("SELECT sum(memories) FROM memory_scope WHERE user_id LIKE '~arriving/%'").pluck()
+  while (!arrived.get() && events.length === 0) await new Promise(setImmediate)
+  reader.close()
+  assert.is((await fetch(`${url}/health`)).status, 200)
+  assert.is((await ask('POST', `/${id}/memory`, { content: 'Meanwhile' })).status, 201)
+  events.push('others')
+  assert.is((await importing).status, 201)
+  assert.equal(events, ['others', 'import'])
 })
 
 http('nobody touches somebody else’s persona, and learns nothing of what is not there', async () => {

@@ -190,6 +190,16 @@ strangers('are refused when a part says what it cannot be, or when they have too
   }),
 )
 
+strangers('are told how to open what stands in letters', () =>
+  withShop(async (shop) => {
+    const armored =
+      '-----BEGIN AGE ENCRYPTED FILE-----\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCg==\n-----END AGE ENCRYPTED FILE-----\n'
+    const { kind, problems } = await shop.dna.verify(put(join(shop.folder, 'armored'), armored))
+    assert.is(kind, 'unsupported')
+    assert.match(problems.join(), /age -d/)
+  }),
+)
+
 strangers('cannot pass our digests off as theirs: beside them our hash must be right', () =>
   withShop(async (shop) => {
     const persona = await shop.stock('u1', 2)
