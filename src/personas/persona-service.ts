@@ -27,8 +27,9 @@ export function createPersonas({ store, embedders, onEmbeddingModel, clock }: Pe
       const before = await get(owner, idOrName)
       const model = change.embedding_model
       if (model !== undefined && model !== null && model !== before.embedding_model) await embedders.require(model)
-      const after = changed(before, change, clock())
-      await store.save(after)
+      const now = clock()
+      const made = await store.update(before.id, owner, (persona) => changed(persona, change, now))
+      const after = requireOwn(made, owner, idOrName)
       if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
       return after
     },

@@ -144,6 +144,11 @@ export function viewOf(persona: Persona): PersonaView {
 export interface PersonaStore {
   /** Writes a new persona or all fields of an existing one with the same id and owner. */
   save(persona: Persona): Promise<void>
+  /**
+   * Makes of the owner's persona what `change` says, in one transaction, so that of two changes at the same time neither is
+   * lost; undefined when it is not there any more.
+   */
+  update(id: string, owner: string, change: (persona: Persona) => Persona): Promise<Persona | undefined>
   /** The persona, whoever owns it: the caller compares `user_id`. */
   find(id: string): Promise<Persona | undefined>
   /** All personas of one owner, oldest first. */

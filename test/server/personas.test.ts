@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { withDaemon } from '../daemon.ts'
+import { json } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 import { withUsers } from './user-daemon.ts'
 
@@ -85,6 +86,27 @@ test('a change leaves what it does not name, merges settings and removes what it
     assert.equal((await ada('GET', path)).body, reset.body)
     assert.equal((await ada('PUT', path, {})).status, 200)
   }))
+
+test('a change that waits for the runner takes back nothing that was changed meanwhile', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const path = await persona({ memory_settings: { max_memories: 5 } })
+      const waiting = ada('PUT', path, { embedding_model: 'bge-m3', memory_settings: { enabled: true } })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const meanwhile = { name: 'Nia', memory_settings: { max_memories: 7 } }
+      assert.is((await ada('PUT', path, meanwhile)).status, 200)
+      assert.is((await waiting).status, 200)
+      const { body } = await ada('GET', path)
+      assert.equal([body.name, body.embedding_model], ['Nia', 'bge-m3'])
+      assert.equal([body.memory_settings.enabled, body.memory_settings.max_memories], [true, 7])
+    },
+    {
+      async runner({ url }, response) {
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        json(response, url === '/api/tags' ? 200 : 404, { models: [{ name: 'bge-m3:latest' }] })
+      },
+    },
+  ))
 
 test('everything that is wrong with a persona is named at once', () =>
   withUsers(async ({ ada, persona }) => {

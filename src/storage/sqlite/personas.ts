@@ -27,6 +27,16 @@ export function createPersonaStore(db: Database): PersonaStore {
     async save(persona) {
       rows.save(persona)
     },
+    update: async (id, owner, change) =>
+      db
+        .transaction(() => {
+          const before = rows.find(id)
+          if (before?.user_id !== owner) return undefined
+          const after = change(before)
+          rows.save(after)
+          return after
+        })
+        .immediate(),
     async find(id) {
       return rows.find(id)
     },
