@@ -19,14 +19,18 @@ const mostPostings = 2000
 /** Looks terms up in the full-text index. Expects to run inside the caller's transaction. */
 export function createPostings(db: Database) {
   // All lists of a query in one statement, each as one text: a row per posting would cost more than finding it.
-  const lists = db
-    .prepare<[object], string>(
-      `SELECT (SELECT json_group_array(number) FROM (
-           SELECT rowid - @low AS number FROM memory_text
-            WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ORDER BY rowid DESC LIMIT @most))
-         FROM json_each(@asked) AS asked ORDER BY asked.key`,
-    )
-    .pluck()
+  const prepareLists = (end: string) =>
+    db
+      .prepare<[object], string>(
+        `SELECT (SELECT json_group_array(number) FROM (
+             SELECT rowid - @low AS number FROM memory_text
+              WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${end}))
+           FROM json_each(@asked) AS asked ORDER BY asked.key`,
+      )
+      .pluck()
+  const wholeLists = prepareLists('')
+  // Reading backwards costs half as much again, so it is left to scopes in which a list can be too long.
+  const newest = prepareLists(`ORDER BY rowid DESC LIMIT ${mostPostings}`)
 
   return {
     /**
@@ -46,19 +50,18 @@ export function createPostings(db: Database) {
         })
       }
       credit(own, 1)
-      credit(read(scope, terms, 'about'), 0.5)
-      const telling = terms.filter((_, at) => own[at]!.length < mostPostings)
-      credit(read(scope, telling, 'context'), 0.4)
+      credit(read(scope, terms, 'about context'), 0.4)
       return { frequencies, best: highest(scores, limit).map((number) => low + number) }
     },
   }
 
-  /** For each term the memories with it in that column, as their numbers within the scope. */
-  function read(scope: ScopeRow, terms: readonly string[], column: 'content' | 'about' | 'context'): number[][] {
+  /** For each term the memories with it in those columns, as their numbers within the scope. */
+  function read(scope: ScopeRow, terms: readonly string[], columns: 'content' | 'about context'): number[][] {
     if (terms.length === 0) return []
-    const asked = terms.map((term) => `{${column}} : "${indexedTerm(scope.scope_id, term)}"`)
+    const asked = terms.map((term) => `{${columns}} : "${indexedTerm(scope.scope_id, term)}"`)
     const { low, high } = rangeOf(scope.scope_id)
-    const found = lists.all({ low, high, most: mostPostings, asked: JSON.stringify(asked) })
+    const lists = scope.memories > mostPostings ? newest : wholeLists
+    const found = lists.all({ low, high, asked: JSON.stringify(asked) })
     return found.map((list) => JSON.parse(list) as number[])
   }
 }
