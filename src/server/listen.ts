@@ -76,8 +76,7 @@ async function explain(reason: Error, host: string, port: number): Promise<AppEr
     return new AppError('unavailable', `The port ${port} needs more rights than this user has`, { cause: reason })
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new AppError('unavailable', `This machine has no address ${host}`, { cause: reason })
-  if (code !== 'EADDRINUSE')
-    return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
+  if (code !== 'EADDRINUSE') return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
   const who = await whoServes(host, port)
   return new AppError('unavailable', `The port ${port} is taken${who ? `: ${who} serves there already` : ''}`, {
     details: who
