@@ -14,7 +14,7 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
-const rounds = 24
+const rounds = 12
 
 crashes(
   `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
