@@ -1,5 +1,5 @@
-import { type PackagerTask, performTask } from './personas/dna-packager.ts'
-import { serveTask } from './personas/own-process.ts'
+import { serveTask } from './personas/dna/own-process.ts'
+import { type PackagerTask, performTask } from './personas/dna/packager.ts'
 import { openReader } from './storage/sqlite/database.ts'
 import { createPersonaArchive } from './storage/sqlite/persona-archive.ts'
 
@@ -9,7 +9,7 @@ export interface DnaTask {
   readonly task: PackagerTask
 }
 
-// Runs in a process of its own: see personas/own-process.ts.
+// Runs in a process of its own: see personas/dna/own-process.ts.
 serveTask(async ({ database, task }: DnaTask) => {
   const db = openReader(database)
   try {

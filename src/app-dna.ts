@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Adaptation } from './personas/adaptation-service.ts'
-import type { Backups } from './personas/backup.ts'
-import type { Dna } from './personas/dna.ts'
-import type { PackagerTask } from './personas/dna-packager.ts'
-import { inOwnProcess } from './personas/own-process.ts'
-import type { Scratch } from './personas/package-intake.ts'
+import type { Adaptation } from './personas/adaptation/service.ts'
+import type { Backups } from './personas/dna/backup.ts'
+import type { Dna } from './personas/dna/dna.ts'
+import { inOwnProcess } from './personas/dna/own-process.ts'
+import type { Scratch } from './personas/dna/package-intake.ts'
+import type { PackagerTask } from './personas/dna/packager.ts'
 import type { Personas } from './personas/persona.ts'
 import type { Settings } from './settings.ts'
 import type { Database } from './storage/sqlite/database.ts'
@@ -47,11 +47,11 @@ export async function openDna({ db, paths, personas, defaultModel, clock }: DnaA
     import('./storage/sqlite/backups.ts'),
     import('./storage/sqlite/persona-archive.ts'),
     import('./storage/sqlite/persona-stage.ts'),
-    import('./personas/adaptation-service.ts'),
-    import('./personas/backup.ts'),
-    import('./personas/dna.ts'),
-    import('./personas/dna-packager.ts'),
-    import('./personas/package-intake.ts'),
+    import('./personas/adaptation/service.ts'),
+    import('./personas/dna/backup.ts'),
+    import('./personas/dna/dna.ts'),
+    import('./personas/dna/packager.ts'),
+    import('./personas/dna/package-intake.ts'),
   ])
   const scratch = openScratch(join(paths.state, 'packages'), randomUUID)
   const archive = createPersonaArchive(db)

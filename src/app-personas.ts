@@ -1,11 +1,11 @@
 import type { DnaArea } from './app-dna.ts'
 import type { Send } from './chat/provider.ts'
-import type { Adaptation } from './personas/adaptation-service.ts'
+import type { Adaptation } from './personas/adaptation/service.ts'
 import type { ConversationStore } from './personas/conversation.ts'
 import type { Conversations } from './personas/conversation-service.ts'
-import type { Embedders } from './personas/embedding.ts'
-import type { MemoryStore } from './personas/memory.ts'
-import type { Memories } from './personas/memory-service.ts'
+import type { Embedders } from './personas/memory/embedding.ts'
+import type { MemoryStore } from './personas/memory/memory.ts'
+import type { Memories } from './personas/memory/service.ts'
 import type { PersonaStore, Personas } from './personas/persona.ts'
 import type { PersonaChat } from './personas/persona-chat.ts'
 import type { MiniLmEmbedder } from './runners/minilm.ts'
@@ -66,10 +66,10 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     import('./storage/sqlite/memories.ts'),
     import('./storage/sqlite/conversations.ts'),
     import('./personas/persona-service.ts'),
-    import('./personas/memory-service.ts'),
+    import('./personas/memory/service.ts'),
     import('./personas/conversation-service.ts'),
     import('./personas/persona-chat.ts'),
-    import('./personas/adaptation-hooks.ts'),
+    import('./personas/adaptation/hooks.ts'),
     import('./runners/embedder.ts'),
     import('./runners/embedder-builtin.ts'),
     import('./runners/embedder-ollama.ts'),

@@ -2,9 +2,9 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import type { ExportedFile } from '../personas/dna-files.ts'
-import { packageLimits } from '../personas/package-format.ts'
-import type { ReceivedPackage } from '../personas/package-intake.ts'
+import type { ExportedFile } from '../personas/dna/files.ts'
+import { packageLimits } from '../personas/dna/package-format.ts'
+import type { ReceivedPackage } from '../personas/dna/package-intake.ts'
 import { ownPersona } from './adaptation.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
@@ -187,7 +187,10 @@ async function received<T>(
   pieces: AsyncIterable<Uint8Array>,
   use: (arrived: ReceivedPackage) => Promise<T>,
 ): Promise<T> {
-  const [{ receivePackage }, { scratch }] = await Promise.all([import('../personas/package-intake.ts'), call.app.dna()])
+  const [{ receivePackage }, { scratch }] = await Promise.all([
+    import('../personas/dna/package-intake.ts'),
+    call.app.dna(),
+  ])
   const arrived = await receivePackage(pieces, scratch)
   try {
     return await use(arrived)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { builtinModel } from '../personas/embedding.ts'
+import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 

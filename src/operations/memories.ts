@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { memoryInput } from '../personas/memory.ts'
+import { memoryInput } from '../personas/memory/memory.ts'
 import { defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
 

@@ -1,10 +1,10 @@
 import { type ChatRequest, type Message, textOf } from '../chat/messages.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversation-service.ts'
-import { maxContentLength, speakerOf, wellFormed } from './memory.ts'
-import type { Memories, SearchHit } from './memory-service.ts'
+import { maxContentLength, speakerOf, wellFormed } from './memory/memory.ts'
+import { queryTermsOf } from './memory/ranking-terms.ts'
+import type { Memories, SearchHit } from './memory/service.ts'
 import { memorySettingsOf, type Persona, type Personas } from './persona.ts'
-import { queryTermsOf } from './ranking-terms.ts'
 
 /** A chat request before a persona and a conversation have had their say. */
 export type OpenRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'>

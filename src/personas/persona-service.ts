@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import type { Embedders } from './embedding.ts'
+import type { Embedders } from './memory/embedding.ts'
 import { type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
 
 export interface PersonasParts {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import { builtinModel, type Embedder } from '../personas/embedding.ts'
-import type { EmbeddingSpace } from '../personas/memory.ts'
-import { wordsOf } from '../personas/ranking-terms.ts'
+import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
+import type { EmbeddingSpace } from '../personas/memory/memory.ts'
+import { wordsOf } from '../personas/memory/ranking-terms.ts'
 import { readVectors, type WordVectors } from '../wordnet/vector-file.ts'
 import { contentWords, partsOf } from '../wordnet/words.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/embedding.ts'
+import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/memory/embedding.ts'
 import { builtinMissing, builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
 import type { MiniLmEmbedder } from './minilm.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
-import type { Embedder } from '../personas/embedding.ts'
-import type { EmbeddingSpace } from '../personas/memory.ts'
+import type { Embedder } from '../personas/memory/embedding.ts'
+import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 
 /** The pulled embedding model as it lies on this machine. */

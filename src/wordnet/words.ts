@@ -1,5 +1,5 @@
-import { irregularForms } from '../personas/irregular-forms.ts'
-import { isFunctionWord, plain, wordsOf } from '../personas/ranking-terms.ts'
+import { irregularForms } from '../personas/memory/irregular-forms.ts'
+import { isFunctionWord, plain, wordsOf } from '../personas/memory/ranking-terms.ts'
 
 /** Whether a word is known. */
 export type Vocabulary = (word: string) => boolean

@@ -1,7 +1,7 @@
 /** What a search costs: among other scopes, over HTTP, at two dimensions, and as a scope grows; and what it takes on disk. */
-import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory.ts'
-import { rank } from '../../src/personas/ranking.ts'
-import { queryTermsOf } from '../../src/personas/ranking-terms.ts'
+import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory/memory.ts'
+import { rank } from '../../src/personas/memory/ranking.ts'
+import { queryTermsOf } from '../../src/personas/memory/ranking-terms.ts'
 import { overHttp } from './memory-parts/http.ts'
 import { keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'

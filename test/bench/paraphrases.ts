@@ -1,8 +1,8 @@
 /** Memories and questions that share no content word: what meaning alone finds. */
 import { readFileSync } from 'node:fs'
-import type { Embedder } from '../../src/personas/embedding.ts'
-import { rank } from '../../src/personas/ranking.ts'
-import { queryTermsOf } from '../../src/personas/ranking-terms.ts'
+import type { Embedder } from '../../src/personas/memory/embedding.ts'
+import { rank } from '../../src/personas/memory/ranking.ts'
+import { queryTermsOf } from '../../src/personas/memory/ranking-terms.ts'
 import { testData } from '../data.ts'
 import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { readCardPng } from '../../src/personas/card.ts'
+import { readCardPng } from '../../src/personas/card/card.ts'
 import { type Home, openHome } from '../command.ts'
 import { openDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'

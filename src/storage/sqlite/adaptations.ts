@@ -1,9 +1,9 @@
-import { fold } from '../../personas/adaptation.ts'
-import { type AdaptationRecord, emptyLog, headOf, type LogHead } from '../../personas/adaptation-log.ts'
-import { algorithm } from '../../personas/adaptation-rules.ts'
-import type { AdaptationStore } from '../../personas/adaptation-service.ts'
-import { type Learned, nothingLearned } from '../../personas/adaptation-state.ts'
-import type { Scope } from '../../personas/memory.ts'
+import { fold } from '../../personas/adaptation/adaptation.ts'
+import { type AdaptationRecord, emptyLog, headOf, type LogHead } from '../../personas/adaptation/log.ts'
+import { algorithm } from '../../personas/adaptation/rules.ts'
+import type { AdaptationStore } from '../../personas/adaptation/service.ts'
+import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './database.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */

@@ -1,4 +1,4 @@
-import type { BackupRow, BackupStore } from '../../personas/backup.ts'
+import type { BackupRow, BackupStore } from '../../personas/dna/backup.ts'
 import type { Database } from './database.ts'
 
 /** The list of backups in SQLite. Statements about a persona's backups carry its owner. */

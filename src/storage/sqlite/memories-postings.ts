@@ -1,4 +1,4 @@
-import { inverseFrequency } from '../../personas/ranking-lexical.ts'
+import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './database.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
 

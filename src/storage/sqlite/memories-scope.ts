@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../personas/memory.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './database.ts'
 
 export interface ScopeRow {

@@ -1,5 +1,12 @@
-import { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from '../../personas/ranking-index.ts'
-import { termsOf } from '../../personas/ranking-terms.ts'
+import {
+  aboutTerms,
+  gap,
+  isQuestion,
+  type Neighbour,
+  reach,
+  writeContext,
+} from '../../personas/memory/ranking-index.ts'
+import { termsOf } from '../../personas/memory/ranking-terms.ts'
 import type { Database } from './database.ts'
 import { rangeOf } from './memories-scope.ts'
 

@@ -1,4 +1,4 @@
-import type { EmbeddingSpace, Vector } from '../../personas/memory.ts'
+import type { EmbeddingSpace, Vector } from '../../personas/memory/memory.ts'
 import type { Database } from './database.ts'
 import { rangeOf, type ScopeRow } from './memories-scope.ts'
 

@@ -17,7 +17,7 @@ import {
   speakerOf,
   type Vector,
   type WipeFilter,
-} from '../../personas/memory.ts'
+} from '../../personas/memory/memory.ts'
 import type { Database } from './database.ts'
 import { createPostings } from './memories-postings.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'

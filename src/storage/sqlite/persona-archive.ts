@@ -1,4 +1,4 @@
-import type { PersonaArchive } from '../../personas/dna-archive.ts'
+import type { PersonaArchive } from '../../personas/dna/archive.ts'
 import type { Database } from './database.ts'
 import { findScope } from './memories-scope.ts'
 import { writeArrival } from './persona-arrival.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Scope } from '../../personas/memory.ts'
+import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './database.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'

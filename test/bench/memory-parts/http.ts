@@ -1,4 +1,4 @@
-import type { EmbeddingSpace } from '../../../src/personas/memory.ts'
+import type { EmbeddingSpace } from '../../../src/personas/memory/memory.ts'
 import { openDaemon } from '../../daemon.ts'
 import { json, openStandIn } from '../../stand-in.ts'
 import { keepAll, percentiles } from './scope.ts'

@@ -1,4 +1,4 @@
-import { type Weights, weights } from '../../../src/personas/ranking-lexical.ts'
+import { type Weights, weights } from '../../../src/personas/memory/ranking-lexical.ts'
 
 /** Where fitting starts: halves and tenths that nobody measured. */
 const neutral: Weights = {

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
-import { assertAgreeing } from '../../personas/memory-indexes.ts'
+import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('the database')

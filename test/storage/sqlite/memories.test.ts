@@ -2,13 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { MemoryStore, NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory.ts'
-import { rank } from '../../../src/personas/ranking.ts'
-import { queryTermsOf } from '../../../src/personas/ranking-terms.ts'
+import type { MemoryStore, NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
+import { rank } from '../../../src/personas/memory/ranking.ts'
+import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
 import { type Database, openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
-import { assertAgreeing } from '../../personas/memory-indexes.ts'
+import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('memories in SQLite')

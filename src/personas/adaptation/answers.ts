@@ -1,0 +1,44 @@
+import { AppError } from '../../errors.ts'
+import { undoneBy } from './adaptation.ts'
+import type { AdaptationRecord } from './log.ts'
+import { type Inputs, isReplayable } from './state.ts'
+
+/** The record of that id, when it still counts. */
+export function standing(log: readonly AdaptationRecord[], id: string): AdaptationRecord {
+  const record = log.find((candidate) => candidate.id === id)
+  if (!record) throw new AppError('not_found', `No record "${id}" in the log of this persona`)
+  const by = undoneBy(log).get(id)
+  if (by !== undefined)
+    throw new AppError('invalid', `The record ${id} is undone already`, {
+      details: [`by ${by}; undo that one to bring it back`],
+    })
+  return record
+}
+
+/** Throws `invalid` for a record that moves nothing. */
+export function undoable(record: AdaptationRecord): AdaptationRecord {
+  if (!isReplayable(record))
+    throw new AppError(
+      'invalid',
+      `The record ${record.id} is history from another program: it moves nothing that could be undone`,
+    )
+  return record
+}
+
+/** The record as a proposal that nobody answered yet. Throws `invalid` for any other. */
+export function openProposal(
+  log: readonly AdaptationRecord[],
+  record: AdaptationRecord,
+): AdaptationRecord & { readonly inputs: Extract<Inputs, { kind: 'signals' }> } {
+  const { inputs } = record
+  if (record.status !== 'proposed' || inputs?.kind !== 'signals')
+    throw new AppError('invalid', `The record ${record.id} is not a proposal`)
+  const undone = undoneBy(log)
+  const answer = log.find((later) => !undone.has(later.id) && answers(later.inputs, record.id))
+  if (answer) throw new AppError('invalid', `The proposal ${record.id} was answered by ${answer.id}`)
+  return { ...record, inputs }
+}
+
+function answers(inputs: Inputs | undefined, id: string): boolean {
+  return (inputs?.kind === 'decline' && inputs.target === id) || (inputs?.kind === 'signals' && inputs.accepts === id)
+}

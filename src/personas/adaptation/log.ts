@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { canonicalize } from '../dna/canonical-json.ts'
+import { type Effect, type Event, type Inputs, isReplayable } from './state.ts'
+
+/**
+ * One line of the log: the specification's fields, what it was computed from, and its place in the chain. Lines are
+ * never changed or removed; what comes later only says which of them count.
+ */
+export interface AdaptationRecord extends Event {
+  readonly persona_id: string
+  readonly user_id: string
+  readonly adaptation_type: string
+  /** What it changed when it was written. A record from another program has its own shape here. */
+  readonly changes: readonly Effect[] | unknown
+  /** 1, 2, 3… */
+  readonly sequence: number
+  readonly idempotency_key?: string
+  /** The hash of the record before; `''` for the first. */
+  readonly prev_hash: string
+  /**
+   * SHA-256, in hex, over the canonical record without this field and without the two that say whose it is: a persona
+   * may be handed to another user with its log as it is.
+   */
+  readonly hash: string
+}
+
+/** The end of a log: what the next record is chained to. */
+export interface LogHead {
+  readonly sequence: number
+  readonly hash: string
+}
+
+export const emptyLog: LogHead = { sequence: 0, hash: '' }
+
+/** A record before it has a place in a log; fields that are unknown here are carried along. */
+export type UnsealedRecord = Omit<AdaptationRecord, 'sequence' | 'prev_hash' | 'hash'> &
+  Readonly<Record<string, unknown>>
+
+/** Gives a record its place after a head, and its hash. */
+export function seal(record: UnsealedRecord, head: LogHead): AdaptationRecord {
+  const chained = { ...record, sequence: head.sequence + 1, prev_hash: head.hash }
+  return { ...chained, hash: hashOf(chained) }
+}
+
+export function headOf(record: AdaptationRecord): LogHead {
+  return { sequence: record.sequence, hash: record.hash }
+}
+
+/**
+ * What is wrong with a log's chain, a sentence for each record, named by its place and id; nothing when it holds.
+ * It needs one record at a time: call `check` with each in order.
+ */
+export function chainCheck(): { check(record: AdaptationRecord): string | undefined } {
+  let head = emptyLog
+  return {
+    check(record) {
+      const { hash, ...rest } = record
+      const expected = head
+      head = { sequence: expected.sequence + 1, hash }
+      if (record.sequence !== expected.sequence + 1)
+        return `has number ${record.sequence} where ${expected.sequence + 1} comes`
+      if (record.prev_hash !== expected.hash) return 'does not follow the record before it'
+      if (hashOf(rest) !== hash) return 'is not what its hash says'
+      return undefined
+    },
+  }
+}
+
+/**
+ * The same log as another persona's and under other ids, chained anew. What the records refer to is renamed with them;
+ * a record that refers to one which is not in the log keeps the old id, which then means nothing.
+ */
+export function* relabelled(
+  log: readonly AdaptationRecord[],
+  scope: { readonly personaId: string; readonly userId: string },
+  newId: () => string,
+): Generator<AdaptationRecord> {
+  const ids = new Map(log.map((record) => [record.id, newId()]))
+  let head = emptyLog
+  for (const record of log) {
+    const { sequence: _sequence, prev_hash: _previous, hash: _hash, ...rest } = record
+    const renamed = seal(
+      {
+        ...rest,
+        id: ids.get(record.id)!,
+        persona_id: scope.personaId,
+        user_id: scope.userId,
+        ...(record.inputs && { inputs: renamedInputs(record.inputs, ids) }),
+      },
+      head,
+    )
+    head = headOf(renamed)
+    yield renamed
+  }
+}
+
+/**
+ * Whether a log that is one chain can be replayed here: no record was written by rules that are unknown here. Records
+ * without rules are history that an import took along.
+ */
+export function isOwnLog(chain: readonly Event[]): boolean {
+  return chain.every((event) => event.algorithm === undefined || isReplayable(event))
+}
+
+function renamedInputs(inputs: Inputs, ids: ReadonlyMap<string, string>): Inputs {
+  if (inputs.kind === 'undo' || inputs.kind === 'decline')
+    return { ...inputs, target: ids.get(inputs.target) ?? inputs.target }
+  if (inputs.kind === 'signals' && inputs.accepts !== undefined)
+    return { ...inputs, accepts: ids.get(inputs.accepts) ?? inputs.accepts }
+  return inputs
+}
+
+function hashOf(record: Readonly<Record<string, unknown>>): string {
+  const { persona_id: _persona, user_id: _user, ...content } = record
+  return createHash('sha256').update(canonicalize(content)).digest('hex')
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { canonicalize } from '../dna/canonical-json.ts'
+import type { Sensitivity } from './rules.ts'
+import type { Inputs, Signal } from './state.ts'
+
+/** Adaptation types and triggers; the known ones have their meaning, all others that of an inferred signal. */
+const word = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a lower-case word such as explicit_instruction')
+
+/** The name of a trait or preference: it stands in prompts and paths, so it begins with a letter or digit and is short. */
+const name = z
+  .string()
+  .trim()
+  .regex(/^[\p{L}\p{N}][\p{L}\p{N} _.\-/]{0,63}$/u, 'must be 1 to 64 letters, digits, spaces, or one of _ . - /')
+const target = z.number().min(-1).max(1)
+const value = z
+  .json()
+  .refine((json) => canonicalize(json).length <= maxValueLength, 'must be shorter than 2,000 characters')
+
+/** Longer values would crowd the prompt. */
+const maxValueLength = 2_000
+
+const change = z.union([
+  z.strictObject({ trait: name, target: z.exactOptional(target) }),
+  z.strictObject({ preference: name, value: z.exactOptional(value) }),
+  z.strictObject({ record: z.string().min(1).max(100) }),
+])
+
+/** What a request to adapt says. */
+export const adaptationRequest = z.object({
+  adaptation_type: word,
+  trigger_event: word,
+  changes: z.union([
+    z.array(change).max(64),
+    z.strictObject({
+      behavioral_weights: z.exactOptional(z.record(name, target)),
+      learned_preferences: z.exactOptional(z.record(name, value)),
+    }),
+  ]),
+  /** The same key twice for one persona is one record. */
+  idempotency_key: z.exactOptional(z.string().min(1).max(200)),
+})
+
+export type AdaptationRequest = z.output<typeof adaptationRequest>
+type Change = z.output<typeof change>
+
+/** What a type does with its changes; `inputs` of kind undo and accept need the log and are made by the service. */
+export type Wish =
+  | { readonly kind: 'inputs'; readonly inputs: Inputs }
+  | { readonly kind: 'undo' | 'accept' | 'decline'; readonly record: string }
+
+/** Reads a request by the meaning of its type. Throws an `invalid` AppError that names every change that does not fit. */
+export function readRequest(request: AdaptationRequest, sensitivity: Sensitivity): Wish {
+  const changes = asList(request.changes)
+  const reader = readers.get(request.adaptation_type) ?? readSignals
+  const problems: string[] = []
+  const wish = reader(changes, { sensitivity, type: request.adaptation_type, problems })
+  if (problems.length > 0)
+    throw new AppError('invalid', `The changes do not fit an adaptation of type ${request.adaptation_type}`, {
+      details: problems,
+    })
+  return wish
+}
+
+interface Reading {
+  readonly sensitivity: Sensitivity
+  readonly type: string
+  readonly problems: string[]
+}
+
+type Reader = (changes: readonly Change[], reading: Reading) => Wish
+
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['rollback', (changes, reading) => ({ kind: 'undo', record: oneRecord(changes, reading) })],
+  ['proposal_accepted', (changes, reading) => ({ kind: 'accept', record: oneRecord(changes, reading) })],
+  ['proposal_declined', (changes, reading) => ({ kind: 'decline', record: oneRecord(changes, reading) })],
+  ['trait_pinned', (changes, reading) => pin(changes, reading, true)],
+  ['trait_unpinned', (changes, reading) => pin(changes, reading, false)],
+  ['state_reset', reset],
+  ['decay_applied', decay],
+])
+
+function asList(changes: AdaptationRequest['changes']): readonly Change[] {
+  if (Array.isArray(changes)) return changes
+  return [
+    ...Object.entries(changes.behavioral_weights ?? {}).map(([trait, target]) => ({ trait, target })),
+    ...Object.entries(changes.learned_preferences ?? {}).map(([preference, value]) => ({ preference, value })),
+  ]
+}
+
+function readSignals(changes: readonly Change[], reading: Reading): Wish {
+  if (changes.length === 0) reading.problems.push('changes must name at least one trait or preference')
+  const signals = changes.flatMap((change, index) => {
+    const signal = signalOf(change, reading.type)
+    if (typeof signal !== 'string') return [signal]
+    reading.problems.push(`changes[${index}] ${signal}`)
+    return []
+  })
+  return { kind: 'inputs', inputs: { kind: 'signals', sensitivity: reading.sensitivity, signals } }
+}
+
+/** The signal of a change, or what is wrong with it. */
+function signalOf(change: Change, type: string): Signal | string {
+  if ('record' in change) return 'names a record, which only rollback and the proposal types take'
+  if ('trait' in change) {
+    if (type.startsWith('preference_')) return 'names a trait; this type takes preferences'
+    return change.target === undefined ? 'needs a target from -1 to 1' : { trait: change.trait, target: change.target }
+  }
+  const { preference, value } = change
+  if (type === 'preference_removed') return { preference, remove: true }
+  if (type === 'preference_weakened') return { preference, weaken: true, ...(value !== undefined && { value }) }
+  return value === undefined ? 'needs a value' : { preference, value }
+}
+
+function oneRecord(changes: readonly Change[], reading: Reading): string {
+  const [first] = changes
+  if (changes.length === 1 && first && 'record' in first) return first.record
+  reading.problems.push('changes must be [{"record": ID}] with the id of one record')
+  return ''
+}
+
+function pin(changes: readonly Change[], reading: Reading, pinned: boolean): Wish {
+  const traits = changes.flatMap((change, index) => {
+    if ('trait' in change && change.target === undefined) return [change.trait]
+    reading.problems.push(`changes[${index}] must be {"trait": NAME}: the weight stays where it stands`)
+    return []
+  })
+  if (changes.length === 0) reading.problems.push('changes must name at least one trait')
+  return { kind: 'inputs', inputs: { kind: 'pin', traits, pinned } }
+}
+
+function decay(changes: readonly Change[], { problems }: Reading): Wish {
+  if (changes.length > 0) problems.push('changes must be empty: decay is a matter of time')
+  return { kind: 'inputs', inputs: { kind: 'decay' } }
+}
+
+function reset(changes: readonly Change[], { problems }: Reading): Wish {
+  changes.forEach((change, index) => {
+    if ('record' in change) problems.push(`changes[${index}] names a record; to undo one, use rollback`)
+  })
+  return {
+    kind: 'inputs',
+    inputs: {
+      kind: 'reset',
+      traits: changes.flatMap((change) => ('trait' in change ? [change.trait] : [])),
+      preferences: changes.flatMap((change) => ('preference' in change ? [change.preference] : [])),
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+import { memberSpans } from '../dna/json-spans.ts'
+import { sniff } from '../dna/package-file.ts'
+import { type Card, readCardJson, readCardPng } from './card.ts'
+
+/** The largest card that is read: a picture of some megabytes with a long lorebook. */
+const largestCard = 32 * 1024 ** 2
+
+export interface CardFile {
+  readonly card: Card
+  /** The picture that it came in, in base64. */
+  readonly portrait?: string
+}
+
+/** The character card that a file is, or undefined when it is something else. Throws `invalid` for a damaged card. */
+export function readCardFile(path: string): CardFile | undefined {
+  const kind = sniff(path)
+  if (kind !== 'png' && !(kind === 'json' && isCardJson(path))) return undefined
+  if (statSync(path).size > largestCard)
+    throw new AppError('too_large', `A character card may have ${largestCard} bytes`)
+  const bytes = readFileSync(path)
+  if (kind === 'png') return { card: readCardPng(bytes), portrait: bytes.toString('base64') }
+  return { card: readCardJson(bytes.toString('utf8')) }
+}
+
+/** Looks at the names of the fields only: a package of gigabytes may have this beginning too. */
+function isCardJson(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    if (size > largestCard) return false
+    const members = memberSpans(file, size)
+    return members.has('spec') && !members.has('export_metadata')
+  } finally {
+    closeSync(file)
+  }
+}

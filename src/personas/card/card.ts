@@ -1,0 +1,198 @@
+import { AppError } from '../../errors.ts'
+import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../dna/canonical-json.ts'
+import { plainPng, readPngTexts, writePngTexts } from './png-text.ts'
+
+/**
+ * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
+ * (https://github.com/kwaroran/character-card-spec-v3): how other programs pass characters on. A card is kept whole, as
+ * it came, and given out again with what has changed since: what is unknown in it "must never be destroyed".
+ */
+export interface Card extends Fields {
+  readonly spec: string
+  readonly spec_version: string
+  readonly data: Fields
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a card makes of a persona, and a persona of a card. */
+export interface CardPersona {
+  readonly name: string
+  readonly model?: string
+  readonly description?: string
+  readonly system_prompt?: string
+  readonly parameters?: Fields
+  readonly embedding_model?: string
+  readonly memory_settings?: Fields
+  readonly mutation_settings?: Fields
+}
+
+/** Under this name a card carries what it has no fields for; everything learned stays at home, since cards are passed around. */
+const ourExtension = 'aichat/persona'
+
+/** The fields of a persona that a card carries in our extension. */
+const ourFields = [
+  'model',
+  'parameters',
+  'embedding_model',
+  'memory_settings',
+  'mutation_settings',
+  'system_prompt',
+] as const
+
+/** Texts of a version 2 card that it must have, `''` where there is nothing to say. */
+const cardTexts = [
+  'name',
+  'description',
+  'personality',
+  'scenario',
+  'first_mes',
+  'mes_example',
+  'creator_notes',
+  'system_prompt',
+  'post_history_instructions',
+  'creator',
+  'character_version',
+] as const
+
+/** Whether a JSON value says that it is a card. */
+export function isCard(value: unknown): value is Card {
+  return isFields(value) && typeof value['spec'] === 'string' && value['spec'].startsWith('chara_card_')
+}
+
+/** The card in a PNG's texts: the newer of the two when both are there. Throws `invalid` when there is none. */
+export function readCardPng(png: Uint8Array): Card {
+  const texts = new Map(readPngTexts(png).map(({ keyword, text }) => [keyword.toLowerCase(), text]))
+  const text = texts.get('ccv3') ?? texts.get('chara')
+  if (text === undefined) throw new AppError('invalid', 'The picture holds no character card')
+  if (!/^[A-Za-z0-9+/\s]*=*\s*$/.test(text))
+    throw new AppError('invalid', 'The character card in the picture is damaged')
+  return parseCard(parseStrictJsonBytes(Buffer.from(text, 'base64'), cardLimits))
+}
+
+/** A card of a JSON text. */
+export function readCardJson(text: string): Card {
+  return parseCard(parseStrictJson(text, cardLimits))
+}
+
+/** Cards are written by hand and by programs that cut texts at a length. */
+const cardLimits = { ...defaultJsonLimits, mend: true }
+
+/** Judges a card; a newer version than 3 is taken, as its specification asks, and null as absent. Throws `invalid` naming everything wrong. */
+export function parseCard(value: unknown): Card {
+  if (!isCard(value))
+    throw new AppError('invalid', 'The file is no character card: it has no spec chara_card_v2 or chara_card_v3')
+  const { data } = value
+  if (!isFields(data)) throw new AppError('invalid', 'The character card has no data')
+  const wrong = cardTexts.filter((name) => (data[name] ?? undefined) !== undefined && typeof data[name] !== 'string')
+  const problems = [
+    ...wrong.map((name) => `data.${name} must be a text`),
+    ...(textOf(data, 'name').trim() === '' ? ['data.name must not be empty'] : []),
+    ...((data['extensions'] ?? undefined) === undefined || isFields(data['extensions'])
+      ? []
+      : ['data.extensions must be an object']),
+  ]
+  if (problems.length > 0) throw new AppError('invalid', 'Invalid character card', { details: problems })
+  return value
+}
+
+/** The persona that a card describes; its `model` is known only when the card comes from here. */
+export function personaOfCard(card: Card): CardPersona {
+  const { data } = card
+  const ours = extensionsOf(data)[ourExtension]
+  const carried = isFields(ours)
+    ? ourFields.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]] as const]))
+    : []
+  const description = textOf(data, 'description')
+  return {
+    name: textOf(data, 'name').trim().slice(0, 200),
+    ...(description && { description }),
+    system_prompt: promptOf(card),
+    ...Object.fromEntries(carried),
+  }
+}
+
+/** The card of a persona: the one that it came with, or a new one, brought up to date; always of version 3. */
+export function cardOfPersona(persona: CardPersona, original: Card | undefined): Card {
+  const base: Fields = original?.data ?? emptyData
+  const prompt = persona.system_prompt ?? ''
+  // An unchanged prompt is the one that the card's own texts make.
+  const unchanged = original !== undefined && prompt === promptOf(original)
+  const data = {
+    ...base,
+    name: persona.name,
+    description: persona.description ?? '',
+    ...(unchanged ? {} : { system_prompt: prompt }),
+    group_only_greetings: base['group_only_greetings'] ?? [],
+    extensions: { ...extensionsOf(base), [ourExtension]: carriedBy(persona, unchanged) },
+  }
+  return { ...original, spec: 'chara_card_v3', spec_version: '3.0', data }
+}
+
+/**
+ * A card in a picture: the given one, or a plain grey one. Readers of version 2 find an older text beside the newer one,
+ * with a notice in its creator's notes, as version 3 recommends.
+ */
+export function writeCardPng(card: Card, picture: Uint8Array = plainPng(64)): Buffer {
+  const notice = 'This card was written for a newer version: some of its features may be lost here.'
+  const notes = [notice, textOf(card.data, 'creator_notes')].filter(Boolean).join('\n\n')
+  const older = { ...card, spec: 'chara_card_v2', spec_version: '2.0', data: { ...card.data, creator_notes: notes } }
+  return writePngTexts(picture, [
+    { keyword: 'chara', text: encoded(older) },
+    { keyword: 'ccv3', text: encoded(card) },
+  ])
+}
+
+const emptyData: Fields = {
+  ...Object.fromEntries(cardTexts.map((name) => [name, ''])),
+  alternate_greetings: [],
+  tags: [],
+}
+
+function carriedBy(persona: CardPersona, unchanged: boolean): Fields {
+  const fields = ourFields.filter((name) => persona[name] !== undefined && !(unchanged && name === 'system_prompt'))
+  return Object.fromEntries(fields.map((name) => [name, persona[name]]))
+}
+
+/** The system prompt that a card's texts make. Its lorebook is kept but not used. */
+function promptOf({ data }: Card): string {
+  const name = textOf(data, 'nickname') || textOf(data, 'name')
+  const labelled = (label: string, field: string) => {
+    const text = textOf(data, field)
+    return text && `${label}: ${text}`
+  }
+  const parts = [
+    textOf(data, 'system_prompt')
+      .replaceAll(/\{\{original\}\}/gi, '')
+      .trim() || 'You are {{char}}. Stay in this role.',
+    textOf(data, 'description'),
+    labelled('Personality', 'personality'),
+    labelled('Scenario', 'scenario'),
+    labelled('Example of how {{char}} talks', 'mes_example'),
+    textOf(data, 'post_history_instructions')
+      .replaceAll(/\{\{original\}\}/gi, '')
+      .trim(),
+  ]
+  return parts
+    .filter(Boolean)
+    .join('\n\n')
+    .replaceAll(/\{\{char\}\}/gi, () => name)
+    .replaceAll(/\{\{user\}\}/gi, 'the user')
+}
+
+function encoded(card: Card): string {
+  return Buffer.from(canonicalize(card)).toString('base64')
+}
+
+function textOf(data: Fields, name: string): string {
+  const text = data[name]
+  return typeof text === 'string' ? text : ''
+}
+
+function extensionsOf(data: Fields): Fields {
+  return isFields(data['extensions']) ? data['extensions'] : {}
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,300 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import type { Scope } from '../memory/memory.ts'
+import type { Persona } from '../persona.ts'
+import { type ArchivedPersona, type Arrival, type PersonaArchive, smallPersona } from './archive.ts'
+import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
+import { type JudgedPackage, judgePackage } from './package-judge.ts'
+import type { PackageSource } from './package-source.ts'
+import { type PackagedPersona, type Packager, type PackageWish, packaged } from './packager.ts'
+
+/** A backup as the store lists it; its package lies in a file beside the database. */
+export interface BackupRow {
+  readonly backup_id: string
+  readonly persona_id: string
+  /** Milliseconds since 1970 UTC. */
+  readonly created_at: number
+  readonly reason: BackupReason
+  readonly checksum: string
+  readonly content_hash: string
+  readonly bytes: number
+  readonly memories: number
+  readonly adaptations: number
+}
+
+/** Asked for, or taken of what was about to be replaced. */
+export type BackupReason = 'manual' | 'before_restore' | 'before_import'
+
+/** The list of backups. */
+export interface BackupStore {
+  add(scope: Scope, row: BackupRow): Promise<void>
+  /** Newest first. */
+  list(scope: Scope): Promise<readonly BackupRow[]>
+  remove(scope: Scope, backupId: string): Promise<void>
+  /** Whether any persona has a backup of that id: a file without one is left over from a crash or a removed persona. */
+  isKnown(backupId: string): Promise<boolean>
+}
+
+/** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
+export interface Backups {
+  create(persona: Persona, signal?: AbortSignal): Promise<BackupRow>
+  list(persona: Persona): Promise<readonly BackupRow[]>
+  /**
+   * Puts a backup, or without an id the newest, in the place of the persona, which is backed up in the same
+   * transaction. Throws `not_found` for an unknown one, and `invalid`, naming the broken record, for one that is
+   * damaged; then nothing was changed.
+   */
+  restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored>
+  /** Runs something that replaces a persona and hands it the function that backs up what is replaced. */
+  taking<T>(
+    persona: Persona,
+    reason: BackupReason,
+    replace: (backup: TakeBackup) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly result: T; readonly row: BackupRow }>
+  /** Runs something that removes personas for good, and then removes the files of their backups. */
+  leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
+}
+
+/**
+ * Called inside the transaction that replaces the persona, whose row to write it is. The file was written before, unless
+ * the persona is small or has changed since.
+ */
+export type TakeBackup = (replaced: ArchivedPersona) => BackupRow
+
+export interface Restored {
+  readonly restored: string
+  /** The backup of what was replaced. */
+  readonly backup_id: string
+  readonly memories: number
+  readonly adaptations: number
+}
+
+export interface BackupParts {
+  readonly archive: PersonaArchive
+  readonly packager: Packager
+  readonly store: BackupStore
+  readonly folder: string
+  readonly now: () => number
+  readonly newId: () => string
+  readonly producer: string
+}
+
+/** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
+const mostBackups = { manual: 20, automatic: 10 } as const
+
+/** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
+const orphanAge = 3_600_000
+
+/** Backups in a folder; what is left over in it from earlier is removed. */
+export async function createBackups(parts: BackupParts): Promise<Backups> {
+  const { archive, packager, store, folder, now, newId, producer } = parts
+  const { writeContainer } = await import('./package-container-writer.ts')
+  await sweep()
+  return { create, list, restore, taking, leaving }
+
+  async function create(persona: Persona, signal?: AbortSignal): Promise<BackupRow> {
+    const scope = scopeOf(persona)
+    const made = await writeAhead(persona, 'manual', signal)
+    try {
+      await store.add(scope, made.row)
+    } catch (reason) {
+      rmSync(pathOf(made.row.backup_id), { force: true })
+      throw reason
+    }
+    await prune(scope)
+    return made.row
+  }
+
+  function list(persona: Persona): Promise<readonly BackupRow[]> {
+    return store.list(scopeOf(persona))
+  }
+
+  async function restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored> {
+    const rows = await list(persona)
+    const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
+    if (!row)
+      throw new AppError(
+        'not_found',
+        backupId === undefined
+          ? `The persona "${persona.name}" has no backup`
+          : `The persona "${persona.name}" has no backup ${backupId}`,
+      )
+    const source = await openBackup(row, signal)
+    try {
+      const arrival = await arrivalOf(persona, source, row, signal)
+      const replace = (backup: TakeBackup) => archive.write({ ...arrival, backup }, signal)
+      const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
+      return {
+        restored: row.backup_id,
+        backup_id: before.backup_id,
+        memories: result.memories,
+        adaptations: row.adaptations,
+      }
+    } finally {
+      source.close()
+    }
+  }
+
+  async function taking<T>(
+    persona: Persona,
+    reason: BackupReason,
+    replace: (backup: TakeBackup) => Promise<T>,
+    signal?: AbortSignal,
+  ) {
+    const ahead = archive.size(scopeOf(persona)) > smallPersona ? await writeAhead(persona, reason, signal) : undefined
+    let row: BackupRow | undefined
+    let result: T
+    try {
+      result = await replace((replaced) => {
+        row = ahead?.fingerprint === replaced.fingerprint() ? ahead.row : writeNow(reason, replaced)
+        return row
+      })
+    } catch (thrown) {
+      for (const each of [row, ahead?.row]) if (each) rmSync(pathOf(each.backup_id), { force: true })
+      throw thrown
+    }
+    if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
+    if (ahead && row !== ahead.row) rmSync(pathOf(ahead.row.backup_id), { force: true })
+    await prune(scopeOf(persona))
+    return { result, row }
+  }
+
+  async function leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
+    const rows = (await Promise.all(personas.map(list))).flat()
+    const result = await remove()
+    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) rmSync(pathOf(backup_id), { force: true })
+    return result
+  }
+
+  /** A backup that is what it was when it was made. Throws `invalid` for any other. */
+  async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
+    let judged: JudgedPackage
+    try {
+      judged = await judgePackage({ path: pathOf(row.backup_id), kind: 'zip' }, signal)
+    } catch (reason) {
+      if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
+        throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
+      throw reason
+    }
+    const { verdict } = judged
+    if (verdict.valid && verdict.actual === row.checksum) return unchanged(await judged.open(), verdict.content_hash)
+    const details = verdict.valid ? ['its checksum is not the one that was noted when it was made'] : verdict.problems
+    throw new AppError('invalid', `The backup ${row.backup_id} is damaged; nothing was changed`, { details })
+  }
+
+  async function arrivalOf(
+    persona: Persona,
+    source: PackageSource,
+    { memories, bytes }: BackupRow,
+    signal: AbortSignal | undefined,
+  ): Promise<Arrival> {
+    const { input, extra, carried } = incomingPersona(source.head, {})
+    const log = await returningLog(source, signal)
+    const { lineage: _step, ...fields } = carried
+    const { lineage } = source.head.metadata
+    return {
+      persona: {
+        ...input,
+        extra,
+        id: persona.id,
+        user_id: persona.user_id,
+        created_at: persona.created_at,
+        updated_at: now(),
+      },
+      how: 'replace',
+      memories: () => incomingMemories(source, undefined),
+      count: memories,
+      weight: weightOf(source, bytes),
+      log: () => log,
+      // A persona that comes back to where it was has no new step of descent.
+      carried: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
+    }
+  }
+
+  /** Writes the file of a backup before there is a row for it. */
+  async function writeAhead(
+    persona: Persona,
+    reason: BackupReason,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly row: BackupRow; readonly fingerprint: string }> {
+    const id = newId()
+    const wish = wishFor(id)
+    const made = await packager.write(scopeOf(persona), wish, signal)
+    if (!made) throw new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
+    return { row: rowOf(persona.id, id, reason, wish, made), fingerprint: made.fingerprint }
+  }
+
+  /** The same at once, of a persona that is just being replaced. */
+  function writeNow(reason: BackupReason, replaced: ArchivedPersona): BackupRow {
+    const id = newId()
+    const wish = wishFor(id)
+    return rowOf(replaced.persona.id, id, reason, wish, packaged(replaced, wish, producer, writeContainer))
+  }
+
+  function wishFor(id: string): PackageWish {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return { path: pathOf(id), form: 'container', embeddings: true, exportedAt: now() }
+  }
+
+  function rowOf(
+    persona_id: string,
+    backup_id: string,
+    reason: BackupReason,
+    { path, exportedAt }: PackageWish,
+    { checksum, content_hash, memories, records }: PackagedPersona,
+  ): BackupRow {
+    flushFolder(folder)
+    return {
+      backup_id,
+      persona_id,
+      created_at: exportedAt,
+      reason,
+      checksum,
+      content_hash,
+      bytes: statSync(path).size,
+      memories,
+      adaptations: records,
+    }
+  }
+
+  /** Keeps the newest. */
+  async function prune(scope: Scope): Promise<void> {
+    const rows = await store.list(scope)
+    const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
+    const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
+    for (const { backup_id } of [...manual, ...automatic]) {
+      await store.remove(scope, backup_id)
+      rmSync(pathOf(backup_id), { force: true })
+    }
+    await sweep()
+  }
+
+  /** Removes files that no row knows: of removed personas, and of a process that was killed. */
+  async function sweep(): Promise<void> {
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder, name)
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+      if (age > orphanAge && !(await store.isKnown(name.split('.')[0]!))) rmSync(path, { force: true })
+    }
+  }
+
+  function pathOf(backupId: string): string {
+    return join(folder, `${backupId}.dna.zip`)
+  }
+}
+
+function scopeOf(persona: Persona): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+/** A file that is named in the database must be found in its folder, also after the power went. */
+function flushFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { fold } from '../adaptation/adaptation.ts'
+import { chainCheck } from '../adaptation/log.ts'
+import { viewLearned } from '../adaptation/state.ts'
+import type { ArchivedPersona } from './archive.ts'
+import { canonicalize } from './canonical-json.ts'
+import { ContentHash, isFiniteVector } from './package-digest.ts'
+import { type PackageContent, packageVersion } from './package-format.ts'
+import { memoryProblems, personaProblems, recordProblems } from './package-records.ts'
+import type { Verdict } from './package-verify.ts'
+
+/**
+ * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
+ * state that is stored; the log must be one chain, and every record and vector what it may be.
+ */
+export function judgeStored(archived: ArchivedPersona, content: PackageContent): Verdict {
+  const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
+  const hash = new ContentHash()
+  const chain = chainCheck()
+  let adaptations = 0
+  for (const record of archived.log) {
+    const place = `adaptation_log[${adaptations++}] (${record.id})`
+    const broken = chain.check(record)
+    const fields = { ...record }
+    for (const problem of [...recordProblems(fields), ...(broken ? [broken] : [])])
+      problems.push(`${place}: ${problem}`)
+    hash.record(fields)
+  }
+  const [expected, actual] = [checksumOf(viewLearned(fold(archived.log))), checksumOf(viewLearned(archived.learned))]
+  if (expected !== actual) problems.push('state: it is not what the log gives')
+  let memories = 0
+  const dimensions = new Map(archived.spaces.map(({ key, dimension }) => [key, dimension]))
+  for (const memory of content.memories) {
+    const place = `memories[${memories++}] (${memory.fields['id']})`
+    for (const problem of memoryProblems(memory.fields)) problems.push(`${place}: ${problem}`)
+    const { vector } = memory
+    if (vector && !isFiniteVector(vector)) problems.push(`${place}: its embedding holds a number that is not finite`)
+    if (vector && vector.length !== dimensions.get(String(memory.fields['embedding_space'])))
+      problems.push(`${place}: its embedding has another length than its space`)
+    hash.memory(memory)
+  }
+  return {
+    valid: problems.length === 0,
+    expected,
+    actual,
+    version: packageVersion,
+    problems,
+    kind: problems.length === 0 ? null : 'damaged',
+    form: null,
+    content_hash: hash.digest(content),
+    memories,
+    adaptations,
+  }
+}
+
+function checksumOf(value: unknown): string {
+  return `sha256:${createHash('sha256').update(canonicalize(value)).digest('hex')}`
+}

@@ -1,0 +1,235 @@
+import { AppError } from '../../errors.ts'
+import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
+import type {
+  Eviction,
+  ListOptions,
+  MemoryEntry,
+  MemoryInput,
+  MemoryStore,
+  RetentionPolicy,
+  Scope,
+  Vector,
+  WipeFilter,
+} from './memory.ts'
+import { type Parts, type Ranked, rank } from './ranking.ts'
+import { queryTermsOf } from './ranking-terms.ts'
+import { createReembedding } from './reembedding.ts'
+
+/** A memory as the faces show it. */
+export interface MemoryView extends Omit<MemoryEntry, 'vector'> {
+  /** The name of the embedding model that the persona uses. */
+  readonly embedding_model: string
+  /** `pending` until the model has answered; the memory is found by its words meanwhile. */
+  readonly embedding_status: 'ready' | 'pending'
+  /** Only where it was asked for; empty while pending. */
+  readonly embedding?: readonly number[]
+}
+
+export interface SearchHit {
+  readonly entry: MemoryEntry
+  readonly score: number
+  readonly parts: Parts
+}
+
+export interface SearchOutcome {
+  readonly hits: readonly SearchHit[]
+  /** `lexical` when no vector took part: the runner is away, or nothing is embedded yet. */
+  readonly mode: 'hybrid' | 'lexical'
+  readonly embedding_model: string
+}
+
+export interface SearchOptions {
+  readonly query: string
+  readonly limit: number
+  readonly minScore?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What the faces ask of memories; `owner` is whoever asks, and only what is theirs is there for them. */
+export interface Memories {
+  add(
+    owner: string,
+    persona: string,
+    input: MemoryInput,
+  ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
+  list(
+    owner: string,
+    persona: string,
+    options: ListOptions,
+  ): Promise<{ readonly memories: readonly MemoryView[]; readonly total: number }>
+  categories(owner: string, persona: string): Promise<readonly { readonly category: string; readonly count: number }[]>
+  evictions(owner: string, persona: string, limit: number): Promise<readonly Eviction[]>
+  wipe(owner: string, persona: string, filter: WipeFilter): Promise<number>
+  search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
+  /** The same for a persona that the caller has looked up already. */
+  find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
+  /** Stores what was said for a persona that the caller has looked up already. */
+  store(persona: Persona, memories: readonly MemoryInput[]): Promise<void>
+  /** Embeds in the background what has no vector of the persona's model yet. */
+  reembed(persona: Persona): void
+  /** Resolves when no background work is under way; what was not done is done at the next start. */
+  close(): Promise<void>
+}
+
+export interface MemoriesParts {
+  readonly store: MemoryStore
+  readonly personas: Pick<Personas, 'get'>
+  readonly embedders: Embedders
+  readonly clock: () => number
+}
+
+/** How many candidates go into ranking. More changes little below the first fifty places. */
+const candidates = 120
+
+/** Milliseconds that a new memory waits for its vector; a model that has to be loaded first is given longer afterwards. */
+const patience = 3_000
+
+/** A query's words beyond these say nothing new, and each costs a look-up. */
+const mostTerms = 32
+
+export function createMemories({ store, personas, embedders, clock }: MemoriesParts): Memories {
+  const reembedding = createReembedding({ store, embedders, clock })
+
+  return {
+    async add(owner, asked, input) {
+      const persona = await personas.get(owner, asked)
+      const { entries, evicted } = await keep(persona, [input])
+      const [entry] = entries
+      return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
+    },
+    async list(owner, asked, options) {
+      const persona = await personas.get(owner, asked)
+      const scope = scopeOf(persona)
+      await store.clean(scope, policyOf(persona, clock()))
+      const { entries, total } = await store.list(scope, { ...options, embeddings: true })
+      reembedding.check(persona)
+      const embeddings = options.embeddings === true
+      return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
+    },
+    async categories(owner, asked) {
+      const persona = await personas.get(owner, asked)
+      await store.clean(scopeOf(persona), policyOf(persona, clock()))
+      return store.categories(scopeOf(persona))
+    },
+    async evictions(owner, asked, limit) {
+      return store.evictions(scopeOf(await personas.get(owner, asked)), limit)
+    },
+    async wipe(owner, asked, filter) {
+      return store.wipe(scopeOf(await personas.get(owner, asked)), filter)
+    },
+    async search(owner, asked, options) {
+      return find(await personas.get(owner, asked), options)
+    },
+    find,
+    async store(persona, memories) {
+      await keep(persona, memories)
+    },
+    reembed: (persona) => reembedding.start(persona),
+    close: () => reembedding.close(),
+  }
+
+  /** Stores even when the runner is away: text is the truth, and its vector can follow. */
+  async function keep(persona: Persona, memories: readonly MemoryInput[]) {
+    const vectors = await vectorsOf(
+      embedders.embedder(persona.embedding_model),
+      memories.map(({ content }) => content),
+    )
+    const now = clock()
+    const outcome = await store.add(
+      scopeOf(persona),
+      memories.map((memory, at) => ({
+        content: memory.content,
+        timestamp: now,
+        importance_score: memory.importance_score,
+        metadata: memory.metadata,
+        ...(vectors && { vector: vectors[at]! }),
+      })),
+      policyOf(persona, now),
+    )
+    if (!vectors) reembedding.later(persona)
+    return outcome
+  }
+
+  async function find(persona: Persona, { query, limit, minScore, signal }: SearchOptions): Promise<SearchOutcome> {
+    const embedder = embedders.embedder(persona.embedding_model)
+    const terms = queryTermsOf(query).slice(0, mostTerms)
+    const vector = await queryVector(embedder, query, signal)
+    const now = clock()
+    const found = await store.search(scopeOf(persona), {
+      terms,
+      candidates: Math.max(candidates, limit * 2),
+      ...(vector && { vector }),
+    })
+    const settings = memorySettingsOf(persona)
+    const oldest = settings.auto_cleanup ? now - settings.retention_days * dayMs : Number.NEGATIVE_INFINITY
+    const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
+      .filter(({ candidate }) => candidate.entry.timestamp >= oldest || candidate.entry.metadata['pinned'] === true)
+      .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
+      .slice(0, limit)
+      .map(hitOf)
+    reembedding.check(persona)
+    const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
+    return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
+  }
+}
+
+/** Whose memories a persona's are. */
+export function scopeOf(persona: Persona): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+/** What a persona's settings let it keep. */
+export function policyOf(persona: Persona, now: number): RetentionPolicy {
+  const { max_memories, retention_days, auto_cleanup } = memorySettingsOf(persona)
+  return { maxMemories: max_memories, maxAge: retention_days * dayMs, cleanup: auto_cleanup, now }
+}
+
+const dayMs = 86_400_000
+
+function hitOf({ candidate, score, parts }: Ranked): SearchHit {
+  return { entry: candidate.entry, score, parts }
+}
+
+function modelOf(persona: Persona): string {
+  return persona.embedding_model ?? builtinModel
+}
+
+function viewOf(
+  { vector: _vector, ...entry }: MemoryEntry,
+  persona: Persona,
+  vector: Vector | undefined,
+  full: boolean,
+): MemoryView {
+  const model = modelOf(persona)
+  const ready = vector !== undefined && vector.space.model === model
+  return {
+    ...entry,
+    embedding_model: model,
+    embedding_status: ready ? 'ready' : 'pending',
+    ...(full && { embedding: ready ? [...vector.values] : [] }),
+  }
+}
+
+/** A vector for each text, or undefined when the runner does not answer while somebody waits. */
+async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<readonly Vector[] | undefined> {
+  const signal = AbortSignal.timeout(patience)
+  try {
+    const { space, vectors } = await embedder.embed(texts, 'document', signal)
+    return vectors.map((values) => ({ space, values }))
+  } catch (reason) {
+    if (reason instanceof AppError || signal.aborted) return undefined
+    throw reason
+  }
+}
+
+/** The query's vector; none where the runner does not answer in time. */
+async function queryVector(embedder: Embedder, query: string, signal?: AbortSignal): Promise<Vector | undefined> {
+  try {
+    const { space, vectors } = await embedder.embed([query], 'query', signal)
+    return { space, values: vectors[0]! }
+  } catch (reason) {
+    if (reason instanceof AppError && !signal?.aborted) return undefined
+    throw reason
+  }
+}

@@ -1,0 +1,42 @@
+import * as assert from 'uvu/assert'
+import { chatHooks, withSettingsRecords } from '../../../src/personas/adaptation/hooks.ts'
+import type { Persona, Personas } from '../../../src/personas/persona.ts'
+import { suite } from '../../suite.ts'
+import { openShop } from '../persona-shop.ts'
+
+const hooks = suite('adaptation in chat')
+
+hooks('hears wishes about the manner of answers, and tells the model once there were enough', async () => {
+  const shop = await openShop()
+  const stocked = await shop.stock('u1', 0)
+  const persona: Persona = { ...stocked, mutation_settings: { enabled: true, auto_adapt: true, sensitivity: 'medium' } }
+  const { learned, observe } = chatHooks(shop.adaptation)
+  shop.db.exec('DELETE FROM adaptation; DELETE FROM persona_state')
+  assert.is(await learned(persona), '')
+  await observe(persona, 'What is the capital of France?')
+  assert.is((await shop.adaptation.state(persona)).records, 0)
+  for (const said of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, said)
+  assert.match(await learned(persona), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
+  shop.close()
+})
+
+hooks('writes down when a persona’s settings freeze it', async () => {
+  const shop = await openShop()
+  let persona = await shop.stock('u1', 0)
+  const plain: Pick<Personas, 'get' | 'update'> = {
+    get: async () => persona,
+    update: async (_owner, _id, change) => {
+      persona = { ...persona, ...(change as Partial<Persona>) }
+      return persona
+    },
+  }
+  const personas = withSettingsRecords(plain as Personas, shop.adaptation)
+  await personas.update('u1', persona.id, { mutation_settings: { enabled: false } })
+  const { records } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
+  assert.equal([records[0]?.adaptation_type, records[0]?.trigger_event], ['settings_changed', 'user_edit'])
+  await personas.update('u1', persona.id, { name: 'Another' })
+  assert.is((await shop.adaptation.log(persona, { limit: 1, offset: 0 })).total, 4)
+  shop.close()
+})
+
+hooks.run()

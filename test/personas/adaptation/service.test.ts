@@ -1,0 +1,305 @@
+import * as assert from 'uvu/assert'
+import { AppError } from '../../../src/errors.ts'
+import { noticeFeedback } from '../../../src/personas/adaptation/feedback.ts'
+import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
+import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { suite } from '../../suite.ts'
+import { openShop, type Shop } from '../persona-shop.ts'
+
+const service = suite('adaptation of a persona')
+
+async function withPersona(
+  use: (shop: Shop, persona: Persona) => Promise<void>,
+  settings: Persona['mutation_settings'] | null = null,
+) {
+  const shop = await openShop()
+  try {
+    const { mutation_settings: _settings, ...persona } = await shop.stock('u1', 0)
+    await use(shop, await fresh(shop, { ...persona, ...(settings && { mutation_settings: settings }) }))
+  } finally {
+    shop.close()
+  }
+}
+
+/** The persona as one that has learned nothing yet. */
+async function fresh(shop: Shop, persona: Persona): Promise<Persona> {
+  shop.db.exec('DELETE FROM adaptation; DELETE FROM persona_state')
+  return persona
+}
+
+function wish(
+  changes: unknown,
+  adaptation_type = 'weight_adjusted',
+  trigger_event = 'explicit_instruction',
+  more: object = {},
+) {
+  return adaptationRequest.parse({ adaptation_type, trigger_event, changes, ...more })
+}
+
+service('begins with the defaults and the time of the persona’s creation', () =>
+  withPersona(async (shop, persona) => {
+    const state = await shop.adaptation.state(persona)
+    assert.equal(
+      { ...state, log_hash: undefined },
+      {
+        persona_id: persona.id,
+        user_id: 'u1',
+        adaptation_level: 0,
+        learned_preferences: {},
+        behavioral_weights: {},
+        last_mutation: persona.created_at,
+        pinned_traits: [],
+        sensitivity: 'medium',
+        frozen: false,
+        enabled: true,
+        records: 0,
+        log_hash: undefined,
+      },
+    )
+  }),
+)
+
+service('takes the three shapes of changes alike', () =>
+  withPersona(async (shop, persona) => {
+    const { record } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: -0.5 }]))
+    assert.equal(record.changes, [
+      {
+        path: '/behavioral_weights/verbosity',
+        before: null,
+        after: -0.075,
+        reason: 'explicit_instruction: 0.15 × 1 of the way to -0.5 (medium)',
+      },
+      { path: '/pinned_traits/verbosity', before: null, after: true, reason: 'explicit_instruction' },
+    ])
+    await shop.adaptation.adapt(persona, wish([{ preference: 'tone', value: 'dry' }], 'preference_set'))
+    const { state } = await shop.adaptation.adapt(
+      persona,
+      wish({ behavioral_weights: { warmth: 1 }, learned_preferences: { units: 'metric' } }),
+    )
+    assert.equal(state.behavioral_weights, { verbosity: -0.075, warmth: 0.1 })
+    assert.equal(Object.keys(state.learned_preferences), ['tone', 'units'])
+    assert.is(state.records, 3)
+    assert.is(state.adaptation_level, 0.145833)
+  }),
+)
+
+service('accepts types and triggers that it does not know, as inferred', () =>
+  withPersona(async (shop, persona) => {
+    const { state } = await shop.adaptation.adapt(
+      persona,
+      wish([{ trait: 'zeal', target: 1 }], 'tone_shift', 'user_said_so'),
+    )
+    assert.equal(state.behavioral_weights, { zeal: 0.03 })
+    assert.equal(state.pinned_traits, [])
+  }),
+)
+
+const unfit: readonly (readonly [type: string, changes: unknown, problem: RegExp])[] = [
+  ['weight_adjusted', [], /at least one/],
+  ['weight_adjusted', [{ trait: 'x' }], /changes\[0\] needs a target/],
+  ['preference_set', [{ preference: 'x' }], /changes\[0\] needs a value/],
+  ['preference_set', [{ trait: 'x', target: 1 }], /takes preferences/],
+  ['weight_adjusted', [{ record: 'x' }], /only rollback/],
+  ['rollback', [{ trait: 'x', target: 1 }], /id of one record/],
+  ['trait_pinned', [{ trait: 'x', target: 1 }], /stays where it stands/],
+  ['decay_applied', [{ trait: 'x', target: 1 }], /must be empty/],
+  ['state_reset', [{ record: 'x' }], /use rollback/],
+]
+
+for (const [type, changes, problem] of unfit)
+  service(`refuses ${JSON.stringify(changes)} as ${type}`, () =>
+    withPersona(async (shop, persona) => {
+      await rejects(shop.adaptation.adapt(persona, wish(changes, type)), 'invalid', problem)
+    }),
+  )
+
+service('refuses names, numbers and values that no state should hold', () => {
+  const bad = [
+    [{ trait: '__proto__', target: 1 }],
+    [{ trait: 'a\nb', target: 1 }],
+    [{ trait: '', target: 1 }],
+    [{ trait: 'x', target: 1.01 }],
+    [{ trait: 'x', target: Number.NaN }],
+    [{ preference: 'x', value: 'y'.repeat(3000) }],
+    [{ trait: 'x', target: 1, more: 1 }],
+    { behavioral_weights: { x: '1' } },
+    Array.from({ length: 65 }, () => ({ trait: 'x', target: 1 })),
+  ]
+  for (const changes of bad)
+    assert.is(
+      adaptationRequest.safeParse({ adaptation_type: 'a', trigger_event: 'b', changes }).success,
+      false,
+      JSON.stringify(changes).slice(0, 80),
+    )
+  for (const word of ['', 'Upper', '1st', 'a-b', 'a'.repeat(65)])
+    assert.is(
+      adaptationRequest.safeParse({ adaptation_type: word, trigger_event: 'b', changes: [{ trait: 'x', target: 1 }] })
+        .success,
+      false,
+    )
+})
+
+service('counts a request once that comes twice under one key', () =>
+  withPersona(async (shop, persona) => {
+    const request = wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive', {
+      idempotency_key: 'k1',
+    })
+    const [first, second] = [
+      await shop.adaptation.adapt(persona, request),
+      await shop.adaptation.adapt(persona, request),
+    ]
+    assert.is(second.record.id, first.record.id)
+    assert.equal(second.state, first.state)
+    const many = await Promise.all(
+      Array.from({ length: 5 }, () => shop.adaptation.adapt(persona, { ...request, idempotency_key: 'k2' })),
+    )
+    assert.is(new Set(many.map(({ record }) => record.id)).size, 1)
+    assert.is((await shop.adaptation.state(persona)).records, 2)
+  }),
+)
+
+service('loses no record when many come at once', () =>
+  withPersona(async (shop, persona) => {
+    await Promise.all(
+      Array.from({ length: 12 }, (_, at) => shop.adaptation.adapt(persona, wish([{ trait: `t${at}`, target: 1 }]))),
+    )
+    const state = await shop.adaptation.state(persona)
+    assert.is(Object.keys(state.behavioral_weights).length, 12)
+    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+  }),
+)
+
+service('undoes, and undoes the undoing, and says which record undid which', () =>
+  withPersona(async (shop, persona) => {
+    const { record: first } = await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }]))
+    const { state: before } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: 1 }]))
+    const undo = (id: string) => shop.adaptation.adapt(persona, wish([{ record: id }], 'rollback', 'manual_request'))
+    const { state, record } = await undo(first.id)
+    assert.equal(state.behavioral_weights, { verbosity: 0.1 })
+    assert.equal(
+      (record.changes as { path: string }[]).map(({ path }) => path),
+      ['/behavioral_weights/warmth', '/pinned_traits/warmth'],
+    )
+    await rejects(undo(first.id), 'invalid', /undone already/)
+    await rejects(undo('nothing'), 'not_found', /No record/)
+    const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
+    assert.equal(
+      records.map((each) => each.undone_by),
+      [undefined, record.id],
+    )
+    assert.equal((await undo(record.id)).state.behavioral_weights, before.behavioral_weights)
+  }),
+)
+
+service('lets inferred weights decay, pinned ones stand, and resets on request', () =>
+  withPersona(async (shop, persona) => {
+    await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive'))
+    await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: 1 }]))
+    shop.clock.now += halfLifeMs
+    assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.045 })
+    shop.clock.now -= 2 * halfLifeMs
+    assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.09 })
+    const { state } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity' }], 'state_reset', 'user_edit'))
+    assert.equal(Object.keys(state.behavioral_weights), ['warmth'])
+    assert.equal((await shop.adaptation.adapt(persona, wish([], 'state_reset'))).state.behavioral_weights, {})
+  }),
+)
+
+service('freezes while it is switched off, says so, and goes on where it stood', () =>
+  withPersona(async (shop, persona) => {
+    const request = wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive')
+    await shop.adaptation.adapt(persona, request)
+    const off: Persona = { ...persona, mutation_settings: { enabled: false } }
+    await shop.adaptation.settingsChanged(persona, off)
+    shop.clock.now += halfLifeMs
+    const state = await shop.adaptation.state(off)
+    assert.equal([state.enabled, state.frozen, state.behavioral_weights], [false, true, { warmth: 0.09 }])
+    const error = await rejects(shop.adaptation.adapt(off, request), 'invalid', /switched off.*frozen/)
+    assert.is(error.status, 400)
+    await shop.adaptation.settingsChanged(off, persona)
+    assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { warmth: 0.09 })
+    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+  }),
+)
+
+const noticed = { trigger_event: 'user_correction', signals: [{ trait: 'verbosity', target: -1 }] } as const
+
+service('learns from chat by itself only as the settings say', async () => {
+  await withPersona(async (shop, persona) => assert.is(await shop.adaptation.observe(persona, noticed), undefined))
+  await withPersona(
+    async (shop, persona) => {
+      for (let time = 0; time < 3; time++) await shop.adaptation.observe(persona, noticed)
+      assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: -0.09 })
+    },
+    { enabled: true, auto_adapt: true },
+  )
+  await withPersona(
+    async (shop, persona) => {
+      const proposal = (await shop.adaptation.observe(persona, { ...noticed, idempotency_key: 'm1' }))!
+      assert.is((await shop.adaptation.observe(persona, { ...noticed, idempotency_key: 'm1' }))?.id, proposal.id)
+      assert.equal((await shop.adaptation.state(persona)).behavioral_weights, {})
+      assert.is(proposal.status, 'proposed')
+      assert.equal((proposal.changes as { after: unknown }[])[0]?.after, -0.09)
+      const answer = (type: string) =>
+        shop.adaptation.adapt(persona, wish([{ record: proposal.id }], type, 'manual_request'))
+      assert.equal((await answer('proposal_accepted')).state.behavioral_weights, { verbosity: -0.1 })
+      await rejects(answer('proposal_declined'), 'invalid', /was answered by/)
+      const other = (await shop.adaptation.observe(persona, noticed))!
+      await shop.adaptation.adapt(persona, wish([{ record: other.id }], 'proposal_declined'))
+      assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: -0.1 })
+    },
+    { enabled: true },
+  )
+})
+
+service('hears what people say about the manner of an answer', () => {
+  const heard = (text: string) => noticeFeedback(text)?.signals
+  assert.equal(heard('That was too long, please.'), [{ trait: 'verbosity', target: -1 }])
+  assert.equal(heard('More detail and no emojis!'), [
+    { trait: 'verbosity', target: 1 },
+    { trait: 'emoji_use', target: -1 },
+  ])
+  assert.equal(heard('Don’t be so formal'), [{ trait: 'formality', target: -1 }])
+  assert.is(heard('What is the capital of France?'), undefined)
+  assert.is(heard(`Translate this: ${'it was too long. '.repeat(30)}`), undefined)
+})
+
+service('holds a persona to a number of things it can learn', () =>
+  withPersona(async (shop, persona) => {
+    const many = (from: number) => Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`t${from + at}`, 1]))
+    for (const from of [0, 64, 128]) await shop.adaptation.adapt(persona, wish({ behavioral_weights: many(from) }))
+    await rejects(
+      shop.adaptation.adapt(persona, wish({ behavioral_weights: many(192) })),
+      'invalid',
+      /at most 200 traits/,
+    )
+  }),
+)
+
+service('notices a record that was changed in the database', () =>
+  withPersona(async (shop, persona) => {
+    await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }]))
+    shop.db.exec(`UPDATE adaptation SET record = replace(record, '"target":1', '"target":0.5')`)
+    const verdict = await shop.dna.verifyStored(persona)
+    assert.is(verdict.valid, false)
+    assert.match(verdict.problems.join(), /adaptation_log\[0\].*not what its hash says/)
+    assert.match(verdict.problems.join(), /state: it is not what the log gives/)
+    assert.is.not(verdict.expected, verdict.actual)
+  }),
+)
+
+async function rejects(promise: Promise<unknown>, code: string, message: RegExp): Promise<AppError> {
+  try {
+    await promise
+  } catch (reason) {
+    assert.instance(reason, AppError)
+    const error = reason as AppError
+    assert.is(error.code, code)
+    assert.match([error.message, ...error.details].join('\n'), message)
+    return error
+  }
+  return assert.unreachable('it was accepted') as never
+}
+
+service.run()

@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { suite } from '../../suite.ts'
+import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+
+const crashes = suite('crashes')
+
+const isSource = import.meta.url.endsWith('.ts')
+const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
+const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
+
+const rounds = 12
+
+crashes(
+  `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
+  async () => {
+    let shop = await openShop()
+    const { folder } = shop
+    const persona = await shop.stock('u1', 120)
+    const small = await shop.backups.create(persona)
+    await shop.addMemories(
+      persona,
+      // So many that they are written in slices.
+      Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
+    )
+    const large = await shop.backups.create(persona)
+    const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const seen = new Set<string | null>()
+    try {
+      for (let round = 0; round < rounds; round++) {
+        shop.db.close()
+        const child = spawn(
+          process.execPath,
+          [...node, folder, persona.id, small.backup_id, large.backup_id, out.path],
+          { stdio: ['ignore', 'pipe', 'inherit'] },
+        )
+        // It restores the small one, the large one, imports, and so on: each is met in turn, somewhere in its middle.
+        await said(child, 1 + (round % 4))
+        await killAfter(child, Math.random() * 500)
+        shop = await openShop(folder)
+        seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
+      }
+      assert.is(seen.size, 2, 'both states should have been met')
+    } finally {
+      shop.close()
+    }
+  },
+)
+
+/** Everything there is sound, and each persona is one of the two that exist. Returns which one the first is. */
+async function check(shop: Shop, persona: Persona, hashes: readonly string[]): Promise<string | null> {
+  assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
+  shop.db.exec("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+  for (const table of ['memory_text_docsize', 'memory_vector'])
+    assert.is(
+      shop.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+      shop.db.prepare('SELECT count(*) FROM memory').pluck().get(),
+    )
+  const ids = shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all()
+  for (const id of ids) {
+    const verdict = await shop.dna.verifyStored((await shop.find(id))!)
+    assert.equal(verdict.problems, [])
+    assert.ok(hashes.includes(verdict.content_hash!), `${id} is neither`)
+  }
+  const files = new Set(readdirSync(join(shop.folder, 'backups')))
+  for (const { backup_id, bytes } of await shop.backups.list(persona)) {
+    assert.ok(files.has(`${backup_id}.dna.zip`), 'a backup has no file')
+    assert.is(statSync(join(shop.folder, 'backups', `${backup_id}.dna.zip`)).size, bytes)
+  }
+  // Imports of earlier rounds were looked at; fewer of them keep the rounds short.
+  for (const id of ids.filter((each) => each !== persona.id))
+    shop.db
+      .prepare(
+        'DELETE FROM memory_text WHERE rowid IN (SELECT memory_id FROM memory JOIN memory_scope USING (scope_id) WHERE persona_id = ?)',
+      )
+      .run(id)
+  shop.db.prepare('DELETE FROM persona WHERE id <> ?').run(persona.id)
+  return (await shop.dna.verifyStored(persona)).content_hash
+}
+
+/** Waits until it has said so many lines. */
+async function said(child: ChildProcess, lines: number): Promise<void> {
+  let text = ''
+  while (text.split('\n').length <= lines) text += String((await once(child.stdout!, 'data'))[0])
+}
+
+async function killAfter(child: ChildProcess, ms: number): Promise<void> {
+  const ended = once(child, 'exit')
+  setTimeout(() => child.kill('SIGKILL'), ms)
+  const [, signal] = await ended
+  assert.is(signal, 'SIGKILL')
+}
+
+/** A package that does not fit where the persona lies, and a persona with a backup there. */
+async function crowded(folder: string): Promise<{
+  readonly persona: Persona
+  readonly backup: string
+  readonly big: string
+  readonly content: string | null
+  close(): void
+}> {
+  const elsewhere = await openShop()
+  const other = await elsewhere.stock('u9', 0)
+  await elsewhere.addMemories(
+    other,
+    Array.from({ length: 2500 }, (_, at) => memoryOf(at, 1536)),
+  )
+  const { path: big } = await elsewhere.dna.export(other, { format: 'container', embeddings: true })
+  const shop = await openShop(folder)
+  const persona = await shop.stock('u1', 0)
+  await shop.addMemories(
+    persona,
+    Array.from({ length: 400 }, (_, at) => memoryOf(at, 1536)),
+  )
+  const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
+  shop.db.close()
+  return { persona, backup, big, content, close: () => elsewhere.close() }
+}
+
+async function stillWhole(folder: string, persona: Persona, content: string | null): Promise<void> {
+  const shop = await openShop(folder)
+  assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
+  assert.is(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 1)
+  const verdict = await shop.dna.verifyStored(persona)
+  assert.equal(verdict.problems, [])
+  assert.is(verdict.content_hash, content)
+  const rows = await shop.backups.list(persona)
+  assert.is(rows.length, 1)
+  assert.equal(readdirSync(join(folder, 'backups')), [`${rows[0]!.backup_id}.dna.zip`])
+  shop.db.close()
+}
+
+const mounted = mountSmall()
+const onSmallDisk = mounted ? crashes : crashes.skip
+
+onSmallDisk('change nothing when the disk is full during an import or a restore', async () => {
+  const folder = mounted!
+  const { persona, backup, big, content, close } = await crowded(folder)
+  try {
+    assert.is(step(folder, persona.id, big), 'io')
+    await stillWhole(folder, persona, content)
+    // What is left is not enough for the backup of what would be replaced.
+    const { bavail, bsize } = statfsSync(folder)
+    writeFileSync(join(folder, 'ballast'), Buffer.alloc(bavail * bsize - 400_000))
+    assert.is(step(folder, persona.id, 'restore', backup), 'io')
+    rmSync(join(folder, 'ballast'))
+    await stillWhole(folder, persona, content)
+    assert.is(step(folder, persona.id, 'restore', backup), 'done')
+  } finally {
+    close()
+    spawnSync('umount', [folder])
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+crashes('change nothing when a file may not grow any further', async () => {
+  const shop = await openShop()
+  const { folder } = shop
+  shop.db.close()
+  const { persona, backup, big, content, close } = await crowded(folder)
+  try {
+    // Whether the write fails or the system ends the process: 2 MB blocks of 1,024 bytes are less than either needs.
+    for (const words of [[big], ['restore', backup]]) {
+      const { stdout } = spawnSync(
+        'bash',
+        ['-c', 'ulimit -f 2000; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
+        { encoding: 'utf8' },
+      )
+      assert.is.not(stdout, 'done')
+      sweepUnknown(folder, backup)
+      await stillWhole(folder, persona, content)
+    }
+  } finally {
+    close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** A process that was ended leaves the beginning of a backup, which is swept an hour later. */
+function sweepUnknown(folder: string, backup: string): void {
+  for (const name of readdirSync(join(folder, 'backups')))
+    if (!name.startsWith(backup)) rmSync(join(folder, 'backups', name))
+}
+
+function step(...words: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [...node, ...words], { encoding: 'utf8' })
+  return stdout || stderr
+}
+
+/** A file system of 20 MB, where this process may mount one. */
+function mountSmall(): string | undefined {
+  const folder = join(process.env['TMPDIR'] ?? '/tmp', `aichat-small-${process.pid}`)
+  mkdirSync(folder)
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'aichat-test', folder]).status === 0) return folder
+  rmSync(folder, { recursive: true })
+  process.stdout.write('skipped: no small file system can be mounted here\n')
+  return undefined
+}
+
+crashes.run()

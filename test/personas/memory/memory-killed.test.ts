@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
+import { suite } from '../../suite.ts'
+import { assertAgreeing } from './memory-indexes.ts'
+import type { Deed, Line } from './memory-killed-step.ts'
+
+const killed = suite('memories of a process that is killed')
+
+const isSource = import.meta.url.endsWith('.ts')
+const stepFile = fileURLToPath(new URL(`./memory-killed-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
+const rounds = 30
+
+/** What each user's persona remembers: id → category. */
+type Remembered = Map<string, Map<string, string>>
+
+killed(`are all there that were acknowledged, and no wiped one, after kill -9 in ${rounds} rounds`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-killed-'))
+  const path = join(folder, 'aichat.db')
+  await makePersonas(path)
+  let expected: Remembered = new Map([
+    ['u1', new Map()],
+    ['u2', new Map()],
+  ])
+  let interrupted = 0
+  const halves = { stores: 0, wipes: 0 }
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const lines = await runUntilKilled(path, round)
+      let begun: Deed | undefined
+      for (const { deed, done } of lines) {
+        if (deed) begun = deed
+        if (!done || !begun) continue
+        apply(expected, begun)
+        halves[begun.wipe === undefined ? 'stores' : 'wipes']++
+        begun = undefined
+      }
+      if (begun) interrupted++
+      expected = await check(path, expected, begun)
+    }
+    assert.ok(interrupted > 0, 'no round was cut in the middle of a deed')
+    assert.ok(halves.stores > 0 && halves.wipes > 0, JSON.stringify(halves))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+async function makePersonas(path: string): Promise<void> {
+  const db = await openDatabase(path)
+  const personas = createPersonaStore(db)
+  for (const user of ['u1', 'u2'])
+    await personas.save({
+      id: `persona of ${user}`,
+      user_id: user,
+      name: 'p',
+      model: 'm',
+      parameters: {},
+      created_at: 0,
+      updated_at: 0,
+    })
+  db.close()
+}
+
+/** What the process said before it was killed, some deeds after its start and at any time in the middle of one. */
+async function runUntilKilled(path: string, round: number): Promise<Line[]> {
+  const loader = isSource ? ['--import', 'tsx'] : []
+  const child = spawn(process.execPath, [...loader, stepFile, path, String(round)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  let said = ''
+  let isDoomed = false
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    if (isDoomed || said.split('"done"').length <= 6 + (round % 9)) return
+    isDoomed = true
+    setTimeout(() => child.kill('SIGKILL'), (round * 7) % 23)
+  })
+  const [, signal] = await ended
+  assert.is(signal, 'SIGKILL', 'it ended by itself')
+  // The last line may have been cut: whatever it would have said was not acknowledged.
+  const lines = said.split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line) as Line)
+}
+
+function apply(remembered: Remembered, { user, store, wipe }: Deed): void {
+  const memories = remembered.get(user)!
+  for (const [id, category] of store ?? []) memories.set(id, category)
+  if (wipe !== undefined)
+    for (const [id, category] of memories) if (wipe === '' || wipe === category) memories.delete(id)
+}
+
+/** Everything agrees, and is as it was acknowledged; the deed under way was done wholly or not at all. Returns what is there. */
+async function check(path: string, expected: Remembered, begun: Deed | undefined): Promise<Remembered> {
+  const db = await openDatabase(path, { check: true })
+  try {
+    assertAgreeing(db)
+    assert.is(
+      db.prepare('SELECT count(*) FROM memory_vector').pluck().get(),
+      db.prepare('SELECT count(*) FROM memory').pluck().get(),
+    )
+    const found: Remembered = new Map([...expected.keys()].map((user) => [user, new Map()]))
+    const rows = db.prepare<[], { user: string; id: string; category: string }>(
+      'SELECT user_id AS user, id, category FROM memory JOIN memory_scope USING (scope_id)',
+    )
+    for (const { user, id, category } of rows.all()) found.get(user)!.set(id, category)
+    const done = new Map([...expected].map(([user, memories]) => [user, new Map(memories)]))
+    if (begun) apply(done, begun)
+    const [before, after, now] = [expected, done, found].map(listed)
+    assert.ok(now === before || now === after, `after ${JSON.stringify(begun)}\n${now}\nwas expected as\n${before}`)
+    return found
+  } finally {
+    db.close()
+  }
+}
+
+function listed(remembered: Remembered): string {
+  return [...remembered].map(([user, memories]) => `${user}: ${[...memories].flat().sort().join(' ')}`).join('\n')
+}
+
+killed.run()

@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { AppError } from '../../../src/errors.ts'
+import { builtinModel, type Embedder, type Embedders } from '../../../src/personas/memory/embedding.ts'
+import { createMemories, type Memories, type SearchOutcome } from '../../../src/personas/memory/service.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
+import { type Database, openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
+import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
+import { suite } from '../../suite.ts'
+import { assertAgreeing } from './memory-indexes.ts'
+
+const test = suite('embedding in the background')
+
+/** A runner whose models can be away, or be held up in the middle. */
+interface Runner {
+  readonly embedders: Embedders
+  away: boolean
+  /** Texts that it embeds before it dies. */
+  left: number
+  /** What it waits for before each batch. */
+  gate: Promise<void>
+  /** How many texts it has embedded. */
+  made: number
+}
+
+function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
+  const runner: Runner = {
+    away: false,
+    left: Number.POSITIVE_INFINITY,
+    gate: Promise.resolve(),
+    made: 0,
+    embedders: {
+      list: async () => ({ models: [] }),
+      require: async () => {},
+      embedder: (model = builtinModel) => embedderOf(model, dimensions[model]!),
+    },
+  }
+  return runner
+
+  function embedderOf(model: string, dimension: number): Embedder {
+    const space = { key: `${model}@1`, model, dimension }
+    return {
+      model,
+      trust: 0.5,
+      space: () => (runner.away ? undefined : space),
+      async embed(texts, role) {
+        if (role === 'document') await runner.gate
+        if (runner.away || runner.left < texts.length) throw new AppError('unavailable', 'The runner is away')
+        runner.left -= texts.length
+        runner.made += texts.length
+        return { space, vectors: texts.map((text) => spelled(text, dimension)) }
+      },
+    }
+  }
+}
+
+/** A unit vector of a text's letters. */
+function spelled(text: string, dimension: number): Float32Array {
+  const values = new Float32Array(dimension)
+  for (const letter of text) values[letter.codePointAt(0)! % dimension]!++
+  const length = Math.hypot(...values)
+  return values.map((value) => value / length)
+}
+
+interface Place {
+  readonly path: string
+  readonly db: Database
+  /** A process's memories; a new one is a restart. */
+  start(embedders: Embedders): Memories
+  persona: Persona
+}
+
+async function withPlace(model: string | undefined, work: (place: Place) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-reembedding-'))
+  const path = join(folder, 'aichat.db')
+  const db = await openDatabase(path)
+  const persona: Persona = {
+    id: 'p',
+    user_id: 'u',
+    name: 'p',
+    model: 'm',
+    parameters: {},
+    created_at: 0,
+    updated_at: 0,
+    ...(model !== undefined && { embedding_model: model }),
+  }
+  await createPersonaStore(db).save(persona)
+  const started: Memories[] = []
+  const place: Place = {
+    path,
+    db,
+    persona,
+    start(embedders) {
+      const store = createMemoryStore(db)
+      const memories = createMemories({
+        store,
+        personas: { get: async () => place.persona },
+        embedders,
+        clock: Date.now,
+      })
+      started.push(memories)
+      return memories
+    },
+  }
+  try {
+    await work(place)
+  } finally {
+    await Promise.all(started.map((memories) => memories.close()))
+    db.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function tell(memories: Memories, count: number): Promise<void> {
+  for (let at = 0; at < count; at++)
+    await memories.add('u', 'p', {
+      content: `In harbour number ${at} lies a boat`,
+      importance_score: 0.5,
+      metadata: {},
+    })
+}
+
+function ask(memories: Memories): Promise<SearchOutcome> {
+  return memories.search('u', 'p', { query: 'which harbour has the boat number 7', limit: 3 })
+}
+
+async function statuses(memories: Memories): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { embedding_status: status } of (await memories.list('u', 'p', { limit: 1000, offset: 0 })).memories)
+    counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** Waits for what happens in the background, however slow the machine is. */
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+test('goes on after a change of model while searches are answered, which say what they used', () =>
+  withPlace('small', async (place) => {
+    const runner = openRunner({ small: 32, large: 96 })
+    const memories = place.start(runner.embedders)
+    await tell(memories, 100)
+    assert.is((await ask(memories)).mode, 'hybrid')
+    assert.equal(await statuses(memories), { ready: 100 })
+
+    let open = () => {}
+    runner.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    place.persona = { ...place.persona, embedding_model: 'large' }
+    memories.reembed(place.persona)
+    const meanwhile = await ask(memories)
+    assert.is(meanwhile.mode, 'lexical')
+    assert.is(meanwhile.embedding_model, 'large')
+    assert.match(meanwhile.hits[0]!.entry.content, /number 7 /)
+    assert.equal(await statuses(memories), { pending: 100 })
+    open()
+    await until(async () => (await statuses(memories))['ready'] === 100)
+    assert.is((await ask(memories)).mode, 'hybrid')
+    const dimensions = place.db.prepare('SELECT DISTINCT length(vector) / 4 FROM memory_vector').pluck().all()
+    assert.equal(dimensions, [96])
+    assertAgreeing(place.db)
+  }))
+
+test('leaves what a dying runner did not embed pending, found by its words, and embeds it when it is back', () =>
+  withPlace('small', async (place) => {
+    const runner = openRunner({ small: 32 })
+    const memories = place.start(runner.embedders)
+    await tell(memories, 2)
+    runner.left = 1
+    const { memory } = await memories.add('u', 'p', { content: 'first', importance_score: 0.5, metadata: {} })
+    assert.is(memory.embedding_status, 'ready')
+    const { memory: second } = await memories.add('u', 'p', {
+      content: 'In harbour number 7',
+      importance_score: 1,
+      metadata: {},
+    })
+    assert.is(second.embedding_status, 'pending')
+    assert.equal(second.embedding, [])
+    assert.equal(await statuses(memories), { ready: 3, pending: 1 })
+    const away = await ask(memories)
+    assert.is(away.mode, 'lexical')
+    assert.is(away.hits[0]!.entry.content, 'In harbour number 7')
+    runner.left = Number.POSITIVE_INFINITY
+    await until(async () => (await statuses(memories))['ready'] === 4)
+    assert.is((await ask(memories)).mode, 'hybrid')
+    assertAgreeing(place.db)
+  }))
+
+test('takes up after a restart what was pending, with the first look at the persona', () =>
+  withPlace('small', async (place) => {
+    const runner = openRunner({ small: 32 })
+    runner.away = true
+    const before = place.start(runner.embedders)
+    await tell(before, 70)
+    assert.equal(await statuses(before), { pending: 70 })
+    await before.close()
+
+    // It dies once more in the middle: one vector tells the space, and a batch is written.
+    runner.away = false
+    runner.left = 40
+    const middle = place.start(runner.embedders)
+    await ask(middle)
+    await until(async () => runner.left < 32)
+    await middle.close()
+    const written = place.db.prepare<[], number>('SELECT count(*) FROM memory_vector').pluck().get()!
+    assert.ok(written > 0 && written < 70, `${written}`)
+
+    runner.left = Number.POSITIVE_INFINITY
+    const after = place.start(runner.embedders)
+    await ask(after)
+    await until(async () => (await statuses(after))['ready'] === 70)
+    assert.is((await ask(after)).mode, 'hybrid')
+    assertAgreeing(place.db)
+  }))
+
+test('does not keep anybody from remembering without the built-in word vectors', () =>
+  withPlace(undefined, async (place) => {
+    const builtin = createBuiltinEmbedder(`${place.path}.no-vectors`)
+    const memories = place.start({ ...openRunner({}).embedders, embedder: () => builtin })
+    await tell(memories, 10)
+    assert.equal(await statuses(memories), { pending: 10 })
+    const found = await ask(memories)
+    assert.is(found.mode, 'lexical')
+    assert.is(found.embedding_model, 'builtin')
+    assert.match(found.hits[0]!.entry.content, /number 7 /)
+  }))
+
+test.run()
