@@ -63,7 +63,7 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
 }
 
 /** The longest piece of text that one call of an engine gets. */
-export const chunkLimit = 500
+const chunkLimit = 500
 
 /**
  * Packs sentences into chunks of at most `limit` characters (code points). A longer sentence is cut after a clause mark,

@@ -268,7 +268,7 @@ export function refuse(message: string, problems: readonly string[]): void {
 }
 
 /** The failure of everybody but the default administrator in single-user mode. */
-export function onlyTheAdministrator(): AppError {
+function onlyTheAdministrator(): AppError {
   return new AppError('forbidden', 'In single-user mode only the default administrator may log in')
 }
 

@@ -174,7 +174,7 @@ const outOfTime: Failure = {
 }
 
 /** The name under which a target's circuit is kept. */
-export function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): string {
+function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): string {
   return `${target.plugin ?? `local:${target.runner}`}|${target.model}`
 }
 

@@ -15,7 +15,7 @@ const preference = z.looseObject({
 })
 
 /** The specification's persona state, and what else is worth knowing about it. */
-export const personaState = z.object({
+const personaState = z.object({
   persona_id: z.string(),
   user_id: z.string(),
   adaptation_level: z.number(),
@@ -32,7 +32,7 @@ export const personaState = z.object({
 })
 
 /** A line of the log; one that came from another program has its own fields beside the specified ones. */
-export const adaptationRecord = z.looseObject({
+const adaptationRecord = z.looseObject({
   id: z.string(),
   persona_id: z.string(),
   user_id: z.string(),

@@ -13,7 +13,7 @@ const message = z.looseObject({
 })
 
 /** A chat completions request whose model may be left out, and what is ours beside it. */
-export const chatInput = z.looseObject({
+const chatInput = z.looseObject({
   messages: z.array(message).min(1, 'must hold at least one message'),
   model: z.exactOptional(z.string().max(300)),
   plugin: z.exactOptional(z.string()),
@@ -40,7 +40,7 @@ const attempt = z.looseObject({
 })
 
 /** Who answered, and what was tried before. */
-export const routeReport = z.looseObject({
+const routeReport = z.looseObject({
   plugin: z.string().nullable(),
   runner: z.string().nullable(),
   model: z.string(),

@@ -146,7 +146,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
  * The memories as a list for the model, each with when, by whom and where it was said. They are the user's words of
  * another day: one line each, so that none can pass for an instruction of the prompt around it.
  */
-export function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
+function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   if (hits.length === 0) return ''
   const lines = hits.map(({ entry }) => {
     const day = new Date(entry.timestamp).toISOString().slice(0, 10)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 
 /** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
-export const memorySettings = z.object({
+const memorySettings = z.object({
   /** Whether chat reads and writes memories by itself; explicit calls always work. */
   enabled: z.exactOptional(z.boolean()),
   /** The most memories per user. */
@@ -14,14 +14,14 @@ export const memorySettings = z.object({
 })
 
 /** How a persona adapts. A field that is absent has the default of `mutationDefaults`. */
-export const mutationSettings = z.object({
+const mutationSettings = z.object({
   enabled: z.exactOptional(z.boolean()),
   sensitivity: z.exactOptional(z.enum(['low', 'medium', 'high'])),
   auto_adapt: z.exactOptional(z.boolean()),
 })
 
 export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
-export const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
+const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
 const name = z.string().trim().min(1).max(200)
 const model = z.string().trim().min(1).max(300)

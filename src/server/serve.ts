@@ -141,7 +141,7 @@ function portFor(
 }
 
 /** `--voxa-tts-port` as commander calls it. */
-export function portFlag(id: ServerId): string {
+function portFlag(id: ServerId): string {
   return `${id}-port`.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 

@@ -21,7 +21,7 @@ export function createSpeechServer(
 }
 
 /** What a speech server answers. Nobody needs a token here. */
-export function speechRoutes(service: SpeechService, patienceMs: number): readonly Route[] {
+function speechRoutes(service: SpeechService, patienceMs: number): readonly Route[] {
   const { manifest } = service
   const { options } = manifest
   const routes: Route[] = [

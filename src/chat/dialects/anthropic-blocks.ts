@@ -100,7 +100,7 @@ export function writeThinking(detail: ReasoningDetail): JsonObject | undefined {
 }
 
 /** A signed or encrypted thinking block as a piece of reasoning. */
-export function readThinking(block: JsonObject, index: number): ReasoningDetail | undefined {
+function readThinking(block: JsonObject, index: number): ReasoningDetail | undefined {
   const signature = stringOf(block['signature'])
   const data = stringOf(block['data'])
   if (block['type'] === 'thinking' && signature)

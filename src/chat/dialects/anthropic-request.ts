@@ -11,7 +11,7 @@ import { renameToolIds } from './tool-ids.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from './turns.ts'
 
 /** The version of the API that this dialect is: https://docs.anthropic.com/en/api/versioning */
-export const anthropicVersion = '2023-06-01'
+const anthropicVersion = '2023-06-01'
 
 /**
  * Anthropic wants a limit with every request. Where none was asked, it is the smallest of the output limits that

@@ -21,7 +21,7 @@ export function withTools(request: ChatRequest): ChatRequest {
 }
 
 /** A call in the old field as one of today's, or undefined where there is none. */
-export function legacyCall(call: unknown, id: string): ToolCall | undefined {
+function legacyCall(call: unknown, id: string): ToolCall | undefined {
   if (!isObject(call) || typeof call['name'] !== 'string') return undefined
   return { id, type: 'function', function: { name: call['name'], arguments: stringOf(call['arguments']) ?? '' } }
 }

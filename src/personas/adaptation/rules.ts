@@ -35,7 +35,7 @@ export const stepRules: Readonly<Record<Sensitivity, StepRule>> = {
 }
 
 /** A smaller step is evidence only: below this nobody could tell the difference. */
-export const deadZone = 1_000
+const deadZone = 1_000
 
 export const dayMs = 86_400_000
 

@@ -120,7 +120,7 @@ export function weightAt(learned: Learned, trait: Trait, now: number): number {
 }
 
 /** How sure the value that holds is, in micro-units: its part in all that was observed and in the initial doubt. */
-export function confidenceOf(preference: Preference, sensitivity: Sensitivity): number {
+function confidenceOf(preference: Preference, sensitivity: Sensitivity): number {
   if (preference.pinned) return one
   const [held, ...others] = preference.candidates
   if (!held) return 0

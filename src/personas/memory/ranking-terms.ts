@@ -46,7 +46,7 @@ export function isFunctionWord(word: string): boolean {
 }
 
 /** A single word as a term. */
-export function termOf(word: string): string {
+function termOf(word: string): string {
   const letters = plain(word)
   return stem(irregularForms.get(letters) ?? letters)
 }

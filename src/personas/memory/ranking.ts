@@ -57,7 +57,7 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
  * Gentle priors, factors near 1: they decide between memories that answer equally well and cannot lift one that does not
  * answer. A sum, as in "Generative Agents" (Park et al., 2023), would let a fresh and important but beside-the-point memory win.
  */
-export const priors = {
+const priors = {
   /** A memory of importance 1 counts this much more than one of importance 0. */
   importance: 0.1,
   /** What a very old memory still counts. */

@@ -180,7 +180,7 @@ export function scopeOf(persona: Persona): Scope {
 }
 
 /** What a persona's settings let it keep. */
-export function policyOf(persona: Persona, now: number): RetentionPolicy {
+function policyOf(persona: Persona, now: number): RetentionPolicy {
   const { max_memories, retention_days, auto_cleanup } = memorySettingsOf(persona)
   return { maxMemories: max_memories, maxAge: retention_days * dayMs, cleanup: auto_cleanup, now }
 }

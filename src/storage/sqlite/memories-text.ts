@@ -129,8 +129,6 @@ export function createTextIndex(db: Database) {
   }
 }
 
-export type TextIndex = ReturnType<typeof createTextIndex>
-
 interface Near {
   readonly row: TextRow
   readonly distance: number

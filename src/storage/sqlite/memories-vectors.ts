@@ -113,8 +113,6 @@ export function createVectorIndex(db: Database) {
   }
 }
 
-export type VectorIndex = ReturnType<typeof createVectorIndex>
-
 /** Between unit vectors the cosine follows from the Euclidean distance. */
 function withCosine([number, distance]: [number, number]): [number, number] {
   return [number, 1 - distance ** 2 / 2]
