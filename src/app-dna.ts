@@ -9,7 +9,7 @@ import type { Scratch } from './personas/dna/package-intake.ts'
 import type { PackagerTask } from './personas/dna/packager.ts'
 import type { Personas } from './personas/persona.ts'
 import type { Settings } from './settings.ts'
-import type { Database } from './storage/sqlite/database.ts'
+import type { Database } from './storage/sqlite/connection.ts'
 import { version } from './version.ts'
 
 /** Whole personas: what they learn, and how they come and go. */

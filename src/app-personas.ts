@@ -10,7 +10,7 @@ import type { PersonaStore, Personas } from './personas/persona.ts'
 import type { PersonaChat } from './personas/persona-chat.ts'
 import type { MiniLmEmbedder } from './runners/minilm.ts'
 import type { Settings } from './settings.ts'
-import type { Database } from './storage/sqlite/database.ts'
+import type { Database } from './storage/sqlite/connection.ts'
 
 /** Personas, what they remember, and saved conversations. */
 export interface PersonaArea {

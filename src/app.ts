@@ -24,7 +24,7 @@ import type { OllamaRunner } from './runners/ollama.ts'
 import { readSecret, type Settings } from './settings.ts'
 import { openPluginFiles } from './storage/plugin-files.ts'
 import { openSecretFile, type SecretFile } from './storage/secret-file.ts'
-import type { Database } from './storage/sqlite/database.ts'
+import type { Database } from './storage/sqlite/connection.ts'
 
 /** What chats need; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {

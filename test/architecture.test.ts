@@ -18,7 +18,7 @@ const faces = ['src/cli', 'src/server']
 
 /** Libraries of the edge: each is imported in the one room that keeps it. */
 const libraries: Record<string, readonly string[]> = {
-  'better-sqlite3': ['src/storage/sqlite/database.ts'],
+  'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
   'onnxruntime-node': ['speech/onnx/session.ts'],
   listhen: ['src/server/listen.ts'],
@@ -50,6 +50,22 @@ test('the edge imports no face and no operation', () => {
 
 test('the server does not import the command line', () => {
   assert.equal(shown(importsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
+})
+
+test('no file leads back to itself, not even for a type', () => {
+  const links = new Map<string, readonly string[]>()
+  for (const file of sources) links.set(file, leadsTo(file))
+  const circles = new Set<string>()
+  const done = new Set<string>()
+  const follow = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) circles.add(path.slice(at).join(' → '))
+    if (at >= 0 || done.has(file)) return
+    for (const next of links.get(file) ?? []) follow(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of sources) follow(file, [])
+  assert.equal([...circles], [])
 })
 
 test('each library of the edge is imported in one place', () => {
@@ -111,6 +127,13 @@ function importsOf(folders: readonly string[]): readonly Import[] {
       })),
     )
     .filter(({ from, to }) => !onlyTypes(from, to))
+}
+
+/** The files of ours that a file names, also for their types alone. */
+function leadsTo(file: string): readonly string[] {
+  return [...stripComments(text(file)).matchAll(/(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g)]
+    .map((match) => join(dirname(file), match[1]!))
+    .filter((target) => sources.includes(target))
 }
 
 function onlyTypes(from: string, to: string): boolean {

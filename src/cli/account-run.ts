@@ -1,9 +1,21 @@
 import { AppError } from '../errors.ts'
 import { changePassword, login, logout, register, setUp, whoAmI } from '../operations/auth.ts'
-import type { LoginOptions, NewcomerOptions } from './account.ts'
 import { type Cli, note, show, table } from './cli.ts'
 import { findServer, findToken, openContexts, type SavedLogin, serverUrl, type Target } from './contexts.ts'
 import { askSecret, askText, readSecrets } from './prompts.ts'
+
+export interface NewcomerOptions {
+  readonly username?: string
+  readonly email?: string
+  readonly passwordStdin?: boolean
+}
+
+export interface LoginOptions {
+  readonly username?: string
+  readonly passwordStdin?: boolean
+  readonly tokenStdin?: boolean
+  readonly insecureStorage?: boolean
+}
 
 /** Creates the administrator; exit 1 when there is one already. */
 export async function setUpAdministrator(cli: Cli, options: NewcomerOptions): Promise<void> {

@@ -1,18 +1,6 @@
 import type { Command } from 'commander'
+import type { LoginOptions, NewcomerOptions } from './account-run.ts'
 import type { Cli } from './cli.ts'
-
-export interface NewcomerOptions {
-  readonly username?: string
-  readonly email?: string
-  readonly passwordStdin?: boolean
-}
-
-export interface LoginOptions {
-  readonly username?: string
-  readonly passwordStdin?: boolean
-  readonly tokenStdin?: boolean
-  readonly insecureStorage?: boolean
-}
 
 /** `aichat setup`, `login`, `logout`, `whoami`, `passwd`, `register` and `auth …`. Passwords are never a flag's value. */
 export function addAccountCommands(program: Command, cli: Cli): void {

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { createSession, listSessions, removeSession, showSession } from '../operations/sessions.ts'
-import type { ChatOptions } from './chat.ts'
+import type { ChatOptions } from './chat-options.ts'
 import { type Cli, note } from './cli.ts'
 
 /**

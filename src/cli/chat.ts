@@ -1,21 +1,6 @@
 import { type Command, Option } from 'commander'
+import type { ChatOptions } from './chat-options.ts'
 import { type Cli, parseNumber } from './cli.ts'
-
-export interface ChatOptions {
-  readonly model?: string
-  readonly persona?: string
-  readonly role?: string
-  readonly session?: string
-  readonly continue?: boolean
-  readonly memory: boolean
-  readonly file?: readonly string[]
-  readonly prompt?: string
-  readonly temperature?: number
-  readonly maxTokens?: number
-  readonly stream: boolean
-  readonly fallback: boolean
-  readonly dryRun?: boolean
-}
 
 /** `aichat chat`: one question, a pipe, or a conversation on a terminal. */
 export function addChatCommand(program: Command, cli: Cli): void {

@@ -1,4 +1,3 @@
-import type { Cli } from './cli.ts'
 import type { Io } from './io.ts'
 
 /** Select Graphic Rendition parameters (ECMA-48, 8.3.117) that switch a look on and off. */
@@ -6,8 +5,14 @@ const looks = { bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] 
 
 export type Look = keyof typeof looks
 
+/** Where a text is written, and whether colours are wanted there: what a look needs to know of the command line. */
+interface Painter {
+  readonly io: Io
+  globals(): { readonly color: 'auto' | 'always' | 'never' }
+}
+
 /** The text in a look, or as it is where colours are not wanted on that stream. */
-export function coloured(cli: Cli, stream: 'stdout' | 'stderr', look: Look, text: string): string {
+export function coloured(cli: Painter, stream: 'stdout' | 'stderr', look: Look, text: string): string {
   if (text === '' || !wantsColour(cli.io, cli.globals().color, stream)) return text
   const [on, off] = looks[look]
   return `\x1b[${on}m${text}\x1b[${off}m`

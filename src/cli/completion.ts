@@ -1,8 +1,10 @@
 import { bashCompletion } from './completion-bash.ts'
 import { fishCompletion } from './completion-fish.ts'
 import { zshCompletion } from './completion-zsh.ts'
-import type { Shell } from './help.ts'
 import type { CommandNode } from './tree.ts'
+
+/** The shells that there is a completion for. */
+export type Shell = 'bash' | 'zsh' | 'fish'
 
 const scripts: Readonly<Record<Shell, (root: CommandNode) => string>> = {
   bash: bashCompletion,

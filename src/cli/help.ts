@@ -1,10 +1,8 @@
 import { Argument, type Command } from 'commander'
 import type { Cli } from './cli.ts'
+import type { Shell } from './completion.ts'
 
-/** The shells that there is a completion for. */
-export const shells = ['bash', 'zsh', 'fish'] as const
-
-export type Shell = (typeof shells)[number]
+const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
 /** `aichat help`, `aichat completion` and what they stand on. */
 export function addHelpCommands(program: Command, cli: Cli): void {

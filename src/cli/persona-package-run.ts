@@ -7,9 +7,25 @@ import { exportPersona, importPersona, restorePersona } from '../operations/dna.
 import type { Download } from '../operations/operation.ts'
 import { sniff } from '../personas/dna/package-file.ts'
 import { type Cli, note, show } from './cli.ts'
-import type { ExportOptions, ImportOptions } from './persona-package.ts'
 import { askPassphrase } from './persona-verify-run.ts'
 import { openProgress } from './progress.ts'
+
+export interface ExportOptions {
+  readonly output?: string
+  readonly format: string
+  readonly encrypt?: boolean
+  readonly passphraseStdin?: boolean
+  readonly embeddings: boolean
+  readonly force?: boolean
+}
+
+export interface ImportOptions {
+  readonly mode: string
+  readonly into?: string
+  readonly model?: string
+  readonly dryRun?: boolean
+  readonly passphraseStdin?: boolean
+}
 
 /** Puts a backup in the place of a persona. */
 export async function restore(cli: Cli, id: string, backup: string | undefined): Promise<void> {

@@ -1,22 +1,6 @@
 import type { Command } from 'commander'
 import { type Cli, show, table } from './cli.ts'
-
-export interface ExportOptions {
-  readonly output?: string
-  readonly format: string
-  readonly encrypt?: boolean
-  readonly passphraseStdin?: boolean
-  readonly embeddings: boolean
-  readonly force?: boolean
-}
-
-export interface ImportOptions {
-  readonly mode: string
-  readonly into?: string
-  readonly model?: string
-  readonly dryRun?: boolean
-  readonly passphraseStdin?: boolean
-}
+import type { ExportOptions, ImportOptions } from './persona-package-run.ts'
 
 /** `aichat persona backup|restore|export|import|verify`: whole personas. What the commands do is loaded when one runs. */
 export function addPersonaPackageCommands(persona: Command, cli: Cli): void {

@@ -8,7 +8,10 @@ import { readSecret, type Settings } from '../settings.ts'
 import { type Cli, note, show, table } from './cli.ts'
 import { findServer } from './contexts.ts'
 import { askSecret, readSecrets } from './prompts.ts'
-import type { SecretOptions } from './secret.ts'
+
+export interface SecretOptions {
+  readonly insecureStorage?: boolean
+}
 
 /** The places that commands write to. */
 interface Places {

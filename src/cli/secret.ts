@@ -1,9 +1,6 @@
 import type { Command } from 'commander'
 import type { Cli } from './cli.ts'
-
-export interface SecretOptions {
-  readonly insecureStorage?: boolean
-}
+import type { SecretOptions } from './secret-run.ts'
 
 /** `aichat secret …`: the keys of providers, kept on this machine. Their values come from a prompt or stdin and are never shown. */
 export function addSecretCommands(program: Command, cli: Cli): void {

@@ -6,8 +6,38 @@ import { type Cli, note, show, table } from './cli.ts'
 import { readInput, writeOutput } from './files.ts'
 import { openPlayer } from './player.ts'
 import { openProgress } from './progress.ts'
-import type { AudioOptions, CloneOptions, DesignOptions, SpeakOptions, TextOptions } from './tts.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
+
+/** The flags that say where audio goes. */
+export interface AudioOptions {
+  readonly output?: string
+  readonly force?: boolean
+  readonly raw?: boolean
+  readonly play?: boolean
+  readonly stream?: boolean
+}
+
+/** The flags that say what is spoken. */
+export interface TextOptions {
+  readonly input?: string
+  readonly model?: string
+  readonly language?: string
+  readonly instruct?: string
+}
+
+export interface SpeakOptions extends AudioOptions, TextOptions {
+  readonly voice?: string
+  readonly cfgCoef?: number
+}
+
+export interface CloneOptions extends AudioOptions, TextOptions {
+  readonly ref: string
+  readonly refText?: string
+}
+
+export interface DesignOptions extends AudioOptions, TextOptions {
+  readonly description: string
+}
 
 /** More than the server takes, so that its own message is seen. */
 const textLimit = 1024 * 1024

@@ -1,36 +1,6 @@
 import type { Command } from 'commander'
 import { type Cli, parseNumber } from './cli.ts'
-
-/** The flags that say where audio goes. */
-export interface AudioOptions {
-  readonly output?: string
-  readonly force?: boolean
-  readonly raw?: boolean
-  readonly play?: boolean
-  readonly stream?: boolean
-}
-
-/** The flags that say what is spoken. */
-export interface TextOptions {
-  readonly input?: string
-  readonly model?: string
-  readonly language?: string
-  readonly instruct?: string
-}
-
-export interface SpeakOptions extends AudioOptions, TextOptions {
-  readonly voice?: string
-  readonly cfgCoef?: number
-}
-
-export interface CloneOptions extends AudioOptions, TextOptions {
-  readonly ref: string
-  readonly refText?: string
-}
-
-export interface DesignOptions extends AudioOptions, TextOptions {
-  readonly description: string
-}
+import type { CloneOptions, DesignOptions, SpeakOptions } from './tts-run.ts'
 
 /** `aichat tts`: text in, a WAV file out. */
 export function addSpeechCommands(program: Command, cli: Cli): void {

@@ -11,17 +11,9 @@ import { type Exchange, errorBody, openExchange, safeHeaders, sendError, sendJso
 import { checkHost, checkOrigin } from './guards.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
-import { type Identify, serveOperation } from './routes.ts'
+import { type Identify, type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
-
-/** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
-export interface Route {
-  readonly method: string
-  readonly path: string
-  handle(exchange: Exchange): void | Promise<void>
-  readonly errorBody?: (error: AppError, requestId: string) => Record<string, unknown>
-}
 
 export interface ServerState {
   /** `starting`, `ready`, or `draining`: what GET /ready tells. */

@@ -5,9 +5,8 @@ import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
-import type { Route } from './app.ts'
 import { type Exchange, failureOf, openEvents, readJson, sendJson } from './exchange.ts'
-import { callOf, type Identify, sendDownload, whileLoggedIn } from './routes.ts'
+import { callOf, type Identify, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 /** How a dialect calls a failure of this HTTP status, in the words its clients know. */
 const openaiTypes: Record<number, string> = {

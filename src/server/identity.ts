@@ -5,7 +5,14 @@ import type { App } from '../app.ts'
 import { replaceFile } from '../storage/files.ts'
 import { identifyBy } from './guards.ts'
 import type { Identify } from './routes.ts'
-import type { Surroundings } from './serve.ts'
+
+/** What a service needs of the process it runs in. */
+export interface Surroundings {
+  /** Aborted when the service is to stop. */
+  readonly signal: AbortSignal
+  readonly stderr: { write(text: string): unknown }
+  readonly stderrIsTerminal: boolean
+}
 
 /** Who may use a service, made ready before it listens. */
 export interface ServiceIdentity {

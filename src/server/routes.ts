@@ -13,6 +13,14 @@ import {
   sendJson,
 } from './exchange.ts'
 
+/** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
+export interface Route {
+  readonly method: string
+  readonly path: string
+  handle(exchange: Exchange): void | Promise<void>
+  readonly errorBody?: (error: AppError, requestId: string) => Record<string, unknown>
+}
+
 /** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
 export interface Identity {
   readonly caller: Caller

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './app.ts'
-import { openIdentity } from './identity.ts'
+import { openIdentity, type Surroundings } from './identity.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
 import type { Identify } from './routes.ts'
@@ -22,14 +22,6 @@ export interface ServeOptions {
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
   readonly [flag: string]: string | true | undefined
-}
-
-/** What a service needs of the process it runs in. */
-export interface Surroundings {
-  /** Aborted when the service is to stop. */
-  readonly signal: AbortSignal
-  readonly stderr: { write(text: string): unknown }
-  readonly stderrIsTerminal: boolean
 }
 
 /** How long answers in flight may take after the service was asked to stop: milliseconds. */

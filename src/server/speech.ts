@@ -4,8 +4,9 @@ import type { SpeechService } from '../../speech/service.ts'
 import { type Speech, speakWhole } from '../../speech/synthesis.ts'
 import { wavHeader } from '../../speech/wav.ts'
 import { AppError } from '../errors.ts'
-import { mount, type NodeHandler, type Route, type ServerParts } from './app.ts'
+import { mount, type NodeHandler, type ServerParts } from './app.ts'
 import { type Exchange, sendJson } from './exchange.ts'
+import type { Route } from './routes.ts'
 import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
 
 /** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is gone. */

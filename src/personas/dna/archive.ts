@@ -2,7 +2,7 @@ import type { AdaptationRecord, LogHead } from '../adaptation/log.ts'
 import type { Learned } from '../adaptation/state.ts'
 import type { EmbeddingSpace, MemoryEntry, NewMemory, Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
-import type { BackupRow } from './backup.ts'
+import type { BackupRow } from './backup-store.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

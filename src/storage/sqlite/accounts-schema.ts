@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts'
+import type { Migration } from './migration.ts'
 
 /** Users, their logins, and the record of what was done to them. */
 export const accountMigrations: readonly Migration[] = [

@@ -1,5 +1,5 @@
 import type { AuditEntry, LiveSession, Session, UserCounts } from '../../accounts/users.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 
 const dayMs = 86_400_000
 

@@ -12,7 +12,7 @@ import {
 } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
 import { sessionStatements } from './accounts-sessions.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { adopt, disown } from './ownership.ts'
 import { giveBackPages } from './pages.ts'
 

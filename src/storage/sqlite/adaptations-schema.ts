@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts'
+import type { Migration } from './migration.ts'
 
 /** What personas have learned, what came with them, and their backups; all of it goes with its persona. */
 export const adaptationMigrations: readonly Migration[] = [

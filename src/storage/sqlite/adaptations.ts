@@ -4,7 +4,7 @@ import { algorithm } from '../../personas/adaptation/rules.ts'
 import type { AdaptationStore } from '../../personas/adaptation/service.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */
 export function createAdaptationStore(db: Database): AdaptationStore {

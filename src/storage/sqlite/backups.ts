@@ -1,5 +1,5 @@
-import type { BackupRow, BackupStore } from '../../personas/dna/backup.ts'
-import type { Database } from './database.ts'
+import type { BackupRow, BackupStore } from '../../personas/dna/backup-store.ts'
+import type { Database } from './connection.ts'
 
 /** The list of backups in SQLite. Statements about a persona's backups carry its owner. */
 export function createBackupStore(db: Database): BackupStore {

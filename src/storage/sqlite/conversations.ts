@@ -1,6 +1,6 @@
 import type { Conversation, ConversationStore, SavedMessage } from '../../personas/conversation.ts'
-import type { Database } from './database.ts'
-import type { OwnedRows } from './ownership.ts'
+import type { Database } from './connection.ts'
+import type { OwnedRows } from './owned-rows.ts'
 import { giveBackPages } from './pages.ts'
 
 interface Row {

@@ -2,10 +2,9 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeS
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
-import { type Migration, migrations } from './migrations.ts'
-
-/** An open database. The only importer of better-sqlite3; stores take this type. */
-export type Database = BetterSqlite3.Database
+import type { Database } from './connection.ts'
+import type { Migration } from './migration.ts'
+import { migrations } from './migrations.ts'
 
 export interface OpenOptions {
   /** Reads the whole file once (`PRAGMA quick_check`): for a service's start, not for every command. */

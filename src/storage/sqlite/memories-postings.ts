@@ -1,5 +1,5 @@
 import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
 
 /** What the index says of a query before anything is ranked. */

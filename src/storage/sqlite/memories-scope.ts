@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 
 export interface ScopeRow {
   readonly scope_id: number

@@ -7,7 +7,7 @@ import {
   writeContext,
 } from '../../personas/memory/ranking-index.ts'
 import { termsOf } from '../../personas/memory/ranking-terms.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { rangeOf } from './memories-scope.ts'
 
 interface TextRow {

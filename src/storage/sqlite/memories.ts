@@ -1,8 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import {
   categoryOf,
-  conversationOf,
   type Eviction,
   type Found,
   isPinned,
@@ -14,25 +12,16 @@ import {
   type RetentionPolicy,
   type Scope,
   type SearchQuery,
-  speakerOf,
   type Vector,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { createPostings } from './memories-postings.ts'
+import { digestOf, entryOf, evictionOf, type Row, rowOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 import { giveBackPages } from './pages.ts'
-
-interface Row {
-  memory_id: number
-  id: string
-  content: string
-  timestamp: number
-  importance: number
-  metadata: string
-}
 
 type FoundRow = [
   terms: string,
@@ -358,48 +347,3 @@ export function removeMemoriesOf(db: Database, personaId: string): void {
 
 /** How many evictions a scope remembers. */
 const keptEvictions = 1000
-
-/** The same words by the same speaker in the same conversation are the same memory. */
-export function digestOf({ content, metadata }: NewMemory): Buffer {
-  const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]
-  return createHash('sha256').update(JSON.stringify(parts)).digest()
-}
-
-function rowOf(number: number, scopeId: number, memory: NewMemory, digest: Buffer) {
-  return {
-    memory_id: number,
-    scope_id: scopeId,
-    id: memory.id ?? randomUUID(),
-    content: memory.content,
-    digest,
-    timestamp: memory.timestamp,
-    importance: memory.importance_score,
-    category: categoryOf(memory.metadata),
-    pinned: Number(isPinned(memory.metadata)),
-    conversation: conversationOf(memory.metadata),
-    metadata: JSON.stringify(memory.metadata),
-  }
-}
-
-function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
-  return {
-    id: row.id,
-    user_id: scope.userId,
-    persona_id: scope.personaId,
-    content: row.content,
-    timestamp: row.timestamp,
-    importance_score: row.importance,
-    metadata: JSON.parse(row.metadata),
-    ...(vector && { vector }),
-  }
-}
-
-function evictionOf(row: Row, reason: Eviction['reason'], now: number): Eviction {
-  return {
-    memory_id: row.id,
-    reason,
-    timestamp: row.timestamp,
-    importance_score: row.importance,
-    evicted_at: now,
-  }
-}

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 
 /**
  * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the

@@ -1,5 +1,5 @@
 import type { PersonaArchive } from '../../personas/dna/archive.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { findScope } from './memories-scope.ts'
 import { writeArrival } from './persona-arrival.ts'
 import { readPersona } from './persona-reading.ts'

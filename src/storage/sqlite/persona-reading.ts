@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ArchivedMemory, ArchivedPersona, Carried } from '../../personas/dna/archive.ts'
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
 import { adaptationRows } from './adaptations.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { personaRows } from './personas.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { giveBackPagesSlowly } from './pages.ts'

@@ -1,7 +1,7 @@
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
-import type { Database } from './database.ts'
+import type { Database } from './connection.ts'
 import { removeMemoriesOf } from './memories.ts'
-import type { OwnedRows } from './ownership.ts'
+import type { OwnedRows } from './owned-rows.ts'
 import { giveBackPages } from './pages.ts'
 
 interface Row {

@@ -1,0 +1,70 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  categoryOf,
+  conversationOf,
+  type Eviction,
+  isPinned,
+  type MemoryEntry,
+  type NewMemory,
+  type Scope,
+  speakerOf,
+  type Vector,
+} from '../../personas/memory/memory.ts'
+
+/** A memory as its table keeps it. */
+export interface Row {
+  memory_id: number
+  id: string
+  content: string
+  timestamp: number
+  importance: number
+  metadata: string
+}
+
+/** The same words by the same speaker in the same conversation are the same memory. */
+export function digestOf({ content, metadata }: NewMemory): Buffer {
+  const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]
+  return createHash('sha256').update(JSON.stringify(parts)).digest()
+}
+
+/** The columns of a new memory. */
+export function rowOf(number: number, scopeId: number, memory: NewMemory, digest: Buffer) {
+  return {
+    memory_id: number,
+    scope_id: scopeId,
+    id: memory.id ?? randomUUID(),
+    content: memory.content,
+    digest,
+    timestamp: memory.timestamp,
+    importance: memory.importance_score,
+    category: categoryOf(memory.metadata),
+    pinned: Number(isPinned(memory.metadata)),
+    conversation: conversationOf(memory.metadata),
+    metadata: JSON.stringify(memory.metadata),
+  }
+}
+
+/** A memory as the area knows it. */
+export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
+  return {
+    id: row.id,
+    user_id: scope.userId,
+    persona_id: scope.personaId,
+    content: row.content,
+    timestamp: row.timestamp,
+    importance_score: row.importance,
+    metadata: JSON.parse(row.metadata),
+    ...(vector && { vector }),
+  }
+}
+
+/** What is remembered of a memory that went. */
+export function evictionOf(row: Row, reason: Eviction['reason'], now: number): Eviction {
+  return {
+    memory_id: row.id,
+    reason,
+    timestamp: row.timestamp,
+    importance_score: row.importance,
+    evicted_at: now,
+  }
+}
