@@ -169,12 +169,17 @@ function tooLarge(limit: number): AppError {
 }
 
 /** Ends the exchange with JSON. */
-export function sendJson({ response }: Exchange, status: number, value: unknown): void {
+export function sendJson(exchange: Exchange, status: number, value: unknown): void {
+  exchange.response.end(beginJson(exchange, status, value))
+}
+
+/** Says what is coming: the headers of a JSON answer, and its text. */
+function beginJson({ response }: Exchange, status: number, value: unknown): string {
   const text = JSON.stringify(value)
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('content-length', Buffer.byteLength(text))
   response.statusCode = status
-  response.end(text)
+  return text
 }
 
 /** The house's error body; `details` is always there. */
@@ -193,9 +198,29 @@ export function sendError(exchange: Exchange, thrown: unknown, body = errorBody)
   const error = failureOf(exchange, thrown)
   if (response.headersSent) return void response.destroy()
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
+  if (request.complete) return sendJson(exchange, error.status, body(error, id))
   // What is left of a refused body is not worth reading: the connection ends with the answer.
-  if (!request.complete) response.setHeader('connection', 'close')
-  sendJson(exchange, error.status, body(error, id))
+  response.setHeader('connection', 'close')
+  const text = beginJson(exchange, error.status, body(error, id))
+  response.write(text)
+  linger(exchange)
+}
+
+/** How long the rest of a refused body is taken and dropped: milliseconds. */
+const lingerMs = 2_000
+
+/**
+ * Lets a client that is still sending hear the answer. To close at once would reset the connection, and what the client had
+ * not read yet would be lost (RFC 9112, section 9.6).
+ */
+function linger({ request, response }: Exchange): void {
+  const finish = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(finish, lingerMs)
+  request.once('end', finish).once('close', finish).once('error', finish)
+  request.resume()
 }
 
 /** A streamed answer of server-sent events; the first write sends the headers. */

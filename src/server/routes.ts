@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
@@ -128,9 +129,10 @@ async function readUpload(operation: Operation, { request }: Exchange): Promise<
   return { [field]: typeof part === 'string' ? part : await part.text() }
 }
 
-async function* limited(request: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Uint8Array> {
+/** Leaving it early leaves the connection as it is, for an answer to be heard on it. */
+async function* limited(request: IncomingMessage, limit: number): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const piece of request) {
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += piece.length
     if (size > limit) throw new AppError('too_large', `The body is larger than ${Math.round(limit / 1024 / 1024)} MiB`)
     yield piece
