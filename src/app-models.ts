@@ -1,3 +1,4 @@
+import { readWireError } from './chat/dialects/wire-error.ts'
 import { type Hub, openHub } from './hub/hub.ts'
 import { embeddingModel, knownModels } from './hub/known-models.ts'
 import type { Outbound, OutboundOptions } from './outbound/agent.ts'
@@ -58,6 +59,7 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
       store,
       keys,
       send: providers,
+      readError: readWireError,
       timeouts: listTimeouts,
       totalMs: listTotal,
       now,

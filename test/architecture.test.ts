@@ -68,6 +68,14 @@ test('no file leads back to itself, not even for a type', () => {
   assert.equal([...circles], [])
 })
 
+test('plugins know nothing of chats', () => {
+  const wrong = sources
+    .filter((file) => within(file, ['src/plugins']))
+    .flatMap((file) => leadsTo(file).map((to) => ({ from: file, to })))
+    .filter(({ to }) => within(to, ['src/chat']))
+  assert.equal(shown(wrong), [])
+})
+
 test('each library of the edge is imported in one place', () => {
   for (const [library, allowed] of Object.entries(libraries)) {
     const importers = sources.filter(

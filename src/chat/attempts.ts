@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
+import { deadlineReached } from '../plugins/send.ts'
 import type { Circuits } from './circuit.ts'
 import { classifyFailure, type Failure } from './failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
-import { deadlineReached, RefusedReply, type Target } from './provider.ts'
+import { RefusedReply, type Target } from './provider.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {

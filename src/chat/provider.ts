@@ -1,49 +1,11 @@
 import type { PluginManifest } from '../plugins/manifest.ts'
+import type { OutboundReply, Send, Timeouts } from '../plugins/send.ts'
 import { type Dialect, DialectError } from './dialects/dialect.ts'
 import { leftOutOf } from './dialects/left-out.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 
-/** Milliseconds of the four clocks of one try. */
-export interface Timeouts {
-  readonly connect: number
-  /** From the request sent to the answer's headers. */
-  readonly firstByte: number
-  /** Between two pieces of the body. */
-  readonly idle: number
-  /** Over all tries at all providers. */
-  readonly total: number
-}
-
 /** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
 export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }
-
-export interface OutboundRequest {
-  readonly method: 'GET' | 'POST'
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
-  readonly signal?: AbortSignal | undefined
-  /** Milliseconds on the monotonic clock, after which the exchange ends with `deadlineReached`. */
-  readonly endsAt?: number | undefined
-}
-
-/** The reason with which an exchange ends when the time for the whole request is over. */
-export const deadlineReached = new Error('no answer within the time allowed')
-
-export interface OutboundReply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The body's bytes as they arrive. Leaving the loop early ends the request. */
-  readonly body: AsyncIterable<Uint8Array>
-  /** The whole body as text; throws when it is longer than `limit` bytes. */
-  text(limit: number): Promise<string>
-  /** Lets go of the body: what little is left is read so that the connection can be used again, more ends it. */
-  discard(): void
-}
-
-/** One HTTP exchange with a provider. Follows no redirect and never dials a forbidden address. */
-export type Send = (request: OutboundRequest) => Promise<OutboundReply>
 
 /** The longest answer that is read whole, and the longest error body: bytes. */
 const replyLimit = 32 * 1024 * 1024

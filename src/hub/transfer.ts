@@ -1,6 +1,6 @@
-import type { OutboundReply, Send } from '../chat/provider.ts'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../plugins/host-range.ts'
+import type { OutboundReply, Send } from '../plugins/send.ts'
 
 /** A file of a repository on the hub, at a commit. */
 export interface HubFile {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import { readWireError } from '../chat/dialects/wire-error.ts'
 import { AppError } from '../errors.ts'
 import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'
@@ -83,6 +84,7 @@ async function byPlugin(
   const { send } = await app.chat()
   const parts = {
     send,
+    readError: readWireError,
     keyHeader: (url: string) => app.keys.headerFor(manifest, url),
     redact: app.keys.redact,
     signal,

@@ -1,9 +1,9 @@
 import { type LookupOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
-import type { Send } from '../chat/provider.ts'
 import { AppError } from '../errors.ts'
 import { addressRange, hostRange } from '../plugins/host-range.ts'
+import type { Send } from '../plugins/send.ts'
 import { openReply } from './reply.ts'
 
 export interface Outbound {

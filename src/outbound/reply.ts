@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
-import { deadlineReached, type OutboundReply } from '../chat/provider.ts'
+import { deadlineReached, type OutboundReply } from '../plugins/send.ts'
 import { tooLong, unpacked } from './unpack.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */

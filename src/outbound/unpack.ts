@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { OutboundReply } from '../chat/provider.ts'
+import type { OutboundReply } from '../plugins/send.ts'
 
 /**
  * The reply with its body unpacked, where a server or a proxy before it packed what nobody asked to be packed

@@ -1,8 +1,7 @@
-import { readWireError } from '../chat/dialects/wire-error.ts'
-import type { Send } from '../chat/provider.ts'
 import { AppError, type FailureCode } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { PluginManifest } from './manifest.ts'
+import type { ReadError, Send } from './send.ts'
 
 export interface PluginEmbeddings {
   readonly vectors: readonly Float32Array[]
@@ -12,6 +11,7 @@ export interface PluginEmbeddings {
 
 export interface PluginEmbeddingsParts {
   readonly send: Send
+  readonly readError: ReadError
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
   readonly redact: (text: string) => string
   readonly signal?: AbortSignal | undefined
@@ -27,7 +27,7 @@ const longestReply = 64 * 1024 * 1024
 export async function embedWithPlugin(
   manifest: PluginManifest,
   request: { readonly model: string; readonly input: readonly string[]; readonly dimensions?: number | undefined },
-  { send, keyHeader, redact, signal }: PluginEmbeddingsParts,
+  { send, readError, keyHeader, redact, signal }: PluginEmbeddingsParts,
 ): Promise<PluginEmbeddings> {
   const url = manifest.endpoint
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
@@ -46,7 +46,7 @@ export async function embedWithPlugin(
     const words = cause instanceof Error ? cause.message : String(cause)
     throw new AppError('unavailable', `${manifest.id} could not be asked: ${words}`, { cause })
   }
-  if (status < 200 || status > 299) throw refusal(manifest, status, redact(wordsIn(text)))
+  if (status < 200 || status > 299) throw refusal(manifest, status, redact(wordsIn(text, readError)))
   return readAnswer(manifest, text, input.length)
 }
 
@@ -84,9 +84,9 @@ function refusal({ id, auth }: PluginManifest, status: number, words: string): A
   return new AppError(codes[status] ?? (status >= 500 ? 'unavailable' : 'protocol'), `${id} answered ${status}${said}`)
 }
 
-function wordsIn(text: string): string {
+function wordsIn(text: string, readError: ReadError): string {
   try {
-    return (readWireError(JSON.parse(text))?.message ?? '').replace(/\s+/g, ' ').slice(0, 300)
+    return (readError(JSON.parse(text))?.message ?? '').replace(/\s+/g, ' ').slice(0, 300)
   } catch {
     return ''
   }

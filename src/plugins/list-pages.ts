@@ -1,12 +1,12 @@
-import { readWireError } from '../chat/dialects/wire-error.ts'
-import { deadlineReached, type OutboundReply, type Send, type Timeouts } from '../chat/provider.ts'
 import { AppError, type FailureCode } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { type ModelRow, rowsOf, valueAt } from './catalog.ts'
 import type { ModelsSource, PluginManifest } from './manifest.ts'
+import { deadlineReached, type OutboundReply, type ReadError, type Send, type Timeouts } from './send.ts'
 
 export interface PageParts {
   readonly send: Send
+  readonly readError: ReadError
   /** The header that carries the plugin's key to this address. */
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
   /** Takes keys out of a provider's words. */
@@ -39,7 +39,7 @@ export async function fetchRows(
     const answer = await fetchPage(manifest, pageUrl(source, cursor), parts)
     const found = rowsOf(answer, source)
     // An empty page may leave its list out altogether, as Google's JSON does; a first one must say what it is.
-    if (!found && page === 1) throw notAList(source, answer)
+    if (!found && page === 1) throw notAList(source, answer, parts.readError)
     rows.push(...(found ?? []))
     if (rows.length > mostRows)
       throw new AppError('protocol', `The list is longer than ${mostRows} rows, which cannot be a list of models`)
@@ -65,8 +65,8 @@ function nextCursor({ next }: ModelsSource, answer: unknown): string | undefined
   return typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined
 }
 
-function notAList(source: ModelsSource, answer: unknown): AppError {
-  const reported = readWireError(answer)
+function notAList(source: ModelsSource, answer: unknown, readError: ReadError): AppError {
+  const reported = readError(answer)
   if (reported)
     return new AppError('protocol', `The provider answered with an error: ${reported.message.slice(0, 300)}`)
   const where = source.items === '' ? 'is no list' : `holds no list at "${source.items}"`
@@ -84,7 +84,7 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
   try {
     const { timeouts, endsAt, signal } = parts
     reply = await parts.send({ method: 'GET', url, headers, timeouts, endsAt, signal })
-    if (reply.status < 200 || reply.status > 299) throw await refusal(manifest, host, reply, parts.redact)
+    if (reply.status < 200 || reply.status > 299) throw await refusal(manifest, host, reply, parts)
     text = await reply.text(longestPage)
   } catch (reason) {
     throw reason instanceof AppError ? reason : broken(host, reason, parts.signal)
@@ -105,14 +105,14 @@ async function refusal(
   manifest: PluginManifest,
   host: string,
   reply: OutboundReply,
-  redact: PageParts['redact'],
+  { redact, readError }: PageParts,
 ): Promise<AppError> {
   const { status } = reply
   if (status >= 300 && status < 400) {
     reply.discard()
     return new AppError('protocol', `${host} answered with a redirect (${status}), which is never followed`)
   }
-  const words = redact(await wordsOf(reply))
+  const words = redact(await wordsOf(reply, readError))
   const said = words === '' ? '' : `: ${words}`
   if (status === 401 || status === 403) {
     const key = manifest.auth.key_env || 'a key'
@@ -129,10 +129,10 @@ function codeOf(status: number): FailureCode {
 }
 
 /** The provider's own words in an error body, or nothing. */
-async function wordsOf(reply: OutboundReply): Promise<string> {
+async function wordsOf(reply: OutboundReply, readError: ReadError): Promise<string> {
   try {
     const text = await reply.text(longestError)
-    const message = readWireError(JSON.parse(text))?.message ?? ''
+    const message = readError(JSON.parse(text))?.message ?? ''
     return message
       .replace(/[\s\x00-\x1f\x7f-\x9f]+/g, ' ')
       .trim()

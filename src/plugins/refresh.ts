@@ -118,6 +118,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
       const source = view.models_source!
       const rows = await fetchRows(view, source, {
         send: parts.send,
+        readError: parts.readError,
         timeouts: parts.timeouts,
         keyHeader: (url) => keys.headerFor(view, url),
         redact: keys.redact,

@@ -1,7 +1,7 @@
-import type { OutboundReply, Send } from '../chat/provider.ts'
 import { AppError } from '../errors.ts'
 import type { Embedder, TextRole } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
+import type { OutboundReply, Send } from '../plugins/send.ts'
 import { isEmbeddingName } from './ollama.ts'
 
 /** An embedding model installed in Ollama. */

@@ -1,6 +1,7 @@
 import type { Dialect } from '../chat/dialects/dialect.ts'
-import { httpTarget, type Send, type Target } from '../chat/provider.ts'
+import { httpTarget, type Target } from '../chat/provider.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
+import type { Send } from '../plugins/send.ts'
 
 /** One model that is installed in the runner on this machine. */
 export interface LocalModel {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
+import { readWireError } from '../../src/chat/dialects/wire-error.ts'
 import type { AppError } from '../../src/errors.ts'
 import { openOutbound } from '../../src/outbound/agent.ts'
 import { createPluginHost, type PluginHost } from '../../src/plugins/host.ts'
@@ -59,6 +60,7 @@ async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, sourc
       store: openPluginFiles(join(home, 'none'), folder),
       keys: app.keys,
       send: outbound.send,
+      readError: readWireError,
       timeouts: { connect: 1000, firstByte: 400, idle: 400 },
       totalMs: 3000,
       now: () => performance.now(),
@@ -441,7 +443,17 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
     const { send } = outbound
     const timeouts = { connect: 1000, firstByte: 1000, idle: 1000 }
     const now = () => performance.now()
-    const lists = createModelLists({ host, store, keys, send, timeouts, totalMs: 3000, now, clock: Date.now })
+    const lists = createModelLists({
+      host,
+      store,
+      keys,
+      send,
+      readError: readWireError,
+      timeouts,
+      totalMs: 3000,
+      now,
+      clock: Date.now,
+    })
     const [row] = await rowsOf(lists, {})
     assert.equal([row!.error, row!.before, row!.after], [null, 4, 2])
     assert.equal(JSON.parse(store.backup('custom')!).model_map, old)

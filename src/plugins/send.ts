@@ -1,0 +1,41 @@
+/** Milliseconds of the four clocks of one try. */
+export interface Timeouts {
+  readonly connect: number
+  /** From the request sent to the answer's headers. */
+  readonly firstByte: number
+  /** Between two pieces of the body. */
+  readonly idle: number
+  /** Over all tries at all providers. */
+  readonly total: number
+}
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds on the monotonic clock, after which the exchange ends with `deadlineReached`. */
+  readonly endsAt?: number | undefined
+}
+
+/** The reason with which an exchange ends when the time for the whole request is over. */
+export const deadlineReached = new Error('no answer within the time allowed')
+
+export interface OutboundReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The body's bytes as they arrive. Leaving the loop early ends the request. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** The whole body as text; throws when it is longer than `limit` bytes. */
+  text(limit: number): Promise<string>
+  /** Lets go of the body: what little is left is read so that the connection can be used again, more ends it. */
+  discard(): void
+}
+
+/** One HTTP exchange with a provider. Follows no redirect and never dials a forbidden address. */
+export type Send = (request: OutboundRequest) => Promise<OutboundReply>
+
+/** What a provider's parsed body says went wrong, in whatever spelling; undefined when it says no such thing. */
+export type ReadError = (body: unknown) => { readonly message: string } | undefined
