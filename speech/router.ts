@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Send } from '../src/chat/provider.ts'
 import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
+import type { Send } from '../src/plugins/send.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './manifest.ts'
 import type { Health, SpeechService } from './service.ts'
 import { type Speech, speakWhole } from './synthesis.ts'
