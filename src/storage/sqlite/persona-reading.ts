@@ -3,8 +3,10 @@ import type { ArchivedMemory, ArchivedPersona, Carried } from '../../personas/dn
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
 import { adaptationRows } from './adaptations.ts'
 import type { Database } from './connection.ts'
+import { entryOf, type Row } from './memories-rows.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { personaRows } from './personas.ts'
+import { valuesOf } from './vector-bytes.ts'
 
 /** Memories that are read by one statement's round: few enough that they weigh nothing. */
 const batchSize = 200
@@ -61,13 +63,7 @@ function readSpaces(db: Database, scope: Scope): readonly EmbeddingSpace[] {
     .all(low, high)
 }
 
-interface MemoryRow {
-  readonly memory_id: number
-  readonly id: string
-  readonly content: string
-  readonly timestamp: number
-  readonly importance: number
-  readonly metadata: string
+interface MemoryRow extends Row {
   readonly fields: string | null
   readonly vector: Buffer | null
   readonly key: string
@@ -96,21 +92,7 @@ function* readMemories(db: Database, scope: Scope): Generator<ArchivedMemory> {
 function archivedMemory(scope: Scope, row: MemoryRow): ArchivedMemory {
   const { key, model, dimension, vector } = row
   return {
-    entry: {
-      id: row.id,
-      user_id: scope.userId,
-      persona_id: scope.personaId,
-      content: row.content,
-      timestamp: row.timestamp,
-      importance_score: row.importance,
-      metadata: JSON.parse(row.metadata),
-      ...(vector && { vector: { space: { key, model, dimension }, values: valuesOf(vector) } }),
-    },
+    entry: entryOf(scope, row, vector ? { space: { key, model, dimension }, values: valuesOf(vector) } : undefined),
     extra: row.fields === null ? {} : JSON.parse(row.fields),
   }
-}
-
-/** A copy: the database's buffer need not be aligned. */
-function valuesOf(bytes: Buffer): Float32Array {
-  return new Float32Array(new Uint8Array(bytes).buffer)
 }
