@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { AppError } from '../../../src/errors.ts'
 import { noticeFeedback } from '../../../src/personas/adaptation/feedback.ts'
 import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { halfLifeMs } from '../../../src/personas/adaptation/rules.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
+import { rejects } from '../../rejection.ts'
 import { suite } from '../../suite.ts'
 import { openShop, type Shop } from '../persona-shop.ts'
 
@@ -288,18 +288,5 @@ service('notices a record that was changed in the database', () =>
     assert.is.not(verdict.expected, verdict.actual)
   }),
 )
-
-async function rejects(promise: Promise<unknown>, code: string, message: RegExp): Promise<AppError> {
-  try {
-    await promise
-  } catch (reason) {
-    assert.instance(reason, AppError)
-    const error = reason as AppError
-    assert.is(error.code, code)
-    assert.match([error.message, ...error.details].join('\n'), message)
-    return error
-  }
-  return assert.unreachable('it was accepted') as never
-}
 
 service.run()

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { AppError } from '../../../src/errors.ts'
 import { readCardPng, writeCardPng } from '../../../src/personas/card/card.ts'
 import { packageLimits } from '../../../src/personas/dna/package-format.ts'
 import { maxContentLength } from '../../../src/personas/memory/memory.ts'
+import { rejects } from '../../rejection.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
 import { type Document, put, resigned, signed } from './package-forge.ts'
@@ -278,18 +278,5 @@ imports('seal a package, and open it with the passphrase alone', () =>
 imports('take memories as long as the store does', () => {
   assert.is(packageLimits.content, maxContentLength)
 })
-
-async function rejects(promise: Promise<unknown>, code: string, message: RegExp): Promise<AppError> {
-  try {
-    await promise
-  } catch (reason) {
-    assert.instance(reason, AppError)
-    const error = reason as AppError
-    assert.is(error.code, code)
-    assert.match([error.message, ...error.details].join('\n'), message)
-    return error
-  }
-  return assert.unreachable('it was accepted') as never
-}
 
 imports.run()
