@@ -158,7 +158,7 @@ test('whoever leaves the stream ends the work, and the next call is answered', (
     const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = await target.ask(request('Hi'))
     const { pid } = process
-    for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1 })))
+    for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))
       if (chunk.choices[0]?.delta.content) break
     assert.is((await target.ask(request('Hi'))).choices[0]!.message.content, expected.choices[0]!.message.content)
     assert.is(process.pid, pid)
@@ -171,7 +171,7 @@ test('an aborted call throws the reason and leaves the process running', () =>
     const { pid } = process
     const stop = new AbortController()
     try {
-      for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1 }), stop.signal))
+      for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 }), stop.signal))
         if (chunk.choices[0]?.delta.content) stop.abort(new Error('gone'))
       assert.unreachable()
     } catch (reason) {
@@ -186,7 +186,7 @@ test('a killed process costs one request: those that wait are answered by the ne
     const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = (await target.ask(request('Hi'))).choices[0]!.message.content
     const first = process.pid!
-    const stream = (await target.stream(request('Hi', { max_tokens: 380, temperature: 1 })))[Symbol.asyncIterator]()
+    const stream = (await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))[Symbol.asyncIterator]()
     await stream.next()
     await stream.next()
     const waiting = [target.ask(request('Hi')), target.ask(request('Hi'))]
@@ -206,7 +206,7 @@ test('the line is bounded: who comes too late is told to come again', () =>
   withProcess(
     async (process) => {
       const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
-      const running = [1, 2, 3].map(() => target.ask(request('Hi', { max_tokens: 60, temperature: 1 })))
+      const running = [1, 2, 3].map(() => target.ask(request('Hi', { max_tokens: 60, temperature: 1, seed: 4 })))
       try {
         await target.ask(request('late'))
         assert.unreachable()
@@ -222,7 +222,7 @@ test('the line is bounded: who comes too late is told to come again', () =>
 test('a caller who leaves the line is passed over', () =>
   withProcess(async (process) => {
     const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
-    const first = target.ask(request('Hi', { max_tokens: 60, temperature: 1 }))
+    const first = target.ask(request('Hi', { max_tokens: 60, temperature: 1, seed: 4 }))
     const stop = new AbortController()
     const leaving = target.ask(request('Hi'), stop.signal).then(
       () => 'answered',
