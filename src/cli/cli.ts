@@ -38,9 +38,17 @@ export interface Cli {
   settings(): Promise<Settings>
   backend(): Promise<Backend>
   /** Asks the core, in this process or on the server that the flags name. */
-  ask<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, input: z.input<I>): Promise<z.output<O>>
-  askStream<I extends z.ZodType>(operation: Operation<I>, input: z.input<I>): Promise<AsyncIterable<unknown>>
-  /** Aborted by Ctrl-C and by --timeout. */
+  ask<I extends z.ZodType, O extends z.ZodType>(
+    operation: Operation<I, O>,
+    input: z.input<I>,
+    signal?: AbortSignal,
+  ): Promise<z.output<O>>
+  askStream<I extends z.ZodType>(
+    operation: Operation<I>,
+    input: z.input<I>,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<unknown>>
+  /** Aborted by Ctrl-C, by SIGTERM and by --timeout; what is asked without a signal of its own heeds it. */
   signal(): AbortSignal
 }
 
@@ -109,19 +117,29 @@ export async function mayAsk(cli: Cli): Promise<boolean> {
 export async function confirm(cli: Cli, question: string): Promise<void> {
   if (cli.globals().yes) return
   if (!(await mayAsk(cli))) throw new AppError('usage', `${question} Nobody can be asked here: say --yes`)
-  const { default: inquirer } = await import('inquirer')
-  const { answer } = await ended(
-    inquirer.createPromptModule({ output: cli.io.stderr as never })([
-      { type: 'confirm', name: 'answer', message: question, default: false },
-    ]),
-  )
-  if (!answer) throw new AppError('found', 'Nothing was changed')
+  if (!(await askTerminal<boolean>(cli, { type: 'confirm', message: question, default: false })))
+    throw new AppError('found', 'Nothing was changed')
 }
 
-/** Ctrl-C at a question is an interruption like any other. */
-export async function ended<T>(asked: Promise<T>): Promise<T> {
+/** A question of inquirer's (https://github.com/SBoudrias/Inquirer.js), without its name. */
+export interface Question {
+  readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
+  readonly message: string
+  readonly default?: unknown
+  readonly choices?: readonly object[]
+}
+
+/**
+ * Asks on stderr. Ctrl-C is an interruption like any other; a signal ends the question too, and in each case the terminal
+ * is left as it was.
+ */
+export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
+  const { default: inquirer } = await import('inquirer')
+  // The package reads `signal`, its types do not name it.
+  const context = { output: cli.io.stderr, signal: cli.io.signal } as object
   try {
-    return await asked
+    const { answer } = await inquirer.createPromptModule(context)([{ ...question, name: 'answer' } as never])
+    return answer as T
   } catch (reason) {
     if (reason instanceof Error && reason.name === 'ExitPromptError') throw new Interrupted()
     throw reason
