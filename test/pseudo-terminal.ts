@@ -145,3 +145,16 @@ export async function openTerminal(
     },
   }
 }
+
+/** Resolves when the process has ended; one that nobody has asked for its exit code yet has ended too. */
+export async function processGone(pid: number): Promise<void> {
+  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -7,29 +7,23 @@ const defaultLimit = 32 * 1024 * 1024
 /** A pipe that has been silent for so long may never end; its reader is told what is waited for: milliseconds. */
 const silenceMs = 3_000
 
-/**
- * The whole of stdin. Ends early with Ctrl-C, SIGTERM and --timeout, like everything that a command waits for.
- * Throws `too_large` beyond the limit in bytes, and `timeout`.
- */
+/** The whole of stdin, as `streamStdin` reads it. Throws `too_large` beyond the limit in bytes. */
 export async function readStdin(cli: Cli, limit = defaultLimit): Promise<Buffer> {
   const pieces: Buffer[] = []
   let size = 0
-  const stopWaiting = tellWaiting(cli)
-  try {
-    for await (const piece of streamStdin(cli)) {
-      stopWaiting()
-      size += piece.length
-      if (size > limit)
-        throw new AppError('too_large', `The standard input holds more than ${Math.round(limit / 1024 / 1024)} MiB`)
-      pieces.push(piece)
-    }
-  } finally {
-    stopWaiting()
+  for await (const piece of streamStdin(cli)) {
+    size += piece.length
+    if (size > limit)
+      throw new AppError('too_large', `The standard input holds more than ${Math.round(limit / 1024 / 1024)} MiB`)
+    pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
 
-/** The same piece by piece, for what is too large to be held. */
+/**
+ * stdin piece by piece. Ends early with Ctrl-C, SIGTERM and --timeout, like everything that a command waits for.
+ * Throws `timeout`, and `io` where it cannot be read.
+ */
 export async function* streamStdin(cli: Cli): AsyncGenerator<Buffer> {
   const signal = cli.signal()
   const { stdin } = cli.io
@@ -37,27 +31,30 @@ export async function* streamStdin(cli: Cli): AsyncGenerator<Buffer> {
   const leave = () => void stdin.destroy()
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
+  const stopTelling = tellWaiting(cli)
   try {
-    for await (const piece of stdin as Readable & AsyncIterable<Buffer | string>)
+    for await (const piece of stdin as Readable & AsyncIterable<Buffer | string>) {
+      stopTelling()
       yield typeof piece === 'string' ? Buffer.from(piece) : piece
+    }
   } catch (reason) {
     if (!signal.aborted) throw new AppError('io', 'The standard input could not be read', { cause: reason })
   } finally {
+    stopTelling()
     signal.removeEventListener('abort', leave)
   }
   if (!signal.aborted) return
   throw new AppError('timeout', `The standard input did not end within ${cli.globals().timeout}`)
 }
 
-/** At a terminal that shows nothing somebody would wonder what the command is doing. */
+/** Says what is waited for: at a terminal at once, for a pipe when nothing has come for a while. Returns how to stop that. */
 function tellWaiting(cli: Cli): () => void {
-  const waits = cli.io.stdinIsTerminal
-    ? 'aichat: reading what you type; Ctrl-D at the beginning of a line ends it'
-    : 'aichat: waiting for the standard input to end; with < /dev/null nothing is read'
   if (cli.io.stdinIsTerminal) {
-    note(cli, waits)
+    note(cli, 'aichat: reading what is typed; Ctrl-D at the beginning of a line ends it')
     return () => {}
   }
-  const timer = setTimeout(() => note(cli, waits), silenceMs).unref()
+  const timer = setTimeout(() => {
+    note(cli, 'aichat: waiting for the standard input to end; with < /dev/null nothing is waited for')
+  }, silenceMs).unref()
   return () => clearTimeout(timer)
 }

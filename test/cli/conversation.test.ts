@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { callApi } from '../daemon.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { hasPseudoTerminal, openTerminal, type TestTerminal } from '../pseudo-terminal.ts'
+import { hasPseudoTerminal, openTerminal, processGone, type TestTerminal } from '../pseudo-terminal.ts'
 import { completionEvents, openStandIn, type StandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
@@ -140,7 +140,7 @@ test('a terminal that closes ends the conversation and the request', () =>
     const { pid } = terminal
     terminal.hangUp()
     await provider.left
-    await goneBy(pid)
+    await processGone(pid)
   }))
 
 test('Ctrl-Z stops the job with the terminal restored, and fg goes on', () =>
@@ -265,17 +265,5 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   } finally {
     await installation.close()
     await provider.close()
-  }
-}
-
-/** Waits until the process is gone. */
-async function goneBy(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0)
-    } catch {
-      return
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
