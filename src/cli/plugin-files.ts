@@ -1,6 +1,7 @@
 import ky from 'ky'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { lookupFailure } from '../lookup-failure.ts'
 import { type Cli, show } from './cli.ts'
 import { readJsonInput } from './files.ts'
 
@@ -63,6 +64,9 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   } catch (reason) {
     throw reason instanceof AppError
       ? reason
-      : new AppError('unavailable', `${url} cannot be reached`, { cause: reason })
+      : new AppError('unavailable', `${url} cannot be reached`, {
+          details: [lookupFailure(reason)].filter((line) => line !== undefined),
+          cause: reason,
+        })
   }
 }
