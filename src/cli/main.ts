@@ -158,19 +158,19 @@ const chatFlags =
   /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|dry-run))(?:=|$)/
 
 /**
- * Bare text is a prompt after a chat flag, when the first argument holds white space, and after `--`; piped text without
- * any argument is one too. Anything else that is no command is left for the "unknown command" message.
+ * Bare text is a prompt after a chat flag, when the first argument holds white space, and after `--`; so is piped text without
+ * any argument, and `-`, which stands for it. Anything else that is no command is left for the "unknown command" message.
  */
 function withPrompt(argv: readonly string[], program: Command, io: Io): string[] {
   let at = 0
-  while (at < argv.length && argv[at]!.startsWith('-') && argv[at] !== '--' && !chatFlags.test(argv[at]!))
+  while (at < argv.length && /^-./.test(argv[at]!) && argv[at] !== '--' && !chatFlags.test(argv[at]!))
     at += valued.has(argv[at]!) ? 2 : 1
   const word = argv[at]
   const asksForHelp = argv.slice(0, at).some((flag) => /^(?:-h|--help|-V|--version)$/.test(flag))
   const isPrompt =
     word === undefined
       ? io.stdinIsGiven() && !asksForHelp
-      : word === '--' || chatFlags.test(word) || (/\s/.test(word) && !isCommand(program, word))
+      : word === '--' || word === '-' || chatFlags.test(word) || (/\s/.test(word) && !isCommand(program, word))
   return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : [...argv]
 }
 
