@@ -62,7 +62,7 @@ complete -c aichat -n '__aichat_at \'chat\'' -s p -l persona -x -a '(aichat --ti
 complete -c aichat -n '__aichat_at \'chat\'' -s s -l session -x -a '(aichat --timeout 1s __complete sessions 2>/dev/null </dev/null)' -d 'go on with a saved conversation, or begin one of that name'
 complete -c aichat -n '__aichat_at \'chat\'' -l continue -d 'go on with the conversation spoken in last'
 complete -c aichat -n '__aichat_at \'chat\'' -l no-memory -d 'neither look into the memories of the persona nor make new ones'
-complete -c aichat -n '__aichat_at \'chat\'' -s f -l file -r -d 'put a text or image file before the question (repeatable)'
+complete -c aichat -n '__aichat_at \'chat\'' -s f -l file -r -d 'put a text or image file before the question, or stdin with - (repeatable)'
 complete -c aichat -n '__aichat_at \'chat\'' -l prompt -r -d 'the system prompt'
 complete -c aichat -n '__aichat_at \'chat\'' -l temperature -r -d 'how freely the model chooses, from 0 to 2'
 complete -c aichat -n '__aichat_at \'chat\'' -l max-tokens -r -d 'the longest answer, in tokens'

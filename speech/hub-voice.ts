@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
+import { lookupFailure } from '../src/lookup-failure.ts'
 import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */
@@ -79,7 +80,7 @@ async function download(url: string, token: string | undefined, signal?: AbortSi
     throw unreachable('it redirects in circles')
   } catch (reason) {
     signal?.throwIfAborted()
-    throw reason instanceof AppError ? reason : unreachable('it cannot be reached', reason)
+    throw reason instanceof AppError ? reason : unreachable(lookupFailure(reason) ?? 'it cannot be reached', reason)
   } finally {
     deadline.clear()
   }

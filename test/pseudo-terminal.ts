@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { EventEmitter, once } from 'node:events'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aichatCommand } from './command.ts'
 
@@ -52,4 +52,109 @@ export async function converse(
 
 function plain(text: string): string {
   return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
+}
+
+/** A command at a terminal of 80 columns, used as somebody would who sits there. */
+export interface TestTerminal {
+  /** Presses keys. */
+  type(keys: string): void
+  /** Resolves once what was shown since the last such wait matches, without what moves the cursor. */
+  shows(pattern: RegExp): Promise<void>
+  /** Sends a signal to the command alone. */
+  signal(name: NodeJS.Signals): void
+  /** Closes the terminal. */
+  hangUp(): void
+  /** The process of the command. */
+  readonly pid: number
+  /** What the script around the command wrote into a file of this name. */
+  text(name: string): string
+  /** All that was shown so far, as it was sent. */
+  shown(): string
+  /** Resolves when the command has ended. `restored`: the terminal's modes are as they were, and pastes are not marked. */
+  ended(): Promise<{ readonly code: number; readonly restored: boolean }>
+}
+
+export interface TerminalOptions {
+  /** Where the command's streams go instead of the terminal, as a shell writes it. */
+  readonly redirections?: string
+  /** The lines of bash that run the command; `file` names a file for `text`. */
+  readonly script?: (run: string, file: (name: string) => string) => string
+}
+
+/** Starts `aichat` at a terminal of its own, in a folder where no other terminal is open. */
+export async function openTerminal(
+  home: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  { redirections = '', script = (run) => run }: TerminalOptions = {},
+): Promise<TestTerminal> {
+  const file = (name: string) => join(home, `terminal-${name}`)
+  for (const name of ['pid', 'code', 'before', 'after']) rmSync(file(name), { force: true })
+  const command = [...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')
+  const run = `sh -c 'echo $$ > "$0"; exec "$@"' '${file('pid')}' ${command} ${redirections}`
+  writeFileSync(
+    file('run'),
+    [
+      'stty cols 80 rows 24',
+      `stty -g > '${file('before')}'`,
+      script(run, file),
+      `echo $? > '${file('code')}'`,
+      `stty -g > '${file('after')}'`,
+    ].join('\n'),
+  )
+  const child = spawn('script', ['-qec', `bash '${file('run')}'`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, TERM: 'xterm', LC_ALL: 'C.UTF-8', ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const closed = once(child, 'close')
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  closed.finally(() => clearTimeout(timer))
+  child.stdin.on('error', () => {})
+  const told = new EventEmitter()
+  let shown = ''
+  let seen = 0
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text
+    told.emit('shown')
+  })
+  const text = (name: string) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8').trim() : '')
+  return {
+    type: (keys) => void child.stdin.write(keys),
+    async shows(pattern) {
+      while (!pattern.test(plain(shown.slice(seen)))) {
+        const more = once(told, 'shown')
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`The terminal closed without ${pattern}: ${plain(shown)}`)
+        await Promise.race([more, closed])
+      }
+      seen = shown.length
+    },
+    get pid() {
+      return Number(text('pid'))
+    },
+    signal(name) {
+      process.kill(Number(text('pid')), name)
+    },
+    hangUp: () => void child.kill('SIGKILL'),
+    text,
+    shown: () => shown,
+    async ended() {
+      await closed
+      const marked = shown.lastIndexOf('\x1b[?2004h') > shown.lastIndexOf('\x1b[?2004l')
+      return { code: Number(text('code') || Number.NaN), restored: !marked && text('before') === text('after') }
+    },
+  }
+}
+
+/** Resolves when the process has ended; one that nobody has asked for its exit code yet has ended too. */
+export async function processGone(pid: number): Promise<void> {
+  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
 }

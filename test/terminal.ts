@@ -35,7 +35,7 @@ export async function runMain(
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
     stdinIsGiven: () => given !== undefined,
-    readStdin: async () => given ?? Buffer.alloc(0),
+    outliveTerminal: () => {},
   })
   const bytes = Buffer.concat(out)
   return { code, bytes, stdout: bytes.toString('utf8'), stderr: err.join('') }

@@ -129,13 +129,13 @@ export async function showLogins(cli: Cli): Promise<void> {
     token_from: found?.from ?? null,
     logins: logins.map((saved) => ({ ...saved, current: saved.server === current })),
   }
-  await show(cli, status, () =>
+  await show(cli, status, async () =>
     [
       target
         ? `Commands go to ${target.url} (${{ flag: '--server', setting: 'AICHAT_SERVER', login: 'login' }[target.from]}), ` +
           (found ? `with the token from ${found.from}` : 'without a token')
         : `Commands work in this process on ${settings.paths.data}`,
-      table(cli, status.logins, [
+      await table(cli, status.logins, [
         ['SERVER', (row) => row.server],
         ['USER', (row) => row.username],
         ['UNTIL', (row) => dateOf(row.expires_at)],

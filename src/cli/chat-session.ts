@@ -23,6 +23,9 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
   return {}
 }
 
+/** How long a server may take to remove an empty conversation, also after a signal: milliseconds. */
+const removalMs = 2_000
+
 /** A conversation that is saved from its beginning. */
 export interface TerminalSession {
   readonly session: string
@@ -44,7 +47,7 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       if (answers++ === 0) note(cli, `aichat: saved as "${begun.name}"; go on with it later by --continue`)
     },
     async end() {
-      if (answers === 0) await cli.ask(removeSession, { id: begun.id })
+      if (answers === 0) await cli.ask(removeSession, { id: begun.id }, AbortSignal.timeout(removalMs))
     },
   }
 }

@@ -15,7 +15,7 @@ export function addChatCommand(program: Command, cli: Cli): void {
     .option('--no-memory', 'neither look into the memories of the persona nor make new ones')
     .option(
       '-f, --file <path>',
-      'put a text or image file before the question (repeatable)',
+      'put a text or image file before the question, or stdin with - (repeatable)',
       (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--prompt <text>', 'the system prompt')

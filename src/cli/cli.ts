@@ -38,9 +38,17 @@ export interface Cli {
   settings(): Promise<Settings>
   backend(): Promise<Backend>
   /** Asks the core, in this process or on the server that the flags name. */
-  ask<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>, input: z.input<I>): Promise<z.output<O>>
-  askStream<I extends z.ZodType>(operation: Operation<I>, input: z.input<I>): Promise<AsyncIterable<unknown>>
-  /** Aborted by Ctrl-C and by --timeout. */
+  ask<I extends z.ZodType, O extends z.ZodType>(
+    operation: Operation<I, O>,
+    input: z.input<I>,
+    signal?: AbortSignal,
+  ): Promise<z.output<O>>
+  askStream<I extends z.ZodType>(
+    operation: Operation<I>,
+    input: z.input<I>,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<unknown>>
+  /** Aborted by Ctrl-C, by SIGTERM and by --timeout; what is asked without a signal of its own heeds it. */
   signal(): AbortSignal
 }
 
@@ -57,18 +65,20 @@ export interface Backend {
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
 /** Prints a value as --json, rows as --plain, or what `human` makes of it; what others wrote must not steer the terminal. */
-export async function show<T>(cli: Cli, value: T, human: (value: T) => string): Promise<void> {
+export async function show<T>(cli: Cli, value: T, human: (value: T) => string | Promise<string>): Promise<void> {
   if (cli.globals().json) return cli.io.out(`${JSON.stringify(value, null, 2)}\n`)
-  const text = cli.io.stdoutIsTerminal ? keepingLooks(human(value), forTerminal) : human(value)
+  const shown = await human(value)
+  const text = cli.io.stdoutIsTerminal ? keepingLooks(shown, forTerminal) : shown
   if (text !== '') await cli.io.out(text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** Rows under headings, aligned for a reader; tab-separated and bare with --plain. */
-export function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+export async function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
   const cells = rows.map((row) => columns.map(([, text]) => text(row).replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')))
   if (cli.globals().plain) return cells.map((line) => `${line.join('\t')}\n`).join('')
   if (rows.length === 0) return ''
   const all = [columns.map(([heading]) => heading), ...cells]
+  const width = await columnCounter(all.flat())
   const widths = columns.map((_, index) => Math.max(...all.map((line) => width(line[index]!))))
   const [headings = '', ...lines] = all.map((line) =>
     line
@@ -79,16 +89,14 @@ export function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Col
   return [coloured(cli, 'stdout', 'bold', headings), ...lines].map((line) => `${line}\n`).join('')
 }
 
-/** Characters, not bytes; wide scripts count double as terminals draw them. */
-function width(text: string): number {
-  let columns = 0
-  for (const character of text)
-    columns += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(
-      character,
-    )
-      ? 2
-      : 1
-  return columns
+/**
+ * Counts the columns that a terminal gives a text. What counts wide scripts, emoji and combining marks right takes longer
+ * to load (35 ms) than most commands to run, so it is loaded where there are such.
+ */
+async function columnCounter(texts: readonly string[]): Promise<(text: string) => number> {
+  if (!texts.some((text) => /[^\x20-\x7e]/.test(text))) return (text) => text.length
+  const { default: stringWidth } = await import('string-width')
+  return stringWidth
 }
 
 /** A remark beside the result; not with --quiet. */
@@ -109,19 +117,29 @@ export async function mayAsk(cli: Cli): Promise<boolean> {
 export async function confirm(cli: Cli, question: string): Promise<void> {
   if (cli.globals().yes) return
   if (!(await mayAsk(cli))) throw new AppError('usage', `${question} Nobody can be asked here: say --yes`)
-  const { default: inquirer } = await import('inquirer')
-  const { answer } = await ended(
-    inquirer.createPromptModule({ output: cli.io.stderr as never })([
-      { type: 'confirm', name: 'answer', message: question, default: false },
-    ]),
-  )
-  if (!answer) throw new AppError('found', 'Nothing was changed')
+  if (!(await askTerminal<boolean>(cli, { type: 'confirm', message: question, default: false })))
+    throw new AppError('found', 'Nothing was changed')
 }
 
-/** Ctrl-C at a question is an interruption like any other. */
-export async function ended<T>(asked: Promise<T>): Promise<T> {
+/** A question of inquirer's (https://github.com/SBoudrias/Inquirer.js), without its name. */
+export interface Question {
+  readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
+  readonly message: string
+  readonly default?: unknown
+  readonly choices?: readonly object[]
+}
+
+/**
+ * Asks on stderr. Ctrl-C is an interruption like any other; a signal ends the question too, and in each case the terminal
+ * is left as it was.
+ */
+export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
+  const { default: inquirer } = await import('inquirer')
+  // The package reads `signal`, its types do not name it.
+  const context = { output: cli.io.stderr, signal: cli.io.signal } as object
   try {
-    return await asked
+    const { answer } = await inquirer.createPromptModule(context)([{ ...question, name: 'answer' } as never])
+    return answer as T
   } catch (reason) {
     if (reason instanceof Error && reason.name === 'ExitPromptError') throw new Interrupted()
     throw reason

@@ -46,7 +46,7 @@ export function signalExit({ signal }: Io): number {
 
 function explain(thrown: unknown, cli: Cli): AppError {
   if (thrown instanceof UsageError) return usage(thrown)
-  if (cli.signal().aborted)
+  if (cli.signal().aborted && !(thrown instanceof AppError && thrown.code === 'timeout'))
     return new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
   const error = toAppError(thrown)
   const { path } = (thrown ?? {}) as { path?: unknown }

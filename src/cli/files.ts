@@ -2,11 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import type { Io } from './io.ts'
+import type { Cli } from './cli.ts'
+import { readStdin } from './stdin.ts'
 
 /** A file's bytes, or stdin's for `-`. Throws `no_input` with the path and the reason. */
-export async function readInput(io: Io, path: string, limit = 64 * 1024 * 1024): Promise<Buffer> {
-  if (path === '-') return io.readStdin(limit)
+export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024): Promise<Buffer> {
+  if (path === '-') return readStdin(cli, limit)
   try {
     const { size } = await stat(path)
     if (size > limit) throw new AppError('too_large', `${path} is larger than ${Math.round(limit / 1024 / 1024)} MiB`)
@@ -18,8 +19,8 @@ export async function readInput(io: Io, path: string, limit = 64 * 1024 * 1024):
 }
 
 /** A JSON file, or stdin for `-`. */
-export async function readJsonInput(io: Io, path: string, limit?: number): Promise<unknown> {
-  const bytes = await readInput(io, path, limit)
+export async function readJsonInput(cli: Cli, path: string, limit?: number): Promise<unknown> {
+  const bytes = await readInput(cli, path, limit)
   return parseJson(bytes.toString('utf8'), path === '-' ? 'the standard input' : path)
 }
 

@@ -10,7 +10,7 @@ export interface Io {
   readonly stderrIsTerminal: boolean
   /** Columns of the terminal, else what COLUMNS says, else 80. */
   readonly columns: number
-  /** Aborted by Ctrl-C, by SIGTERM, and when the terminal goes. */
+  /** Aborted by Ctrl-C, by SIGTERM, and by SIGHUP where a terminal is in use. */
   readonly signal: AbortSignal
   readonly stdin: Readable
   readonly stderr: Writable
@@ -22,11 +22,9 @@ export interface Io {
   readonly outClosed: boolean
   /** True when stdin is a pipe or a file: something was handed over. A terminal, a null device or nothing is not. */
   stdinIsGiven(): boolean
-  /** The whole of stdin; throws `too_large` beyond the limit in bytes. */
-  readStdin(limit?: number): Promise<Buffer>
+  /** From now on a terminal that goes is a reason to stop only where stdin is that terminal: for a service. */
+  outliveTerminal(): void
 }
-
-const defaultLimit = 32 * 1024 * 1024
 
 /** This process's own streams. */
 export function processIo(): Io {
@@ -34,13 +32,19 @@ export function processIo(): Io {
   // The first Ctrl-C asks the command to stop; the second finds no listener and ends the process as usual.
   process.once('SIGINT', () => controller.abort(interrupted))
   process.once('SIGTERM', () => controller.abort(terminated))
-  process.once('SIGHUP', () => controller.abort(hungUp))
+  // The system tells that the terminal has gone. A command without one, as under nohup, goes on.
+  let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  process.on('SIGHUP', () => {
+    if (!outlives) controller.abort(hungUp)
+  })
   let closed = false
   process.stdout.on('error', (reason: NodeJS.ErrnoException) => {
     if (reason.code !== 'EPIPE') writeError = reason
     closed = true
   })
   process.stderr.on('error', () => {})
+  // A terminal that has gone; who reads stdin hears of it by its end.
+  process.stdin.on('error', () => {})
   let writeError: Error | undefined
   return {
     environment: process.env,
@@ -64,6 +68,9 @@ export function processIo(): Io {
     err(text) {
       process.stderr.write(`${text}\n`)
     },
+    outliveTerminal() {
+      outlives = !process.stdin.isTTY
+    },
     stdinIsGiven() {
       if (process.stdin.isTTY) return false
       try {
@@ -72,17 +79,6 @@ export function processIo(): Io {
       } catch {
         return false
       }
-    },
-    async readStdin(limit = defaultLimit) {
-      const pieces: Buffer[] = []
-      let size = 0
-      for await (const piece of process.stdin as AsyncIterable<Buffer>) {
-        size += piece.length
-        if (size > limit)
-          throw new AppError('too_large', `The standard input holds more than ${Math.round(limit / 1024 / 1024)} MiB`)
-        pieces.push(piece)
-      }
-      return Buffer.concat(pieces)
     },
   }
 }

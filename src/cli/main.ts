@@ -15,6 +15,7 @@ import { addSecretCommands } from './secret.ts'
 import { addServeCommand } from './serve.ts'
 import { addSessionCommands } from './session.ts'
 import { addStatusCommands } from './status.ts'
+import { firstOf } from './stop-signal.ts'
 import { addSpeechCommands } from './tts.ts'
 import { addUserCommands } from './users.ts'
 
@@ -134,27 +135,19 @@ function openSession(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       backend ??= import('./backend.ts').then(({ openBackend }) => openBackend(cli))
       return backend
     },
-    async ask(operation, input) {
-      return (await cli.backend()).ask(operation, input, cli.signal())
+    async ask(operation, input, signal = cli.signal()) {
+      return (await cli.backend()).ask(operation, input, signal)
     },
-    async askStream(operation, input) {
-      return (await cli.backend()).askStream(operation as Operation, input, cli.signal())
+    async askStream(operation, input, signal = cli.signal()) {
+      return (await cli.backend()).askStream(operation as Operation, input, signal)
     },
     signal() {
       const { timeout } = globals()
-      signal ??= timeout ? limited(io.signal, parseDuration(timeout)) : io.signal
+      signal ??= timeout ? firstOf([io.signal], parseDuration(timeout)).signal : io.signal
       return signal
     },
   }
   return { cli, close: async () => (await backend?.catch(() => undefined))?.close() }
-}
-
-/** Aborted with the signal or after the time. AbortSignal.any forgets its parts when memory is collected (Node 20). */
-function limited(signal: AbortSignal, ms: number): AbortSignal {
-  const controller = new AbortController()
-  setTimeout(() => controller.abort(), ms).unref()
-  signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
-  return controller.signal
 }
 
 type Backend = Awaited<ReturnType<Cli['backend']>>
@@ -165,19 +158,19 @@ const chatFlags =
   /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|dry-run))(?:=|$)/
 
 /**
- * Bare text is a prompt after a chat flag, when the first argument holds white space, and after `--`; piped text without
- * any argument is one too. Anything else that is no command is left for the "unknown command" message.
+ * Bare text is a prompt after a chat flag, when the first argument holds white space, and after `--`; so is piped text without
+ * any argument, and `-`, which stands for it. Anything else that is no command is left for the "unknown command" message.
  */
 function withPrompt(argv: readonly string[], program: Command, io: Io): string[] {
   let at = 0
-  while (at < argv.length && argv[at]!.startsWith('-') && argv[at] !== '--' && !chatFlags.test(argv[at]!))
+  while (at < argv.length && /^-./.test(argv[at]!) && argv[at] !== '--' && !chatFlags.test(argv[at]!))
     at += valued.has(argv[at]!) ? 2 : 1
   const word = argv[at]
   const asksForHelp = argv.slice(0, at).some((flag) => /^(?:-h|--help|-V|--version)$/.test(flag))
   const isPrompt =
     word === undefined
       ? io.stdinIsGiven() && !asksForHelp
-      : word === '--' || chatFlags.test(word) || (/\s/.test(word) && !isCommand(program, word))
+      : word === '--' || word === '-' || chatFlags.test(word) || (/\s/.test(word) && !isCommand(program, word))
   return isPrompt ? [...argv.slice(0, at), 'chat', ...argv.slice(at)] : [...argv]
 }
 

@@ -54,7 +54,7 @@ async function refresh(cli: Cli, input: z.input<typeof refreshModels.input>): Pr
   return rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
 }
 
-function tableOf(cli: Cli, rows: readonly Row[]): string {
+function tableOf(cli: Cli, rows: readonly Row[]): Promise<string> {
   return table(cli, rows, [
     ['PLUGIN', (row) => row.plugin],
     ['BEFORE', (row) => String(row.before)],

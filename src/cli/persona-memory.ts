@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../errors.ts'
-import { type Cli, confirm, ended, mayAsk, note, parseCount, parseNumber, show, table } from './cli.ts'
+import { askTerminal, type Cli, confirm, mayAsk, note, parseCount, parseNumber, show, table } from './cli.ts'
+import { readStdin } from './stdin.ts'
 
 /** `aichat persona memory …`: what a persona remembers of you. */
 export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
@@ -110,7 +111,7 @@ async function contentOf(cli: Cli, text: string): Promise<string> {
   if (text !== '-' && text !== '') return text
   if (text === '' && !cli.io.stdinIsGiven())
     throw new AppError('usage', 'There is nothing to remember: give a text, or - to read stdin')
-  return (await cli.io.readStdin()).toString('utf8').trim()
+  return (await readStdin(cli)).toString('utf8').trim()
 }
 
 /** On a terminal one ticks what goes; undefined stands for everything. */
@@ -118,17 +119,12 @@ async function chosenCategories(cli: Cli, id: string): Promise<string[] | undefi
   if (cli.globals().yes || !(await mayAsk(cli))) return undefined
   const { categories } = await cli.ask((await operations()).listCategories, { id })
   if (categories.length < 2) return undefined
-  const { default: inquirer } = await import('inquirer')
   const choices = categories.map(({ category, count }) => ({
     name: `${category || '(no category)'}: ${count}`,
     value: category,
     checked: true,
   }))
-  const { chosen } = await ended(
-    inquirer.createPromptModule({ output: cli.io.stderr as never })<{ chosen: string[] }>([
-      { type: 'checkbox', name: 'chosen', message: 'Which categories go?', choices },
-    ]),
-  )
+  const chosen = await askTerminal<string[]>(cli, { type: 'checkbox', message: 'Which categories go?', choices })
   if (chosen.length === 0) throw new AppError('found', 'Nothing was changed')
   return chosen.length === categories.length ? undefined : chosen
 }

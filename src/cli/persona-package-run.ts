@@ -9,6 +9,7 @@ import { sniff } from '../personas/dna/package-file.ts'
 import { type Cli, note, show } from './cli.ts'
 import { askPassphrase } from './persona-verify-run.ts'
 import { openProgress } from './progress.ts'
+import { streamStdin } from './stdin.ts'
 
 export interface ExportOptions {
   readonly output?: string
@@ -61,9 +62,7 @@ export async function exportToFile(cli: Cli, id: string, options: ExportOptions)
 export async function importFile(cli: Cli, file: string, options: ImportOptions): Promise<void> {
   const mode = oneOf('--mode', options.mode, ['create', 'merge', 'replace'] as const)
   const { body, size } =
-    file === '-'
-      ? { body: cli.io.stdin as AsyncIterable<Uint8Array>, size: Number.NaN }
-      : await openInput(cli, file, options)
+    file === '-' ? { body: streamStdin(cli), size: Number.NaN } : await openInput(cli, file, options)
   const imported = await cli.ask(importPersona, {
     package: watched(cli, body, size, 'read'),
     mode,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { parseJson } from '../json.ts'
 import { type Cli, note, parseCount, show, table } from './cli.ts'
+import { readStdin } from './stdin.ts'
 
 /** `aichat persona state|adapt|undo`: what a persona has learned, and taking it back. */
 export function addPersonaStateCommands(persona: Command, cli: Cli): void {
@@ -33,7 +34,7 @@ export function addPersonaStateCommands(persona: Command, cli: Cli): void {
     .requiredOption('--changes <json>', '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin')
     .option('--key <key>', 'the same key twice is one record')
     .action(async (id: string, options: { type: string; trigger: string; changes: string; key?: string }) => {
-      const text = options.changes === '-' ? (await cli.io.readStdin()).toString('utf8') : options.changes
+      const text = options.changes === '-' ? (await readStdin(cli)).toString('utf8') : options.changes
       const adapted = await cli.ask((await operations()).adaptPersona, {
         id,
         adaptation_type: options.type,

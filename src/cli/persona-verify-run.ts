@@ -7,6 +7,7 @@ import { openPackage, sniff } from '../personas/dna/package-file.ts'
 import { refused, type Verdict, verifySource } from '../personas/dna/package-verify.ts'
 import { type Cli, mayAsk, show } from './cli.ts'
 import { openProgress } from './progress.ts'
+import { streamStdin } from './stdin.ts'
 
 /**
  * Says whether a package is what was exported: of a file and of stdin in this process, without the database; of a stored
@@ -25,7 +26,7 @@ async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Pr
   const folder = mkdtempSync(join(tmpdir(), 'aichat-verify-'))
   try {
     const path = source === '-' ? join(folder, 'stdin') : source
-    if (source === '-') await pipeline(cli.io.stdin, createWriteStream(path, { mode: 0o600 }))
+    if (source === '-') await pipeline(streamStdin(cli), createWriteStream(path, { mode: 0o600 }))
     return await judgeFile(cli, path, join(folder, 'plain'), passphraseFromStdin)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 import ky from 'ky'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { lookupFailure } from '../lookup-failure.ts'
 import { type Cli, show } from './cli.ts'
 import { readJsonInput } from './files.ts'
 
@@ -11,7 +12,7 @@ const limit = 256 * 1024
 export async function readPlugin(cli: Cli, source: string): Promise<Record<string, unknown>> {
   const document = /^https?:\/\//i.test(source)
     ? await fetchJson(source, cli.signal())
-    : await readJsonInput(cli.io, source, limit)
+    : await readJsonInput(cli, source, limit)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new AppError('invalid', 'A plugin is a JSON object')
   return document as Record<string, unknown>
@@ -24,7 +25,7 @@ export async function validateFiles(cli: Cli, files: readonly string[]): Promise
   const results: { file: string; valid: boolean; errors: readonly string[] }[] = []
   for (const file of files) {
     try {
-      app.plugins.validate(await readJsonInput(cli.io, file, limit))
+      app.plugins.validate(await readJsonInput(cli, file, limit))
       results.push({ file, valid: true, errors: [] })
     } catch (reason) {
       const error = toAppError(reason)
@@ -63,6 +64,9 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   } catch (reason) {
     throw reason instanceof AppError
       ? reason
-      : new AppError('unavailable', `${url} cannot be reached`, { cause: reason })
+      : new AppError('unavailable', `${url} cannot be reached`, {
+          details: [lookupFailure(reason)].filter((line) => line !== undefined),
+          cause: reason,
+        })
   }
 }

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { createEventReader } from '../chat/sse.ts'
 import { AppError, failureOfStatus, isFailureCode } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { lookupFailure } from '../lookup-failure.ts'
 import { Download, type Operation } from '../operations/operation.ts'
 import { hostRange } from '../plugins/host-range.ts'
 import { version } from '../version.ts'
@@ -71,8 +72,11 @@ export function openRemote({ server, token, insecure }: RemoteOptions): Backend 
       })
     } catch (reason) {
       if (signal?.aborted) throw reason
-      throw new AppError('unavailable', `No aichat answers at ${server}`, {
-        details: ['Start one there: aichat serve', 'or work without it: --local'],
+      const lookup = lookupFailure(reason)
+      throw new AppError('unavailable', `No aichat answers at ${server}${lookup ? `: ${lookup}` : ''}`, {
+        details: lookup
+          ? ['To work without a server: --local']
+          : ['Start one there: aichat serve', 'or work without it: --local'],
         cause: reason,
       })
     }

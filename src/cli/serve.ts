@@ -24,6 +24,7 @@ export function addServeCommand(program: Command, cli: Cli): void {
       const { serve } = await import('../server/serve.ts')
       // A service that finishes what is in flight has done what the signal asked: exit 0.
       cli.endsWithSignal = true
+      cli.io.outliveTerminal()
       await serve(cli.io, await cli.settings(), names, options)
     })
 }

@@ -6,6 +6,7 @@ import { type Cli, note, show, table } from './cli.ts'
 import { readInput, writeOutput } from './files.ts'
 import { openPlayer } from './player.ts'
 import { openProgress } from './progress.ts'
+import { readStdin } from './stdin.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 
 /** The flags that say where audio goes. */
@@ -64,7 +65,7 @@ export async function runDesign(cli: Cli, words: string, options: DesignOptions)
 export async function runClone(cli: Cli, words: string, options: CloneOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
-  const clip = await readInput(cli.io, options.ref, 24 * 1024 * 1024)
+  const clip = await readInput(cli, options.ref, 24 * 1024 * 1024)
   const request = {
     ...common(input, options, live(cli, input, options)),
     reference_audio: clip.toString('base64'),
@@ -136,8 +137,8 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
 async function readText(cli: Cli, words: string, { input }: TextOptions): Promise<string> {
   if (words !== '' && input !== undefined) throw new AppError('usage', 'Give the text or a file with -i, not both')
   if (words !== '') return words
-  if (input !== undefined) return (await readInput(cli.io, input, textLimit)).toString('utf8')
-  if (cli.io.stdinIsGiven()) return (await cli.io.readStdin(textLimit)).toString('utf8')
+  if (input !== undefined) return (await readInput(cli, input, textLimit)).toString('utf8')
+  if (cli.io.stdinIsGiven()) return (await readStdin(cli, textLimit)).toString('utf8')
   throw new AppError('usage', 'There is nothing to speak: give a text, name a file with -i, or pipe one in')
 }
 

@@ -2,6 +2,7 @@ import { type LookupOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
+import { lookupFailure } from '../lookup-failure.ts'
 import { addressRange, hostRange } from '../plugins/host-range.ts'
 import type { Send } from '../plugins/send.ts'
 import { openReply } from './reply.ts'
@@ -113,7 +114,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   function judgedLookup(hostname: string, options: LookupOptions, done: Parameters<LookupFunction>[2]): void {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       try {
-        if (error) throw error
+        if (error) throw explained(error)
         for (const { address } of addresses) refuse(addressRange(address), hostname)
         if (options.all) done(null, addresses)
         else done(null, addresses[0]!.address, addresses[0]!.family)
@@ -122,6 +123,12 @@ export function openOutbound(options: OutboundOptions): Outbound {
       }
     })
   }
+}
+
+/** The same failure in words that a user can act on. */
+function explained(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const words = lookupFailure(error)
+  return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
 }
 
 function readAddress(address: string): Place {

@@ -17,11 +17,23 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
+/** A server that wants to listen. */
+export interface Place {
+  /** Which one it is, as `serve` calls it. */
+  readonly name: string
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  /** The flag that gives it another port. */
+  readonly portFlag: string
+}
+
 /**
- * Listens on exactly this host and port (0: a free one). Throws `unavailable` when the port is taken, saying by whom
- * when that is an aichat.
+ * Listens on exactly this host and port. Throws `unavailable` when the port is taken, saying by whom when that is an
+ * aichat.
  */
-export async function openServer(handler: NodeHandler, host: string, port: number): Promise<Listening> {
+export async function openServer(handler: NodeHandler, place: Place): Promise<Listening> {
+  const { host, port } = place
   const listener = await listen(() => {}, {
     // listhen's own defaults pick another port when this one is taken, print a banner to stdout, and end the process on a
     // signal without waiting for answers in flight.
@@ -37,7 +49,7 @@ export async function openServer(handler: NodeHandler, host: string, port: numbe
     isTest: false,
     autoClose: false,
   }).catch(async (reason: Error) => {
-    throw await explain(reason, host, port)
+    throw await explain(reason, place)
   })
   const server = listener.server as Server
   // Its shutdown helper keeps a listener of its own that throws when a request's body was cancelled: only ours stays.
@@ -70,7 +82,7 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   clearTimeout(timer)
 }
 
-async function explain(reason: Error, host: string, port: number): Promise<AppError> {
+async function explain(reason: Error, { name, host, port, portFlag }: Place): Promise<AppError> {
   const code = reason.name === 'GetPortError' ? await refusal(host, port) : (reason as NodeJS.ErrnoException).code
   if (code === 'EACCES')
     return new AppError('unavailable', `The port ${port} needs more rights than this user has`, { cause: reason })
@@ -78,12 +90,17 @@ async function explain(reason: Error, host: string, port: number): Promise<AppEr
     return new AppError('unavailable', `This machine has no address ${host}`, { cause: reason })
   if (code !== 'EADDRINUSE') return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
   const who = await whoServes(host, port)
-  return new AppError('unavailable', `The port ${port} is taken${who ? `: ${who} serves there already` : ''}`, {
-    details: who
-      ? ['Use it with --server, or stop it first']
-      : [`Choose another with --port; ss -ltnp 'sport = :${port}' shows who has it`],
-    cause: reason,
-  })
+  return new AppError(
+    'unavailable',
+    `The port ${port} is taken, so ${name} cannot start${who ? `: ${who} serves there already` : ''}`,
+    {
+      details: [
+        who ? 'Use it with --server, or stop it first' : `ss -ltnp 'sport = :${port}' shows who has it`,
+        `or choose another port: ${portFlag}`,
+      ],
+      cause: reason,
+    },
+  )
 }
 
 /** listhen says only that it found no port; the system's own word is had by asking once more. */
@@ -99,13 +116,15 @@ async function refusal(host: string, port: number): Promise<string | undefined> 
   }
 }
 
-/** Our own daemon on a port that we wanted, asked by name. */
+/** Our own daemon or speech server on a port that we wanted, asked by name. */
 async function whoServes(host: string, port: number): Promise<string | undefined> {
   try {
     const target = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
     const response = await fetch(`http://${target}:${port}/`, { signal: AbortSignal.timeout(1000), redirect: 'manual' })
     const body: unknown = await response.json()
-    return (body as { name?: unknown }).name === 'aichat-toolkit' ? 'aichat' : undefined
+    const { name, server } = body as { name?: unknown; server?: unknown }
+    if (name !== 'aichat-toolkit') return undefined
+    return typeof server === 'string' ? `the ${server} of an aichat` : 'aichat'
   } catch {
     return undefined
   }

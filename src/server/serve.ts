@@ -48,10 +48,11 @@ export async function serve(
   try {
     if (options.pull) await pullWeights(app, log, plan, around.signal)
     const identity = api && (await openIdentity(app, around))
-    for (const { name, host, port } of plan) {
+    for (const place of plan) {
+      const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
-      const server = await openServer(await handlerOf(parts, service, identity?.identify), host, port)
+      const server = await openServer(await handlerOf(parts, service, identity?.identify), place)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
@@ -85,6 +86,7 @@ interface Planned {
   readonly name: 'api' | ServerId
   readonly host: string
   readonly port: number
+  readonly portFlag: string
 }
 
 /** Which servers, where. Throws `usage` for a name or flag that fits none of them. */
@@ -98,7 +100,12 @@ function planServers(settings: Settings, asked: readonly string[], options: Serv
   refuseIdle(names, options)
   // A speech server on its own binds every address, as specified; beside the API it goes where the API goes.
   const host = options.host ?? (names.includes('api') ? settings.listen.host : '0.0.0.0')
-  return names.map((name) => ({ name, host, port: portFor(settings, names, name, options) }))
+  return names.map((name) => ({
+    name,
+    host,
+    port: portFor(settings, names, name, options),
+    portFlag: name === 'api' || names.length === 1 ? '--port' : `--${name}-port`,
+  }))
 }
 
 /** A flag that none of the servers takes would be silently without effect. */

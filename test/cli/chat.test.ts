@@ -58,6 +58,35 @@ test('attaches text and image files', () =>
     assert.equal(message.content[2], { type: 'text', text: 'What is this?' })
   }))
 
+test('- stands for what is piped in, as the text or as one of the files', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const note = join(home.folder, 'note.txt')
+    writeFileSync(note, 'buy milk')
+    const sent = async (words: readonly string[], input: string | Uint8Array) => {
+      const { code, stderr } = await home.aichat(words, { input })
+      assert.is(code, 0, stderr)
+      return JSON.parse(stand.received.at(-1)!.body).messages.at(-1).content
+    }
+    assert.is(await sent(['chat', '-'], 'hello\n'), 'hello')
+    assert.is(await sent(['-'], 'hello\n'), 'hello')
+    const texts = (parts: readonly { text: string }[]) => parts.map(({ text }) => text)
+    assert.equal(texts(await sent(['chat', '-f', '-', 'What is this?'], 'eggs')), [
+      'the standard input:\n\neggs',
+      'What is this?',
+    ])
+    assert.equal(texts(await sent(['chat', '-f', note, '-f', '-'], 'eggs')), [
+      `${note}:\n\nbuy milk`,
+      'the standard input:\n\neggs',
+    ])
+    assert.equal(texts(await sent(['-f', note, '-'], 'eggs')), [`${note}:\n\nbuy milk`, 'eggs'])
+    const [picture] = await sent(['chat', '-f', '-', 'x'], Buffer.from('89504e470d0a1a0a', 'hex'))
+    assert.is(picture.image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
+    const twice = await home.aichat(['chat', '-f', '-', '-'], { input: 'eggs' })
+    assert.is(twice.code, 64)
+    assert.match(twice.stderr, /read only once/)
+    assert.is((await home.aichat(['chat', '-'])).code, 64, 'nothing was piped in')
+  }))
+
 test('refuses a file that is neither text nor an image, and one that is not there', () =>
   withProvider(provider, async ({ home }) => {
     const binary = join(home.folder, 'x.bin')

@@ -216,7 +216,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
     stdinIsGiven: () => false,
-    readStdin: async () => Buffer.alloc(0),
+    outliveTerminal: () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }
 }

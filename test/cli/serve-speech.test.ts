@@ -57,16 +57,31 @@ test('flags that fit no server named are usage errors', async () => {
   }
 })
 
-test('a taken port is named and ends the command with 69', async () => {
+test('a taken port ends the command with 69, and says which server wanted it, who has it, and which flag helps', async () => {
   const other = createServer((_, response) => response.end('hello'))
   other.listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  const { code, stderr } = await home.aichat(['serve', 'voxb-tts', '--host', '127.0.0.1', '--port', String(port)])
+  const local = ['--host', '127.0.0.1', '--port']
+  const strange = await home.aichat(['serve', 'voxb-tts', ...local, String(port)])
+  assert.is(strange.code, 69)
+  assert.match(strange.stderr, `The port ${port} is taken, so voxb-tts cannot start\n`)
+  assert.match(strange.stderr, `or choose another port: --port\n`)
   other.closeAllConnections()
   other.close()
-  assert.is(code, 69)
-  assert.match(stderr, new RegExp(String(port)))
+  await withServe(['voxa-tts', ...local, '0'], 1, async (urls) => {
+    const taken = new URL(urls.get('voxa-tts')!).port
+    const flags = ['--voxa-tts-port', taken, '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
+    const second = await home.aichat(['serve', ...local, '0', ...flags])
+    assert.is(second.code, 69)
+    assert.match(
+      second.stderr,
+      `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat serves there`,
+    )
+    assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
+    const api = await home.aichat(['serve', 'api', ...local, taken])
+    assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat serves there already`)
+  })
 })
 
 /** Runs `aichat serve`, waits until so many servers listen, and ends it. */
