@@ -80,6 +80,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     keys,
     keyNames: settings.pluginKeyNames,
     allowPrivate: settings.pluginAllowPrivate,
+    keyHosts: settings.pluginKeyHosts,
   })
   const now = () => performance.now()
   const circuits = createCircuits(now)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hostRange } from './host-range.ts'
-import { isKeyName, isOwnVariable, whyKeyMayNotGoTo } from './key-rules.ts'
+import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
 import {
   checkHeader,
   checkHeaders,
@@ -173,8 +173,8 @@ export interface ManifestRules {
   readonly keyNames: readonly string[]
   /** Whether endpoints may lie on private addresses and this machine. */
   readonly allowPrivate: boolean
-  /** Key names that belong to one host: sent there and to this machine only. */
-  readonly pinned: ReadonlyMap<string, string>
+  /** Key names that belong to hosts: sent to these only. */
+  readonly pinned: KeyHosts
 }
 
 /**
@@ -216,8 +216,8 @@ function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   return problems
 }
 
-/** Every address of a plugin to which its key is sent. */
-function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
+/** Every address of a plugin to which its key is sent, with its path in the document. */
+export function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
   const found: [string, unknown][] = [
     ['endpoint', manifest.endpoint],
     ['models_source.url', manifest.models_source?.url],
