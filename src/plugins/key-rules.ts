@@ -1,4 +1,5 @@
 import { hostRange } from './host-range.ts'
+import { looksLikeKey } from './key-shapes.ts'
 
 /** The hosts that a key may go to by its variable's name, as `URL.host` writes them: the first is its provider's. */
 export type KeyHosts = ReadonlyMap<string, readonly string[]>
@@ -58,13 +59,5 @@ export function isOwnVariable(name: string): boolean {
     /^(?:PATH|HOME|USER|SHELL|PWD|HF_TOKEN|HF_ENDPOINT|DATABASE_URL|CREDENTIALS_DIRECTORY|CORS_ORIGIN|TRUST_PROXY|PUBLIC_HOSTS|PLUGIN_KEY_ENVS|PLUGIN_KEY_HOSTS|PLUGIN_ALLOW_PRIVATE|OLLAMA_HOST|SINGLE_USER_MODE|ALLOW_REGISTRATION)(?:_FILE)?$/.test(
       name,
     )
-  )
-}
-
-/** Shaped as the keys of the known providers are: a known beginning or a long run of random-looking characters. */
-export function looksLikeKey(value: string): boolean {
-  return (
-    /\b(?:sk-|sk_|gsk_|ghp_|github_pat_|AIza|xox[abp]-|hf_|Bearer\s+\S{16})/.test(value) ||
-    /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9_-]{32,}$/.test(value)
   )
 }

@@ -85,7 +85,7 @@ test('a pinned key goes to its own host alone, however that is written', () => {
   assert.equal(problems({ auth, endpoint: 'https://api.openai.com:443/v1' }), [])
   const alternatives = { header: 'Authorization', key_env: 'MY_KEY', key_env_alternatives: ['OPENAI_API_KEY', 'PATH'] }
   assert.equal(problems({ auth: alternatives }), [
-    'auth.key_env_alternatives.1: PATH is a variable of aichat or of the machine and never a key',
+    'auth.key_env_alternatives.1: names a variable of aichat or of the machine, which is never a key',
     'endpoint: OPENAI_API_KEY is only sent to api.openai.com; if api.example.com may have it too, add OPENAI_API_KEY=api.example.com to PLUGIN_KEY_HOSTS (plugins.key_hosts; a daemon reads it at its start), else name another variable',
   ])
 })
@@ -174,7 +174,7 @@ test('every problem is told at once, each with its path and what may stand there
   })
   assert.equal([...found].sort(), [
     'auth.header: the header Host cannot carry a key',
-    'auth.key_env: JWT_SECRET is a variable of aichat or of the machine and never a key',
+    'auth.key_env: names a variable of aichat or of the machine, which is never a key',
     'endpoint: points at a link-local, metadata, multicast or reserved address',
     'fallback.1: must be the id of a plugin, or an object with plugin and model',
     'headers.Proxy-Authorization: is not a header that can be set',

@@ -247,15 +247,9 @@ async function people(environment: Record<string, string> = {}) {
   const user = await logins.register({ username: 'ada', password }, undefined).catch(() => undefined)
   const other = await users.create({ username: 'bob', password, role: 'user' })
   // In single-user mode nobody else can log in; a token from before it was switched on is made by hand.
-  const signer = createTokens(
-    () => [secret],
-    Date.now,
-  )
+  const signer = createTokens(() => [secret], Date.now)
   const claims = signer.verify(user!.token) as Exclude<ReturnType<typeof signer.verify>, string>
-  const foreign = createTokens(
-    () => [secret.toLowerCase()],
-    Date.now,
-  )
+  const foreign = createTokens(() => [secret.toLowerCase()], Date.now)
   const tokens = {
     none: undefined,
     expired: await signer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 1 }),
