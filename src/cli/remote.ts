@@ -56,7 +56,10 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
     const { path, query, body, headers } = requestOf(operation, input)
-    if (readable && isLocalName(hostname)) await (dialled ??= requireThisMachine())
+    if (readable && isLocalName(hostname)) {
+      dialled ??= requireThisMachine()
+      await dialled
+    }
     let response: KyResponse
     try {
       response = await ky(`${server}${path}${query}`, {
