@@ -81,6 +81,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     keyNames: settings.pluginKeyNames,
     allowPrivate: settings.pluginAllowPrivate,
     keyHosts: settings.pluginKeyHosts,
+    limit: settings.pluginLimit,
   })
   const now = () => performance.now()
   const circuits = createCircuits(now)

@@ -28,6 +28,8 @@ export interface Settings {
   readonly pluginAllowPrivate: boolean
   /** Where else the operator lets a key go, beside its provider's host: by the name of its variable. */
   readonly pluginKeyHosts: KeyHosts
+  /** The most plugins in all. */
+  readonly pluginLimit: number
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -108,6 +110,11 @@ export const settingNames = {
     fallback: '',
     what: "addresses that a key may go to beside its provider's, such as OPENAI_API_KEY=127.0.0.1:8080, comma-separated",
   },
+  'plugins.limit': {
+    variable: 'PLUGIN_LIMIT',
+    fallback: '500',
+    what: 'the most plugins in all, bundled ones included',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -151,6 +158,7 @@ export function readSettings(
     pluginKeyNames: list(value('plugins.key_names')),
     pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
+    pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -270,6 +278,13 @@ function port(text: string, name: SettingName, problems: string[]): number {
   if (Number.isInteger(value) && value >= 0 && value <= 65535) return value
   problems.push(`${label(name)} must be a port from 0 to 65535, not "${text}"`)
   return 0
+}
+
+function count(text: string, name: SettingName, problems: string[]): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  problems.push(`${label(name)} must be a whole number, 1 or more, not "${text}"`)
+  return 1
 }
 
 function lifetime(text: string, problems: string[]): number {

@@ -63,6 +63,8 @@ export interface HostParts {
   readonly allowPrivate: boolean
   /** Where else the operator lets keys go, beside their providers' hosts. */
   readonly keyHosts: KeyHosts
+  /** The most plugins in all, bundled ones included. */
+  readonly limit: number
 }
 
 interface Entry {
@@ -85,7 +87,7 @@ interface Loaded {
 const freshMs = 5
 
 /** The plugins of this installation. What another process changes is seen a few milliseconds later. */
-export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts }: HostParts): PluginHost {
+export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts, limit }: HostParts): PluginHost {
   let loaded: Loaded | undefined
   let checkedAt = 0
   const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
@@ -205,8 +207,13 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
   }
 
   function put(manifest: PluginManifest): void {
-    const { bundled, hidden, entries, active } = current()
+    const { bundled, hidden, entries, active, broken } = current()
     const before = entries.get(manifest.id)
+    const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
+    if (!kept.has(manifest.id) && kept.size >= limit)
+      throw new AppError('invalid', `There are ${limit} plugins, which is the most there may be`, {
+        details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
+      })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) store.remove(manifest.id)
     else {
       store.write(manifest.id, manifest)
