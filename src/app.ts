@@ -80,6 +80,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     keys,
     keyNames: settings.pluginKeyNames,
     allowPrivate: settings.pluginAllowPrivate,
+    keyHosts: settings.pluginKeyHosts,
+    limit: settings.pluginLimit,
   })
   const now = () => performance.now()
   const circuits = createCircuits(now)

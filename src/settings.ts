@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { parseLifetime } from './accounts/lifetime.ts'
 import { AppError } from './errors.ts'
+import { type KeyHosts, parseKeyHosts } from './plugins/key-rules.ts'
 
 /**
  * Everything that can be set from outside, read once at start. This file is the only reader of `process.env`.
@@ -25,6 +26,10 @@ export interface Settings {
   readonly defaultAdmin: { readonly username: string; readonly email: string }
   readonly pluginKeyNames: readonly string[]
   readonly pluginAllowPrivate: boolean
+  /** Where else the operator lets a key go, beside its provider's host: by the name of its variable. */
+  readonly pluginKeyHosts: KeyHosts
+  /** The most plugins in all. */
+  readonly pluginLimit: number
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -100,6 +105,16 @@ export const settingNames = {
     fallback: 'true',
     what: 'plugins may point at private addresses',
   },
+  'plugins.key_hosts': {
+    variable: 'PLUGIN_KEY_HOSTS',
+    fallback: '',
+    what: "addresses that a key may go to beside its provider's, such as OPENAI_API_KEY=127.0.0.1:8080, comma-separated",
+  },
+  'plugins.limit': {
+    variable: 'PLUGIN_LIMIT',
+    fallback: '500',
+    what: 'the most plugins in all, bundled ones included',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -142,6 +157,8 @@ export function readSettings(
     defaultAdmin: { username: value('accounts.admin_username'), email: value('accounts.admin_email') },
     pluginKeyNames: list(value('plugins.key_names')),
     pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
+    pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
+    pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -263,6 +280,13 @@ function port(text: string, name: SettingName, problems: string[]): number {
   return 0
 }
 
+function count(text: string, name: SettingName, problems: string[]): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  problems.push(`${label(name)} must be a whole number, 1 or more, not "${text}"`)
+  return 1
+}
+
 function lifetime(text: string, problems: string[]): number {
   const seconds = parseLifetime(text)
   if (seconds === undefined)
@@ -274,6 +298,15 @@ function level(text: string, problems: string[]): LogLevel {
   if (text === 'error' || text === 'warn' || text === 'info' || text === 'debug') return text
   problems.push(`${label('log.level')} must be error, warn, info or debug, not "${text}"`)
   return 'info'
+}
+
+function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {
+  const { hosts, wrong } = parseKeyHosts(entries)
+  for (const number of wrong)
+    problems.push(
+      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is none`,
+    )
+  return hosts
 }
 
 /** `OLLAMA_HOST` is written with or without a scheme; 0.0.0.0 is where a server listens, not where it is reached. */

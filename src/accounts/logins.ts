@@ -104,6 +104,8 @@ export function createLogins(parts: LoginParts): Logins {
       if (typeof claims === 'string') return claims
       const live = store.session(claims.sid)
       if (!live || live.user_id !== claims.sub || live.token_version !== claims.ver) return 'invalid'
+      // The login's own end, whatever lifetime was set when it began: a token that says it lasts longer is not ours.
+      if (claims.exp * 1000 > live.expires_at) return 'invalid'
       if (live.expires_at <= clock()) return 'expired'
       const caller = { id: live.user_id, username: live.username, role: live.role }
       return { caller, session: claims.sid, expiresAt: live.expires_at }

@@ -40,13 +40,16 @@ export function passwordProblems(password: string): readonly string[] {
  * Hashing and comparing with bcrypt. Only as many run at once as leave a core free; the others wait in line, so that a
  * flood of logins takes neither the processor nor the thread pool from everything else.
  */
-export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)): Passwords {
+export function createPasswords(
+  parallel = Math.max(1, availableParallelism() - 1),
+  library: () => Promise<Library> = bcrypt,
+): Passwords {
   const line = createLine(parallel)
   return {
-    hash: (password) => line(async () => (await bcrypt()).hash(password, cost)),
+    hash: (password) => line(async () => (await library()).hash(password, cost)),
     matches: (password, hash) =>
       line(async () => {
-        const same = await (await bcrypt()).compare(password, hash ?? nobody)
+        const same = await (await library()).compare(password, hash ?? nobody)
         return same && hash !== undefined && Buffer.byteLength(password) <= longestPassword
       }),
     isWeakHash: (hash) => Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1] ?? 0) < cost,
@@ -63,8 +66,10 @@ export function randomPassword(): string {
   }
 }
 
+type Library = Pick<typeof import('bcrypt'), 'hash' | 'compare'>
+
 /** The native library, loaded at the first hash: most commands need none. */
-async function bcrypt(): Promise<typeof import('bcrypt')> {
+async function bcrypt(): Promise<Library> {
   return (await import('bcrypt')).default
 }
 

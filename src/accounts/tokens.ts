@@ -10,7 +10,7 @@ export interface Tokens {
   /** Throws a `configuration` AppError when there is no secret that may be used. */
   check(): void
   sign(claims: Claims): Promise<string>
-  /** The claims of a token of ours that has not expired; synchronous, and the second time a matter of nanoseconds. */
+  /** The claims of a token of ours that has begun and has not expired; synchronous, and the second time a matter of nanoseconds. */
   verify(token: string): Claims | 'invalid' | 'expired'
 }
 
@@ -38,6 +38,9 @@ const issuer = 'aichat-toolkit'
 /** The header that jose writes for us; any other that says the same is read as well. */
 const ownHeader = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url')
 
+/** How far in the future a token may say that it begins, for clocks that differ: seconds. */
+const clockSkew = 60
+
 /** RFC 7518 3.2: the key of HS256 has at least 256 bits. */
 const shortestSecret = 32
 
@@ -45,7 +48,7 @@ const shortestSecret = 32
 export function createTokens(secrets: () => Secrets, clock: () => number): Tokens {
   let known: readonly KeyObject[] | undefined
   // A signature that was good stays good; whether its time is over, and its login, is judged at every request.
-  const good = new Map<string, Claims>()
+  const good = new Map<string, Signed>()
   const keys = () => {
     known ??= secrets().map((secret) => createSecretKey(Buffer.from(secret)))
     return known
@@ -64,27 +67,28 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
         .sign(keys()[0]!)
     },
     verify(token) {
-      const claims = good.get(token) ?? read(token)
-      if (!claims) return 'invalid'
-      if (claims.exp * 1000 > clock()) return claims
+      const signed = good.get(token) ?? read(token)
+      const now = clock() / 1000
+      if (!signed || signed.begins > now + clockSkew) return 'invalid'
+      if (signed.claims.exp > now) return signed.claims
       good.delete(token)
       return 'expired'
     },
   }
 
-  /** The claims of a token whose signature is one of ours. */
-  function read(token: string): Claims | undefined {
+  /** What a token says whose signature is one of ours. */
+  function read(token: string): Signed | undefined {
     if (token.length > longestToken) return undefined
     const [header, payload, signature, rest] = token.split('.')
     if (!header || !payload || !signature || rest !== undefined) return undefined
     const given = decode(signature)
     if (!given || !keys().some((key) => isSignature(key, header, payload, given))) return undefined
     if (header !== ownHeader && !isAcceptedHeader(parse(header))) return undefined
-    const claims = readClaims(parse(payload))
-    if (!claims) return undefined
-    good.set(token, claims)
+    const signed = readClaims(parse(payload))
+    if (!signed) return undefined
+    good.set(token, signed)
     if (good.size > remembered) good.delete(good.keys().next().value!)
-    return claims
+    return signed
   }
 }
 
@@ -139,11 +143,19 @@ function isAcceptedHeader(header: Record<string, unknown> | undefined): boolean 
   return header?.['alg'] === 'HS256' && header['typ'] === 'JWT' && !('crit' in header)
 }
 
-function readClaims(payload: Record<string, unknown> | undefined): Claims | undefined {
+interface Signed {
+  readonly claims: Claims
+  /** The later of `iat` and `nbf`: seconds since 1970. Before it the token is not valid. */
+  readonly begins: number
+}
+
+function readClaims(payload: Record<string, unknown> | undefined): Signed | undefined {
   if (!payload) return undefined
-  const { sub, sid, ver, role, iat, exp, iss, aud } = payload
+  const { sub, sid, ver, role, iat, exp, nbf = iat, iss, aud } = payload
   if (iss !== issuer || aud !== issuer) return undefined
   if (typeof sub !== 'string' || typeof sid !== 'string' || typeof role !== 'string') return undefined
   if (!Number.isInteger(ver) || !Number.isInteger(iat) || !Number.isInteger(exp)) return undefined
-  return { sub, sid, ver: ver as number, role, iat: iat as number, exp: exp as number }
+  if (typeof nbf !== 'number') return undefined
+  const claims = { sub, sid, ver: ver as number, role, iat: iat as number, exp: exp as number }
+  return { claims, begins: Math.max(claims.iat, nbf) }
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../errors.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
 import {
   type Environment,
   originOf,
@@ -33,6 +34,11 @@ export function getSetting(environment: Environment, name: string): SettingRow {
 /** Keeps a value after checking that the settings make sense with it. */
 export async function setSetting(environment: Environment, name: string, value: string): Promise<SettingRow> {
   const setting = known(name)
+  // Settings are listed for everybody who looks over the shoulder.
+  if (value.split(/[\s,=]+/).some(looksLikeKey))
+    throw new AppError('invalid', `The value for ${setting} looks like a secret, which no setting is`, {
+      details: ['Store a key under the name of its variable: aichat secret set NAME'],
+    })
   const { paths } = readSettings(environment)
   // The environment goes before the file, so the value is judged without it.
   const { variable } = settingNames[setting]
@@ -72,7 +78,9 @@ function row(environment: Environment, name: SettingName): SettingRow {
 
 function known(name: string): SettingName {
   if (Object.hasOwn(settingNames, name)) return name as SettingName
-  throw new AppError('usage', `There is no setting "${name}"`, { details: Object.keys(settingNames) })
+  throw new AppError('usage', `There is no setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`}`, {
+    details: Object.keys(settingNames),
+  })
 }
 
 /** The settings file, written atomically by conf; names hold dots and are no paths. */

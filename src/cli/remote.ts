@@ -1,3 +1,5 @@
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import ky, { type KyResponse } from 'ky'
 import type { z } from 'zod'
 import { createEventReader } from '../chat/sse.ts'
@@ -5,7 +7,7 @@ import { AppError, failureOfStatus, isFailureCode } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { lookupFailure } from '../lookup-failure.ts'
 import { Download, type Operation } from '../operations/operation.ts'
-import { hostRange } from '../plugins/host-range.ts'
+import { addressRange, hostRange, isLocalName } from '../plugins/host-range.ts'
 import { version } from '../version.ts'
 import type { Backend } from './cli.ts'
 
@@ -15,6 +17,8 @@ export interface RemoteOptions {
   readonly token: string | undefined
   /** Plain http to another machine is allowed. */
   readonly insecure: boolean
+  /** Finds the addresses of a name; the system's resolver where nothing else is given. */
+  readonly resolve?: (hostname: string) => Promise<readonly { readonly address: string }[]>
 }
 
 /** The longest answer that is not a download: bytes. */
@@ -25,12 +29,11 @@ const longestAnswer = 64 * 1024 * 1024
  * redirect, which could carry the token elsewhere, and repeats nothing by itself.
  * Throws `usage` for plain http beyond this machine, unless that is allowed.
  */
-export function openRemote({ server, token, insecure }: RemoteOptions): Backend {
+export function openRemote({ server, token, insecure, resolve = allAddresses }: RemoteOptions): Backend {
   const { protocol, hostname } = new URL(server)
-  if (protocol === 'http:' && hostRange(hostname) !== 'loopback' && !insecure)
-    throw new AppError('usage', `${server} is not encrypted: passwords, tokens and chats could be read on the way`, {
-      details: ['Use an https address, or say --insecure'],
-    })
+  const readable = protocol === 'http:' && !insecure
+  if (readable && hostRange(hostname) !== 'loopback') throw unencrypted(server)
+  let dialled: Promise<void> | undefined
 
   return {
     server,
@@ -54,6 +57,10 @@ export function openRemote({ server, token, insecure }: RemoteOptions): Backend 
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
     const { path, query, body, headers } = requestOf(operation, input)
+    if (readable && isLocalName(hostname)) {
+      dialled ??= requireThisMachine()
+      await dialled
+    }
     let response: KyResponse
     try {
       response = await ky(`${server}${path}${query}`, {
@@ -83,6 +90,23 @@ export function openRemote({ server, token, insecure }: RemoteOptions): Backend 
     if (response.ok) return response
     throw await failureOf(response, server)
   }
+
+  /** A name below localhost may lead elsewhere, where a resolver does not know that it means this machine. */
+  async function requireThisMachine(): Promise<void> {
+    // A name without an address fails where it is dialled.
+    const addresses = await resolve(hostname).catch(() => [])
+    if (addresses.some(({ address }) => addressRange(address) !== 'loopback')) throw unencrypted(server)
+  }
+}
+
+function unencrypted(server: string): AppError {
+  return new AppError('usage', `${server} is not encrypted: passwords, tokens and chats could be read on the way`, {
+    details: ['Use an https address, or say --insecure'],
+  })
+}
+
+function allAddresses(hostname: string): Promise<LookupAddress[]> {
+  return lookup(hostname, { all: true })
 }
 
 /** An input in its places: in the path, the query, and the body. */

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { type KeychainSecrets, keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
 import { isKeyName } from '../plugins/key-rules.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { namesOf } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings.ts'
 import { type Cli, note, show, table } from './cli.ts'
@@ -24,8 +25,9 @@ interface Places {
 export async function setSecret(cli: Cli, name: string, options: SecretOptions): Promise<void> {
   await withPlaces(cli, async ({ settings, keychain, file }) => {
     if (!isKeyName(name, settings.pluginKeyNames))
-      throw new AppError('invalid', `"${name}" is no name that a plugin may use for its key`, {
-        details: ['Such names end in _API_KEY; others are allowed by PLUGIN_KEY_ENVS'],
+      // It may be the key itself, given in the name's place.
+      throw new AppError('invalid', 'That is no name that a plugin may use for its key', {
+        details: ['Such names end in _API_KEY; others are allowed by PLUGIN_KEY_ENVS', 'The key itself is asked for'],
       })
     // Whether it can be kept is found out before it is asked.
     const works = await createKeychain()
@@ -78,7 +80,8 @@ export async function listSecrets(cli: Cli): Promise<void> {
 export async function removeSecret(cli: Cli, name: string): Promise<void> {
   await withPlaces(cli, async ({ settings, keychain, file }) => {
     const removed = [await keychain.remove(name), file.remove(name)]
-    if (!removed.includes(true)) throw new AppError('not_found', `There is no stored key "${name}"`)
+    if (!removed.includes(true))
+      throw new AppError('not_found', `There is no stored key ${looksLikeKey(name) ? 'of that name' : `"${name}"`}`)
     await show(cli, { name, removed: true }, () => '')
     if (readSecret(name, settings.environment)) note(cli, `aichat: ${name} is still set in the environment`)
   })

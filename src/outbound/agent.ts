@@ -1,9 +1,9 @@
-import { type LookupOptions, lookup as resolve } from 'node:dns'
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
 import { lookupFailure } from '../lookup-failure.ts'
-import { addressRange, hostRange } from '../plugins/host-range.ts'
+import { addressRange, hostRange, isLocalName } from '../plugins/host-range.ts'
 import type { Send } from '../plugins/send.ts'
 import { openReply } from './reply.ts'
 
@@ -18,7 +18,16 @@ export interface OutboundOptions {
   readonly ownPorts?: ReadonlySet<number>
   /** For a reader of files, who counts himself: bytes in place of `defaultLongestBody`. */
   readonly longestBody?: number
+  /** Finds the addresses of a name; the system's resolver where nothing else is given. */
+  readonly resolve?: Resolve
 }
+
+/** As `lookup` of node:dns, asked for all addresses. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
 
 /** A body that is longer is cut off, whatever its reader wanted: bytes. */
 const defaultLongestBody = 64 * 1024 * 1024
@@ -42,7 +51,7 @@ const mostPlaces = 500
  * private ones only where `allowPrivate` says so.
  */
 export function openOutbound(options: OutboundOptions): Outbound {
-  const { allowPrivate, ownPorts, longestBody = defaultLongestBody } = options
+  const { allowPrivate, ownPorts, longestBody = defaultLongestBody, resolve = systemLookup } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
   const places = new Map<string, Place>()
@@ -110,9 +119,10 @@ export function openOutbound(options: OutboundOptions): Outbound {
       throw new AppError('configuration', `${host} is a private address; these are switched off (PLUGIN_ALLOW_PRIVATE)`)
   }
 
-  /** As node:dns lookup, but a name that leads to a forbidden address leads nowhere. */
+  /** As `lookup` of node:dns, but a name that leads to a forbidden address leads nowhere. */
   function judgedLookup(hostname: string, options: LookupOptions, done: Parameters<LookupFunction>[2]): void {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    const find = isLocalName(hostname) ? thisMachine : resolve
+    find(hostname, { ...options, all: true }, (error, addresses) => {
       try {
         if (error) throw explained(error)
         for (const { address } of addresses) refuse(addressRange(address), hostname)
@@ -129,6 +139,16 @@ export function openOutbound(options: OutboundOptions): Outbound {
 function explained(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const words = lookupFailure(error)
   return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
+}
+
+/** The addresses of localhost and the names below it. Keys travel there unencrypted, so no resolver has a say in it. */
+const thisMachine: Resolve = (_hostname, { family }, done) => {
+  const both = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]
+  // Its caller expects the answer later, as a resolver gives it.
+  process.nextTick(() => done(null, family === 4 || family === 6 ? both.filter((one) => one.family === family) : both))
 }
 
 function readAddress(address: string): Place {

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import type { Keys } from './keys.ts'
-import { kindOf, type ManifestRules, type PluginKind, type PluginManifest, parseManifest } from './manifest.ts'
+import type { KeyHosts } from './key-rules.ts'
+import { type Keys, namesOf } from './keys.ts'
+import {
+  endpointsOf,
+  kindOf,
+  type ManifestRules,
+  type PluginKind,
+  type PluginManifest,
+  parseManifest,
+} from './manifest.ts'
 import type { PluginStore } from './store.ts'
 
 /** What a plugin's state is for the one who wants to use it. */
@@ -53,6 +61,10 @@ export interface HostParts {
   readonly keys: Pick<Keys, 'isSet'>
   readonly keyNames: readonly string[]
   readonly allowPrivate: boolean
+  /** Where else the operator lets keys go, beside their providers' hosts. */
+  readonly keyHosts: KeyHosts
+  /** The most plugins in all, bundled ones included. */
+  readonly limit: number
 }
 
 interface Entry {
@@ -75,7 +87,7 @@ interface Loaded {
 const freshMs = 5
 
 /** The plugins of this installation. What another process changes is seen a few milliseconds later. */
-export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostParts): PluginHost {
+export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts, limit }: HostParts): PluginHost {
   let loaded: Loaded | undefined
   let checkedAt = 0
   const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
@@ -151,13 +163,16 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
     const bundled = new Map<string, PluginManifest>()
     const shipped: ManifestRules = { keyNames, allowPrivate: true, pinned: new Map() }
     for (const [id, text] of stored.bundled) attempt(id, text, shipped, broken, (manifest) => bundled.set(id, manifest))
-    const rules: ManifestRules = { keyNames, allowPrivate, pinned: pinnedKeys(bundled.values()) }
+    const rules: ManifestRules = { keyNames, allowPrivate, pinned: pinnedKeys(bundled.values(), keyHosts) }
     const entries = new Map<string, Entry>()
     for (const [id, manifest] of bundled) {
       if (!stored.hidden.has(id)) entries.set(id, { manifest, source: 'bundled', overridden: false })
     }
+    // Where its key may go is judged at use: a plugin that may no longer use it fails and says so, instead of giving way
+    // to the bundled one, which asks another host.
+    const lenient: ManifestRules = { ...rules, pinned: new Map() }
     for (const [id, text] of stored.overlays) {
-      attempt(id, text, rules, broken, (manifest) => {
+      attempt(id, text, lenient, broken, (manifest) => {
         const shipped = bundled.has(id)
         entries.set(id, { manifest, source: shipped ? 'bundled' : 'user', overridden: shipped })
       })
@@ -173,7 +188,8 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
     broken: BrokenPlugin[],
     use: (manifest: PluginManifest) => void,
   ): void {
-    const before = parsed.get(`${id}:${rules.pinned.size}`)
+    const known = `${id}:${rules.allowPrivate}`
+    const before = parsed.get(known)
     if (before?.text === text) {
       use(before.manifest)
       return
@@ -182,7 +198,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
       const manifest = parseManifest(parseJson(text, `the plugin ${id}`), rules)
       if (manifest.id !== id)
         throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as its file is named`] })
-      parsed.set(`${id}:${rules.pinned.size}`, { text, manifest })
+      parsed.set(known, { text, manifest })
       use(manifest)
     } catch (reason) {
       const { message, details } = toAppError(reason)
@@ -191,8 +207,13 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
   }
 
   function put(manifest: PluginManifest): void {
-    const { bundled, hidden, entries, active } = current()
+    const { bundled, hidden, entries, active, broken } = current()
     const before = entries.get(manifest.id)
+    const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
+    if (!kept.has(manifest.id) && kept.size >= limit)
+      throw new AppError('invalid', `There are ${limit} plugins, which is the most there may be`, {
+        details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
+      })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) store.remove(manifest.id)
     else {
       store.write(manifest.id, manifest)
@@ -231,14 +252,14 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate }: HostPa
   }
 }
 
-/** Each bundled key name with the host it belongs to. */
-function pinnedKeys(manifests: Iterable<PluginManifest>): ReadonlyMap<string, string> {
-  const pinned = new Map<string, string>()
-  for (const { auth, endpoint } of manifests) {
-    const host = new URL(endpoint).host
-    for (const name of [auth.key_env, ...(auth.key_env_alternatives ?? [])]) if (name) pinned.set(name, host)
-  }
-  return pinned
+/** Each bundled key name with the hosts of its provider, and every name with those that the operator allows. */
+function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): KeyHosts {
+  const pinned = new Map<string, Set<string>>()
+  const pin = (name: string, host: string) => pinned.set(name, (pinned.get(name) ?? new Set()).add(host))
+  for (const manifest of manifests)
+    for (const name of namesOf(manifest)) for (const [, url] of endpointsOf(manifest)) pin(name, new URL(url).host)
+  for (const [name, hosts] of allowed) for (const host of hosts) pin(name, host)
+  return new Map([...pinned].map(([name, hosts]) => [name, [...hosts]]))
 }
 
 /** A name from outside, short and without control characters, to be shown in a message. */

@@ -70,7 +70,7 @@ export function createKeys(
     if (!verdicts.has(question)) {
       const { keyNames, pinned } = current
       const named = isKeyName(name, keyNames)
-      verdicts.set(question, named ? whyKeyMayNotGoTo(name, url, pinned) : `${name} is no name of a key`)
+      verdicts.set(question, named ? whyKeyMayNotGoTo(name, url, pinned) : 'auth.key_env holds no name of a key')
     }
     return verdicts.get(question)
   }

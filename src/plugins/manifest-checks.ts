@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { hostRange } from './host-range.ts'
-import { isOwnVariable, looksLikeKey } from './key-rules.ts'
+import { isOwnVariable } from './key-rules.ts'
+import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
 
 /** What the fields of a plugin document may hold, where a type does not say it. */
 
@@ -20,6 +21,9 @@ const reservedHeaders = new Set(
     ' ',
   ),
 )
+
+/** What is said of a value that is shaped like a key, which is never shown. */
+const secretAdvice = 'looks like a secret; put it into the variable that auth.key_env names'
 
 const idRule = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
@@ -47,12 +51,28 @@ export function checkUrl(text: string, context: z.RefinementCtx): void {
   if (/\{model\}/.test(text.split('/', 3).join('/'))) context.addIssue('must not hold {model} in its host')
   if (hostRange(url.hostname) === 'forbidden')
     context.addIssue('points at a link-local, metadata, multicast or reserved address')
+  if ([...url.searchParams].some(([name, value]) => looksLikeKeyQuery(name, value)))
+    context.addIssue(`has a query value that ${secretAdvice}`)
+}
+
+/** The same for fixed query values that stand beside an address. */
+export function checkQuery(query: Record<string, string>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(query))
+    if (looksLikeKeyQuery(name, value)) context.addIssue({ code: 'custom', path: [name], message: secretAdvice })
+}
+
+/** What stands in front of a key in its header: printable, and not the key itself. */
+export function checkPrefix(prefix: string, context: z.RefinementCtx): void {
+  if (!/^[\x20-\x7e]{0,64}$/.test(prefix))
+    context.addIssue('must be at most 64 printable characters, without line breaks')
+  if (looksLikeKey(prefix)) context.addIssue(secretAdvice)
 }
 
 /** The name of a header that may carry a key; "" for none. */
 export function checkHeader(name: string, context: z.RefinementCtx): void {
   if (name === '') return
-  if (!headerName.test(name))
+  if (looksLikeKey(name)) context.addIssue(`must be a header's name, and ${secretAdvice}`)
+  else if (!headerName.test(name))
     context.addIssue('must be a header name: letters, digits and - without spaces or line breaks')
   else if (reservedHeaders.has(name.toLowerCase()) || /^(?:proxy-|sec-)/i.test(name))
     context.addIssue(`the header ${name} cannot carry a key`)
@@ -65,26 +85,22 @@ export function checkHeaders(headers: Record<string, string>, context: z.Refinem
       context.addIssue({ code: 'custom', path: [name], message: 'is not a header that can be set' })
     if (!headerValue.test(value))
       context.addIssue({ code: 'custom', path: [name], message: 'must be printable characters without line breaks' })
-    if (looksLikeKey(value))
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: 'looks like a secret; put it into the variable named by auth.key_env',
-      })
+    if (looksLikeKey(name) || looksLikeKeyHeader(name, value))
+      context.addIssue({ code: 'custom', path: [name], message: secretAdvice })
   }
 }
 
 /** The name of a variable that can hold a key; "" for none. */
 export function checkKeyName(name: string, context: z.RefinementCtx): void {
   if (name === '') return
-  if (!/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
-    // Never echo it: what stands here by mistake may be the key itself.
+  // Never echo it: what stands here by mistake may be the key itself.
+  if (looksLikeKey(name) || !/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
     context.addIssue(
       looksLikeKey(name)
         ? 'holds what looks like a key; it must hold the name of a variable'
         : 'must be the name of a variable: capitals, digits and _',
     )
-  } else if (isOwnVariable(name)) context.addIssue(`${name} is a variable of aichat or of the machine and never a key`)
+  } else if (isOwnVariable(name)) context.addIssue('names a variable of aichat or of the machine, which is never a key')
 }
 
 /** A regular expression that is quick on every text: no repetition of what repeats or branches, few repetitions in all. */

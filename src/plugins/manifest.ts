@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hostRange } from './host-range.ts'
-import { isKeyName, isOwnVariable, whyKeyMayNotGoTo } from './key-rules.ts'
+import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
+import { looksLikeKey } from './key-shapes.ts'
 import {
   checkHeader,
   checkHeaders,
@@ -10,6 +11,8 @@ import {
   checkLine,
   checkLink,
   checkPattern,
+  checkPrefix,
+  checkQuery,
   checkText,
   checkUrl,
 } from './manifest-checks.ts'
@@ -45,7 +48,7 @@ const modelsSource = z.looseObject({
   /** Taken off the front of each name. */
   strip: z.exactOptional(z.string()),
   /** Fixed query values, such as a page size. */
-  query: z.exactOptional(z.record(z.string(), z.string())),
+  query: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkQuery)),
   /** Pagination: the answer's `field` is sent as the query value `query`, as long as `more` (if named) is true. */
   next: z.exactOptional(z.looseObject({ query: z.string(), field: z.string(), more: z.exactOptional(z.string()) })),
   /** A row is kept when every rule holds; a rule marked optional holds where the row lacks the field. */
@@ -82,9 +85,7 @@ export const pluginManifest = z.looseObject({
   endpoint: httpUrl,
   auth: z.looseObject({
     header: z.string().superRefine(checkHeader),
-    prefix: z.exactOptional(
-      z.string().regex(/^[\x20-\x7e]{0,64}$/, 'must be at most 64 printable characters, without line breaks'),
-    ),
+    prefix: z.exactOptional(z.string().superRefine(checkPrefix)),
     key_env: z.string().superRefine(checkKeyName),
     key_env_alternatives: z.exactOptional(z.array(z.string().superRefine(checkKeyName)).max(8)),
   }),
@@ -173,8 +174,8 @@ export interface ManifestRules {
   readonly keyNames: readonly string[]
   /** Whether endpoints may lie on private addresses and this machine. */
   readonly allowPrivate: boolean
-  /** Key names that belong to one host: sent there and to this machine only. */
-  readonly pinned: ReadonlyMap<string, string>
+  /** Key names that belong to hosts: sent to these only. */
+  readonly pinned: KeyHosts
 }
 
 /**
@@ -200,8 +201,11 @@ function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   for (const [index, name] of names.entries()) {
     if (typeof name !== 'string' || name === '') continue
     const path = index === 0 ? 'auth.key_env' : `auth.key_env_alternatives.${index - 1}`
-    if (!isKeyName(name, rules.keyNames) && !isOwnVariable(name) && /^[A-Z][A-Z0-9_]*$/.test(name)) {
-      problems.push(`${path}: must end in _API_KEY, be GITHUB_TOKEN, or be listed in PLUGIN_KEY_ENVS`)
+    // What is no name of a key may be the key itself: it is never shown.
+    if (!isKeyName(name, rules.keyNames)) {
+      if (!isOwnVariable(name) && /^[A-Z][A-Z0-9_]*$/.test(name) && !looksLikeKey(name))
+        problems.push(`${path}: must end in _API_KEY, be GITHUB_TOKEN, or be listed in PLUGIN_KEY_ENVS`)
+      continue
     }
     for (const [where, endpoint] of endpointsOf(manifest)) {
       const reason = whyKeyMayNotGoTo(name, endpoint, rules.pinned)
@@ -216,8 +220,8 @@ function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   return problems
 }
 
-/** Every address of a plugin to which its key is sent. */
-function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
+/** Every address of a plugin to which its key is sent, with its path in the document. */
+export function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
   const found: [string, unknown][] = [
     ['endpoint', manifest.endpoint],
     ['models_source.url', manifest.models_source?.url],
@@ -228,20 +232,25 @@ function endpointsOf(manifest: Partial<PluginManifest>): [string, string][] {
 
 /** `auth.key_env: must be …`; unions and missing fields said plainly. */
 function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(String).join('.') || 'the plugin'
+  const path = issue.path.map(shownStep).join('.') || 'the plugin'
   if (issue.code === 'invalid_type') {
     const missing = 'input' in issue && issue.input === undefined
     return `${path}: ${missing || /received undefined/.test(issue.message) ? 'is missing' : `must be ${article(issue.expected)}`}`
   }
   if (issue.code === 'invalid_value')
     return `${path}: must be ${issue.values.map(String).join(', ')}`.replace(/, ([^,]+)$/, ' or $1')
-  if (issue.code === 'unrecognized_keys') return `${path}: does not know ${issue.keys.join(', ')}`
+  if (issue.code === 'unrecognized_keys') return `${path}: does not know ${issue.keys.map(shownStep).join(', ')}`
   if (issue.code === 'too_big' && issue.message.startsWith('Too'))
     return `${path}: must be at most ${issue.maximum}${unit(issue.origin)}`
   if (issue.code === 'too_small' && issue.message.startsWith('Too'))
     return `${path}: must be at least ${issue.minimum}${unit(issue.origin)}`
   if (issue.code === 'invalid_union') return `${path}: must be ${unions[String(issue.path[0])] ?? 'of another type'}`
   return `${path}: ${issue.message}`
+}
+
+/** A step of a path in the document, unless a key stands where a name should. */
+function shownStep(step: PropertyKey): string {
+  return looksLikeKey(String(step)) ? '…' : String(step)
 }
 
 /** What may stand where one of several types may. */

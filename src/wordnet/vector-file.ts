@@ -53,8 +53,9 @@ export function encodeVectors({ dimension, words, weights, vectors }: TrainedVec
 export function readVectors(path: string): WordVectors {
   const bytes = readFileSync(path)
   const end = bytes.indexOf(10)
-  const header = JSON.parse(bytes.toString('utf8', 0, Math.max(0, end))) as ReturnType<typeof headerOf>
-  if (header.format !== format || endianness() !== 'LE') throw new Error(`${path} holds no word vectors for this build`)
+  const header = headerOf(bytes.toString('utf8', 0, Math.max(0, end)))
+  if (header?.format !== format || endianness() !== 'LE')
+    throw new Error(`${path} holds no word vectors for this build`)
   const { dimension, words: count } = header
   let at = roundUp(end + 1)
   const take = (length: number) => {
@@ -86,8 +87,22 @@ export function readVectors(path: string): WordVectors {
 
 const format = 'aichat word vectors 1'
 
-function headerOf() {
-  return { format: '', dimension: 0, words: 0, list: 0, digest: '' }
+/** The first line; undefined where it is no JSON. */
+function headerOf(line: string): Header | undefined {
+  try {
+    return JSON.parse(line) as Header
+  } catch {
+    return undefined
+  }
+}
+
+interface Header {
+  readonly format: string
+  readonly dimension: number
+  readonly words: number
+  /** The bytes that the words take. */
+  readonly list: number
+  readonly digest: string
 }
 
 function padded(bytes: Buffer): Buffer {

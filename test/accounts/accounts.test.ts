@@ -79,7 +79,7 @@ test('the last administrator can be neither removed nor demoted', () =>
       assert.throws(attempt, (reason: unknown) => reason instanceof AppError && reason.status === 400)
     accounts.users.update(second.id, { role: 'admin' })
     accounts.users.remove(first.id)
-    assert.throws(() => accounts.users.remove(second.id))
+    assert.throws(() => accounts.users.remove(second.id), /The last administrator cannot be removed/)
     assert.throws(
       () => accounts.users.remove(first.id),
       (reason: unknown) => (reason as AppError).code === 'not_found',

@@ -74,6 +74,25 @@ test('no algorithm but HS256, no header that asks for more, and no foreign claim
   for (const [what, token] of forged) assert.is(verify(token), 'invalid', what)
 })
 
+test('a token that begins more than a minute from now is none, also when it was seen before', () => {
+  const clock = { now: during }
+  const { verify } = createTokens(
+    () => [secret],
+    () => clock.now,
+  )
+  const header = { alg: 'HS256', typ: 'JWT' }
+  const full = { ...claims, iss: 'aichat-toolkit', aud: 'aichat-toolkit' }
+  const later = (seconds: number) => during / 1000 + seconds
+  for (const begun of [{ iat: later(60) }, { nbf: later(60) }, { nbf: later(59.5) }, { nbf: 0 }])
+    assert.type(verify(made(header, { ...full, ...begun })), 'object', JSON.stringify(begun))
+  for (const ahead of [{ iat: later(61) }, { nbf: later(61) }, { nbf: later(60.5) }, { nbf: '0' }, { nbf: null }])
+    assert.is(verify(made(header, { ...full, ...ahead })), 'invalid', JSON.stringify(ahead))
+  const early = made(header, { ...full, nbf: later(100) })
+  assert.is(verify(early), 'invalid')
+  clock.now += 40_000
+  assert.type(verify(early), 'object')
+})
+
 test('a key pair cannot stand in for the secret', async () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const token = await new SignJWT({ ...claims, iss: 'aichat-toolkit', aud: 'aichat-toolkit' })

@@ -326,6 +326,19 @@ test('plain http beyond this machine needs --insecure', () => {
   openRemote({ server: 'http://192.0.2.1', token: undefined, insecure: true })
 })
 
+test('plain http to a name below localhost is refused where that leads to another machine', async () => {
+  const asked = { server: 'http://evil.localhost:9', token: 'secret-token', insecure: false }
+  const leading = (...addresses: string[]) =>
+    openRemote({ ...asked, resolve: async () => addresses.map((address) => ({ address })) })
+      .ask(forms.query, { id: 'a', part: 'b' })
+      .catch((reason: unknown) => reason as AppError)
+  for (const addresses of [['93.184.216.34'], ['127.0.0.1', '10.0.0.1']]) {
+    const failure = (await leading(...addresses)) as AppError
+    assert.equal([failure.code, /is not encrypted/.test(failure.message)], ['usage', true], addresses.join())
+  }
+  assert.is(((await leading('127.0.0.1', '::1')) as AppError).code, 'unavailable', 'nobody listens there')
+})
+
 test('an aborted question ends at once', () =>
   withServer(
     () => {},

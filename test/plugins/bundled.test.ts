@@ -8,7 +8,7 @@ import { testData } from '../data.ts'
 import { suite } from '../suite.ts'
 
 const folder = packageFolder('plugins')
-const rules = { keyNames: [], allowPrivate: true, pinned: new Map<string, string>() }
+const rules = { keyNames: [], allowPrivate: true, pinned: new Map() }
 const manifests = readdirSync(folder).map((file) =>
   parseManifest(JSON.parse(readFileSync(join(folder, file), 'utf8')), rules),
 )

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
+import { parseManifest } from '../../src/plugins/manifest.ts'
+import { readSettings } from '../../src/settings.ts'
 import { openHome } from '../command.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { completion, json, openStandIn } from '../stand-in.ts'
@@ -10,6 +12,21 @@ import { suite } from '../suite.ts'
 const key = 'sk-canary-abcdefghijklmnop'
 const question = { messages: [{ role: 'user' as const, content: 'Hi' }] }
 const test = suite('the keys of plugins')
+
+/** What a deed is refused for; fails when it is not refused. */
+function problemsOf(deed: () => unknown): string {
+  try {
+    deed()
+  } catch (reason) {
+    assert.instance(reason, AppError)
+    return (reason as AppError).details.join('\n')
+  }
+  return assert.unreachable('nothing was refused') as never
+}
+
+function openedSettings(PLUGIN_KEY_HOSTS: string) {
+  return readSettings({ AICHAT_HOME: '/nonexistent', PLUGIN_KEY_HOSTS }, {})
+}
 
 test('a plugin file edited on the disk to name a variable of ours is not used', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
@@ -27,30 +44,90 @@ test('a plugin file edited on the disk to name a variable of ours is not used', 
   assert.instance(failure, AppError)
   assert.is((failure as AppError).code, 'not_found')
   assert.is(stand.received.length, 0)
-  assert.match(installation.app.plugins.broken()[0]!.problems.join(), /JWT_SECRET is a variable of aichat/)
+  assert.match(installation.app.plugins.broken()[0]!.problems.join(), /names a variable of aichat/)
   await installation.close()
   await stand.close()
 })
 
-test('a bundled provider’s key goes to its own host or to this machine, never elsewhere', async () => {
+test('a bundled provider’s key goes to its own host, and to no port of this machine', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
   const installation = openInstallation({ OPENAI_API_KEY: key })
   const { plugins } = installation.app
   const openai = plugins.export('openai')
-  assert.throws(
-    () => plugins.update('openai', { ...openai, endpoint: 'https://evil.example/v1/chat/completions' }),
-    (reason: AppError) => /only sent to api\.openai\.com/.test(reason.details.join()),
+  const refusal = (change: Record<string, unknown>) => {
+    try {
+      plugins.update('openai', { ...openai, ...change })
+      return ''
+    } catch (reason) {
+      return (reason as AppError).details.join('\n')
+    }
+  }
+  assert.match(
+    refusal({ endpoint: 'https://evil.example/v1/chat' }),
+    /only sent to api\.openai\.com; if evil\.example may/,
   )
-  assert.throws(
-    () => plugins.update('openai', { ...openai, models_source: { url: 'https://evil.example/models' } }),
-    (reason: AppError) => /models_source\.url/.test(reason.details.join()),
-  )
-  plugins.update('openai', { ...openai, endpoint: `${stand.url}/v1/chat/completions` })
-  const { router } = await installation.app.chat()
-  await router.complete({ request: question, plugin: 'openai' })
-  assert.is(stand.received[0]!.headers['authorization'], `Bearer ${key}`)
+  assert.match(refusal({ models_source: { url: 'https://evil.example/models' } }), /^models_source\.url: /)
+  for (const url of [stand.url, stand.url.replace('127.0.0.1', 'localhost'), 'http://evil.localhost', 'http://[::1]'])
+    assert.match(refusal({ endpoint: `${url}/v1/chat/completions` }), /add OPENAI_API_KEY=\S+ to PLUGIN_KEY_HOSTS/, url)
   await installation.close()
   await stand.close()
+})
+
+test('a bundled key goes to an address that the operator names, as the refusal says how', async () => {
+  const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
+  const home = openHome({ OPENAI_API_KEY: key })
+  const { stdout } = await home.aichat(['plugin', 'export', 'openai'])
+  const input = JSON.stringify({ ...JSON.parse(stdout), endpoint: `${stand.url}/v1/chat/completions` })
+  const refused = await home.aichat(['plugin', 'update', 'openai', '-'], { input })
+  assert.is(refused.code, 65)
+  const [, entry] = / add (\S+) to PLUGIN_KEY_HOSTS/.exec(refused.stderr) ?? []
+  assert.is(entry, `OPENAI_API_KEY=${stand.host}`)
+  const environment = { PLUGIN_KEY_HOSTS: `GROQ_API_KEY=127.0.0.1:1, ${entry}` }
+  assert.is((await home.aichat(['plugin', 'update', 'openai', '-'], { input, environment })).code, 0)
+  assert.is((await home.aichat(['chat', '-m', 'openai:gpt-4.1', 'hi'], { environment })).code, 0)
+  assert.is(stand.received[0]!.headers['authorization'], `Bearer ${key}`)
+
+  // Without the setting the plugin fails and says why; the bundled one, which asks another host, does not take its place.
+  const failed = await home.aichat(['chat', '-m', 'openai:gpt-4.1', '--no-fallback', 'hi'])
+  assert.is(failed.code, 78)
+  assert.match(failed.stderr, /OPENAI_API_KEY is only sent to api\.openai\.com; .*PLUGIN_KEY_HOSTS/)
+  assert.is(stand.received.length, 1)
+  home.remove()
+  await stand.close()
+})
+
+test('the addresses that the operator names are read exactly, and an entry that is none is told by its number', () => {
+  const hosts = (text: string) => openedSettings(text).pluginKeyHosts
+  assert.equal(
+    hosts('A_API_KEY=127.0.0.1:80,A_API_KEY = http://Proxy.example/,B_API_KEY=[::1]:9'),
+    new Map([
+      ['A_API_KEY', ['127.0.0.1:80', 'proxy.example']],
+      ['B_API_KEY', ['[::1]:9']],
+    ]),
+  )
+  const rules = { keyNames: [], allowPrivate: true, pinned: hosts('CUSTOM_API_KEY=127.0.0.1:80') }
+  const goes = (url: string) => {
+    try {
+      return Boolean(parseManifest(pluginAt(url), rules))
+    } catch {
+      return false
+    }
+  }
+  assert.equal(['http://127.0.0.1', 'http://127.0.0.1:80', 'http://127.0.0.1:81', 'https://127.0.0.1'].map(goes), [
+    true,
+    true,
+    false,
+    false,
+  ])
+  for (const wrong of ['127.0.0.1', `OPENAI_API_KEY=${key}`, 'a=b', 'A_API_KEY=a/b', 'A_API_KEY=', 'A_API_KEY=a@b'])
+    try {
+      hosts(`X_API_KEY=x.example,${wrong}`)
+      assert.unreachable(wrong)
+    } catch (reason) {
+      assert.instance(reason, AppError, wrong)
+      assert.match((reason as AppError).details.join(), /entry 2 is none/)
+      assert.not.match((reason as AppError).details.join(), key)
+    }
 })
 
 test('the operator can allow another name, and never one that aichat reads', () => {
@@ -59,11 +136,15 @@ test('the operator can allow another name, and never one that aichat reads', () 
   const named = (key_env: string) => pluginAt('https://chat.example', { auth: { header: 'X-Key', key_env } })
   assert.ok(plugins.validate(named('MY_TOKEN')))
   for (const name of ['JWT_SECRET', 'AICHAT_TOKEN', 'PATH', 'DEFAULT_ADMIN_PASSWORD', 'HF_TOKEN', 'JWT_API_KEY'])
-    assert.throws(() => plugins.validate(named(name)), undefined, name)
+    assert.match(
+      problemsOf(() => plugins.validate(named(name))),
+      /^auth\.key_env: names a variable of aichat or of the machine/,
+      name,
+    )
   return installation.close()
 })
 
-test('PLUGIN_ALLOW_PRIVATE=false refuses addresses of the inside, at install and when a name leads there', async () => {
+test('PLUGIN_ALLOW_PRIVATE=false refuses addresses of the inside at install', async () => {
   const installation = openInstallation({ PLUGIN_ALLOW_PRIVATE: 'false', CUSTOM_API_KEY: key })
   const { plugins } = installation.app
   for (const endpoint of [
@@ -74,9 +155,10 @@ test('PLUGIN_ALLOW_PRIVATE=false refuses addresses of the inside, at install and
     'http://192.168.1.1/',
     'http://0x7f000001/',
   ]) {
-    assert.throws(
-      () => plugins.install(pluginAt('https://x.example', { endpoint, auth: { header: '', key_env: '' } })),
-      undefined,
+    const document = pluginAt('https://x.example', { endpoint, auth: { header: '', key_env: '' } })
+    assert.is(
+      problemsOf(() => plugins.install(document)),
+      'endpoint: private addresses are switched off (PLUGIN_ALLOW_PRIVATE)',
       endpoint,
     )
   }

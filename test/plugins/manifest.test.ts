@@ -9,7 +9,7 @@ const test = suite('the plugin document')
 const rules: ManifestRules = {
   keyNames: ['MY_KEY', 'JWT_SECRET', 'PATH'],
   allowPrivate: true,
-  pinned: new Map([['OPENAI_API_KEY', 'api.openai.com']]),
+  pinned: new Map([['OPENAI_API_KEY', ['api.openai.com']]]),
 }
 
 /** What is wrong with a good document that is changed so. */
@@ -29,6 +29,9 @@ const noKey = { auth: { header: '', key_env: '' } }
 test('addresses are judged by what they mean, however they are written', () => {
   const forbidden = ['169.254.169.254', '2852039166', '0xA9FEA9FE', '0251.0376.0251.0376', '169.254.43518']
   const six = ['[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[2002:a9fe:a9fe::]', '[fe80::1]', '[::]']
+  // IPv4 within IPv6: the deprecated form, translation and tunnels to the inside; and addresses that nobody has assigned.
+  six.push('[::127.0.0.1]', '[::a9fe:a9fe]', '[64:ff9b::7f00:1]', '[64:ff9b:1::808:808]', '[2002:7f00:1::]')
+  six.push('[::ffff:0:7f00:1]', '[fec0::1]', '[4000::1]', '[2001:0:7f00:1::]')
   const names = ['metadata.google.internal', 'metadata.google.internal.', 'metadata', '0', '0.0.0.0', '168.63.129.16']
   for (const host of [...forbidden, ...six, ...names, '[fd00:ec2::254]', '224.0.0.1', '255.255.255.255'])
     assert.match(
@@ -36,7 +39,20 @@ test('addresses are judged by what they mean, however they are written', () => {
       /^endpoint: points at a link-local/,
       host,
     )
-  for (const host of ['localhost.', '127.1', '[::1]', '10.0.0.1', '[0:0:0:0:0:0:0:1]'])
+  const published = ['[64:ff9b::808:808]', '[2606:4700::1111]', '8.8.8.8']
+  for (const host of published) assert.equal(problems({ endpoint: `https://${host}/v1` }), [], host)
+  for (const host of [
+    'localhost.',
+    '127.1',
+    '0177.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '127.0.0.1.',
+    '[::ffff:7f00:1]',
+    '[::1]',
+    '10.0.0.1',
+    '[0:0:0:0:0:0:0:1]',
+  ])
     assert.equal(problems({ endpoint: `http://${host}/v1` }), [], host)
 })
 
@@ -69,8 +85,8 @@ test('a pinned key goes to its own host alone, however that is written', () => {
   assert.equal(problems({ auth, endpoint: 'https://api.openai.com:443/v1' }), [])
   const alternatives = { header: 'Authorization', key_env: 'MY_KEY', key_env_alternatives: ['OPENAI_API_KEY', 'PATH'] }
   assert.equal(problems({ auth: alternatives }), [
-    'auth.key_env_alternatives.1: PATH is a variable of aichat or of the machine and never a key',
-    'endpoint: OPENAI_API_KEY is only sent to api.openai.com; name another variable for another host',
+    'auth.key_env_alternatives.1: names a variable of aichat or of the machine, which is never a key',
+    'endpoint: OPENAI_API_KEY is only sent to api.openai.com; if api.example.com may have it too, add OPENAI_API_KEY=api.example.com to PLUGIN_KEY_HOSTS (plugins.key_hosts; a daemon reads it at its start), else name another variable',
   ])
 })
 
@@ -158,7 +174,7 @@ test('every problem is told at once, each with its path and what may stand there
   })
   assert.equal([...found].sort(), [
     'auth.header: the header Host cannot carry a key',
-    'auth.key_env: JWT_SECRET is a variable of aichat or of the machine and never a key',
+    'auth.key_env: names a variable of aichat or of the machine, which is never a key',
     'endpoint: points at a link-local, metadata, multicast or reserved address',
     'fallback.1: must be the id of a plugin, or an object with plugin and model',
     'headers.Proxy-Authorization: is not a header that can be set',

@@ -439,7 +439,14 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
     writeFileSync(join(home, 'bundled', 'custom.json'), JSON.stringify(listed(provider.url)))
     const store = openPluginFiles(join(home, 'bundled'), join(home, 'plugins'))
     const keys = createKeys([{ has: () => true, get: () => key }], () => host.keyRules())
-    const host: PluginHost = createPluginHost({ store, keys, keyNames: [], allowPrivate: true })
+    const host: PluginHost = createPluginHost({
+      store,
+      keys,
+      keyNames: [],
+      allowPrivate: true,
+      keyHosts: new Map(),
+      limit: 10,
+    })
     const { send } = outbound
     const timeouts = { connect: 1000, firstByte: 1000, idle: 1000 }
     const now = () => performance.now()

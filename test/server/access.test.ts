@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { SignJWT } from 'jose'
 import * as assert from 'uvu/assert'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { operations } from '../../src/operations/table.ts'
@@ -142,6 +143,32 @@ test('a refusal comes before a look at what was sent', async () => {
   await daemon.close()
 })
 
+test('a token that says more than the server could have issued is 401', async () => {
+  const { daemon, tokens } = await people({ JWT_EXPIRES_IN: '1h' })
+  const [, payload = ''] = tokens.user!.split('.')
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  const now = Math.floor(Date.now() / 1000)
+  const asked = async (change: object) => {
+    const token = await new SignJWT({ ...claims, ...change })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(new TextEncoder().encode(secret))
+    return (await daemon.call('GET', '/api/auth/me', { token })).status
+  }
+  assert.is(await asked({}), 200)
+  assert.is(await asked({ iat: now + 30, nbf: now + 30 }), 200)
+  for (const change of [
+    { iat: now + 300 },
+    { nbf: now + 300 },
+    { nbf: 'soon' },
+    { exp: claims.exp + 1 },
+    { exp: now + 10 * 365 * 86_400 },
+    { exp: Number.MAX_SAFE_INTEGER },
+  ])
+    assert.is(await asked(change), 401, JSON.stringify(change))
+  assert.is(await asked({ exp: now + 600 }), 200, 'shorter than it could be')
+  await daemon.close()
+})
+
 test('a token is taken from the header alone, and x-api-key on Anthropic’s routes', async () => {
   const { daemon, tokens } = await people()
   const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
@@ -220,15 +247,9 @@ async function people(environment: Record<string, string> = {}) {
   const user = await logins.register({ username: 'ada', password }, undefined).catch(() => undefined)
   const other = await users.create({ username: 'bob', password, role: 'user' })
   // In single-user mode nobody else can log in; a token from before it was switched on is made by hand.
-  const signer = createTokens(
-    () => [secret],
-    () => 0,
-  )
+  const signer = createTokens(() => [secret], Date.now)
   const claims = signer.verify(user!.token) as Exclude<ReturnType<typeof signer.verify>, string>
-  const foreign = createTokens(
-    () => [secret.toLowerCase()],
-    () => 0,
-  )
+  const foreign = createTokens(() => [secret.toLowerCase()], Date.now)
   const tokens = {
     none: undefined,
     expired: await signer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 1 }),

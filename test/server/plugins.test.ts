@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { readSettings } from '../../src/settings.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 
@@ -31,6 +32,29 @@ test('list shows the ten bundled plugins with what this installation knows of th
     assert.is(plugins.find(({ id }) => id === 'voxa-tts')!.state, 'ready')
     assert.ok(plugins.every(({ source, active }) => source === 'bundled' && !active))
   }))
+
+test('there are as many plugins as the operator allows, and 500 where nothing else is said', async () => {
+  const most = 12
+  await withApi(
+    async ({ send }) => {
+      const named = (id: string) => pluginAt('https://chat.example', { id })
+      const install = (id: string, query = '') => send('POST', `/api/plugins/install${query}`, named(id))
+      for (let at = 10; at < most; at++) assert.is((await install(`p${at}`)).status, 201)
+      const refused = await install('one-more')
+      assert.equal(
+        [refused.status, (refused.body as { error: string }).error],
+        [400, `There are ${most} plugins, which is the most there may be`],
+      )
+      assert.match((refused.body as { details: string[] }).details[0]!, /PLUGIN_LIMIT \(plugins\.limit\)/)
+      assert.is((await install('groq', '?replace=true')).status, 201, 'what is there may be replaced')
+      assert.is((await install(`p${most - 1}`, '?replace=true')).status, 201)
+      assert.is((await send('DELETE', '/api/plugins/mistral')).status, 200)
+      assert.is((await install('one-more')).status, 201)
+    },
+    { PLUGIN_LIMIT: String(most) },
+  )
+  assert.is(readSettings({ AICHAT_HOME: '/nonexistent' }, {}).pluginLimit, 500)
+})
 
 test('install, show, update, export and delete a plugin', () =>
   withApi(async ({ get, send, home }) => {
@@ -240,8 +264,9 @@ async function withApi(
     get: (path: string) => Promise<Reply>
     send: (method: string, path: string, body?: unknown) => Promise<Reply>
   }) => Promise<void>,
+  environment: Record<string, string> = {},
 ): Promise<void> {
-  const installation = openInstallation()
+  const installation = openInstallation(environment)
   try {
     const url = await installation.serve()
     const send = async (method: string, path: string, body?: unknown): Promise<Reply> => {
