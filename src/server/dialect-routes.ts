@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import type { Dialect } from '../chat/dialects/dialect.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
+import type { ChatRequest } from '../chat/messages.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
@@ -59,7 +60,8 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     const identified = identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
     const identity = identified instanceof Promise ? await identified : identified
     const dialect = dialectFor(id, '')
-    const input = parseInput(chat, dialect.readRequest(await readJson(exchange.request, chat.limit!)))
+    const body = dialect.readRequest(await readJson(exchange.request, chat.limit!))
+    const input = parseInput(chat, withBetas(body, exchange))
     if (input.stream)
       return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), id, input))
     const { router } = await app.chat()
@@ -109,3 +111,18 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     sendJson(exchange, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
   }
 }
+
+/** The request with the betas of Anthropic's that its client asks for in a header, as a list with commas. */
+function withBetas(request: ChatRequest, { request: { headers } }: Exchange): ChatRequest {
+  const asked = headers['anthropic-beta']
+  if (asked === undefined) return request
+  const betas = asked
+    .toString()
+    .split(',')
+    .map((name) => name.trim())
+  const anthropic = { ...request.extra_content?.['anthropic'], betas: betas.filter(Boolean).slice(0, mostBetas) }
+  return { ...request, extra_content: { ...request.extra_content, anthropic } }
+}
+
+/** Claude Code asks for about ten. */
+const mostBetas = 50

@@ -2,7 +2,7 @@ import { generateText } from 'ai'
 import * as assert from 'uvu/assert'
 import { type Answer, json, localRunner, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
-import { type ClientLibraries, type DialectId, failureOf, withLibraries } from './client-libraries.ts'
+import { type DialectId, failureOf, withLibraries } from './client-libraries.ts'
 
 const test = suite('a provider that refuses, as client libraries see it when nobody else can answer')
 
