@@ -277,7 +277,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
         const pulled = names?.every(({ name }) => name !== model && name !== `${model}:latest`)
         return (pulled ? undefined : await ollama.target(model)) ?? embedded.target(model)
       },
-      advice: () => advice(settings, plugins),
+      advice: (failed) => advice(settings, plugins, failed, embedded.models()),
       attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
       now,
       observe: health.observe,
@@ -310,20 +310,40 @@ function contextTokens(plugins: PluginHost, model: string | undefined, plugin: s
   return typeof told === 'number' && told > 0 ? told : hostedContext
 }
 
-/** What can be done today by someone for whom nothing answers. */
-function advice(settings: Settings, plugins: PluginHost): readonly string[] {
-  const ready = plugins
+/**
+ * What can be done today by someone for whom nothing answers, once these plugins and runners have failed: only what is
+ * not tried yet, and no key that is set already.
+ */
+function advice(
+  settings: Settings,
+  plugins: PluginHost,
+  failed: ReadonlySet<string>,
+  pulled: readonly string[],
+): readonly string[] {
+  const others = plugins
     .list()
-    .find(
-      (plugin) => plugin.state === 'ready' && plugin.type !== 'tts' && plugin.type !== 'embedding' && !plugin.active,
-    )
-  return [
-    ready
-      ? `Activate a plugin whose key is set: aichat plugin activate ${ready.id}`
-      : 'Use a provider: set its key, such as OPENAI_API_KEY, and run aichat plugin activate openai',
-    `or pull a small model that runs on this machine: aichat models pull ${defaultChatModel}`,
-    `or start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`,
+    .filter(({ id, type, active }) => (type === 'chat' || type === 'completion') && !active && !failed.has(id))
+  const ready = others.find(({ state }) => state === 'ready')
+  const closed = others.find(({ id, state }) => state === 'key_missing' && id === 'openai') ?? others.find(isClosed)
+  const provider = ready
+    ? [`Activate a plugin whose key is set: aichat plugin activate ${ready.id}`]
+    : closed
+      ? [`Use a provider: set its key, such as ${closed.auth.key_env}, and run aichat plugin activate ${closed.id}`]
+      : []
+  const lines = [
+    ...provider,
+    ...(pulled.length > 0
+      ? []
+      : [`pull a small model that runs on this machine: aichat models pull ${defaultChatModel}`]),
+    ...(failed.has('ollama')
+      ? []
+      : [`start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`]),
   ]
+  return lines.map((line, at) => (at === 0 ? `${line.charAt(0).toUpperCase()}${line.slice(1)}` : `or ${line}`))
+}
+
+function isClosed({ state }: { readonly state: string }): boolean {
+  return state === 'key_missing'
 }
 
 function environmentSecrets(settings: Settings) {

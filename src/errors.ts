@@ -1,6 +1,7 @@
 /**
  * The one table of failures: code → HTTP status → exit code.
- * Exit codes are those of sysexits(3), so that scripts and systemd can tell the classes apart.
+ * Exit codes are those of sysexits(3), so that scripts and systemd can tell the classes apart. `final` marks what the same
+ * call cannot mend, though clients of its status would try again.
  */
 const failures = {
   /** Something the caller asked to be told: a declined question, a partial failure, a check that found something. */
@@ -9,6 +10,8 @@ const failures = {
   /** The data offered is wrong: an invalid plugin or package, a weak password, a name already taken. */
   invalid: { status: 400, exit: 65 },
   too_large: { status: 413, exit: 65 },
+  /** A provider read the request and refuses what it says. */
+  unprocessable: { status: 422, exit: 65 },
   unsupported_media: { status: 415, exit: 65 },
   no_input: { status: 400, exit: 66 },
   not_found: { status: 404, exit: 67 },
@@ -24,19 +27,41 @@ const failures = {
   timeout: { status: 504, exit: 75 },
   /** A reply that does not parse or breaks off. */
   protocol: { status: 502, exit: 76 },
-  unauthenticated: { status: 401, exit: 77 },
+  unauthenticated: { status: 401, exit: 77, final: true },
   forbidden: { status: 403, exit: 77 },
+  /** A provider refuses our key. Not 401, which would mean the caller's own token. */
+  provider_auth: { status: 503, exit: 77, final: true },
   /** Something has to be set up first: a key variable, a secret, a database. */
-  configuration: { status: 503, exit: 78 },
-} as const
+  configuration: { status: 503, exit: 78, final: true },
+} as const satisfies Record<string, FailureRow>
+
+interface FailureRow {
+  readonly status: number
+  readonly exit: number
+  readonly final?: true
+}
 
 export type FailureCode = keyof typeof failures
+
+/** What a provider's error is called by the provider: told on word for word to clients that go by these names. */
+export interface ProviderError {
+  readonly code?: string
+  readonly type?: string
+  /** The field of the request that the provider does not take. */
+  readonly param?: string
+  /** What Anthropic's errors hold beside their message. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
 
 export interface AppErrorOptions extends ErrorOptions {
   /** One line per thing that was wrong or can be done about it. */
   readonly details?: readonly string[]
   /** Whole seconds after which the same call may succeed; becomes `Retry-After`. */
   readonly retryAfter?: number
+  /** The provider's own names for it, where a provider is the reason. */
+  readonly provider?: ProviderError
+  /** The same call cannot succeed later, whatever clients make of its status: becomes `x-should-retry: false`. */
+  readonly final?: boolean
 }
 
 /** Every failure that a face may show. The message is one sentence a user can act on; the real reason is in `cause`. */
@@ -45,12 +70,22 @@ export class AppError extends Error {
   readonly code: FailureCode
   readonly details: readonly string[]
   readonly retryAfter: number | undefined
+  readonly provider: ProviderError | undefined
+  readonly final: boolean
 
   constructor(code: FailureCode, message: string, options: AppErrorOptions = {}) {
     super(message, options)
     this.code = code
     this.details = options.details ?? []
     this.retryAfter = options.retryAfter
+    this.provider = options.provider
+    const row: FailureRow = failures[code]
+    this.final = options.final ?? row.final === true
+  }
+
+  /** The code that a client is shown: the provider's, which says more, else ours. */
+  get shownCode(): string {
+    return this.provider?.code ?? this.code
   }
 
   /** The HTTP status of this failure. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { deadlineReached } from '../plugins/send.ts'
-import type { Circuits } from './circuit.ts'
+import type { Circuits, Refusal } from './circuit.ts'
 import { classifyFailure, type Failure } from './failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 import { RefusedReply, type Target } from './provider.ts'
@@ -59,6 +59,8 @@ export interface Attempts {
     deadline: Deadline,
     signal?: AbortSignal,
   ): Promise<Answered<AsyncIterable<ChatChunk>>>
+  /** What went wrong in a stream after its commit point, with no key in any of the provider's words. */
+  judge(thrown: unknown, signal: AbortSignal | undefined): Failure
 }
 
 export interface AttemptsParts {
@@ -83,6 +85,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt)),
     stream: (target, request, deadline, signal) =>
       tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline.endsAt)),
+    judge,
   }
 
   /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
@@ -104,14 +107,17 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       outcome,
       ...(failure && {
         class: failure.class,
-        error: redact(failure.message),
+        error: failure.message,
         ...(failure.status !== undefined && { status: failure.status }),
       }),
       duration_ms: Math.round(now() - begun),
     })
 
     const refusal = circuits.refusal(name, target.identity)
-    if (refusal) throw new AttemptFailed(describe('failed', resting(refusal.failure)), refusal.failure)
+    if (refusal) {
+      const failure = resting(refusal)
+      throw new AttemptFailed(describe('failed', failure), failure)
+    }
 
     for (;;) {
       tries++
@@ -134,7 +140,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
             thrown,
           )
         }
-        const failure = verdict(thrown, signal)
+        const failure = judge(thrown, signal)
         circuits.failed(name, target.identity, failure)
         const wait = failure.waitMs ?? random() * Math.min(longestWait, firstWait * 2 ** (tries - 1))
         const again =
@@ -148,6 +154,17 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
         waited += wait
         if (wait >= 1) await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {})
       }
+    }
+  }
+
+  /** What a try's failure means, with no key in any of the provider's words. */
+  function judge(thrown: unknown, signal: AbortSignal | undefined): Failure {
+    const failure = verdict(thrown, signal)
+    const { provider } = failure
+    return {
+      ...failure,
+      message: redact(failure.message),
+      ...(provider && { provider: JSON.parse(redact(JSON.stringify(provider))) }),
     }
   }
 
@@ -180,8 +197,13 @@ function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): strin
 }
 
 /** The failure that opened a circuit, told to a request that was not sent because of it. */
-function resting(failure: Failure): Failure {
-  return { ...failure, message: `not asked, because it failed before: ${failure.message}` }
+function resting({ failure, retryAfterMs }: Refusal): Failure {
+  const isRest = failure.class === 'rate' || failure.class === 'down' || failure.class === 'protocol'
+  return {
+    ...failure,
+    message: `not asked, because it failed before: ${failure.message}`,
+    ...(isRest && Number.isFinite(retryAfterMs) && { waitMs: retryAfterMs }),
+  }
 }
 
 /**

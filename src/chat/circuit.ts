@@ -16,6 +16,7 @@ export interface Circuits {
 
 export interface Refusal {
   readonly failure: Failure
+  /** Milliseconds until the target may be tried again; Infinity where it never may. */
   readonly retryAfterMs: number
 }
 

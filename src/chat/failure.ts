@@ -1,3 +1,4 @@
+import type { ProviderError } from '../errors.ts'
 import { DialectError, type WireError } from './dialects/dialect.ts'
 import { type HeaderBag, header, waitHint } from './wait-hint.ts'
 
@@ -40,8 +41,10 @@ export interface Failure {
   readonly waitMs?: number
   /** The provider's words, or ours where it had none: one line of at most 500 characters. */
   readonly message: string
-  /** The provider's own code, or the transport's (`ECONNRESET`). */
+  /** The provider's own code or type, or the transport's code (`ECONNRESET`). */
   readonly code?: string
+  /** The provider's own names for it, where it gave any. */
+  readonly provider?: ProviderError
   /** The status of the answer, or the one that the error inside a 200 names. */
   readonly status?: number
 }
@@ -62,8 +65,21 @@ export function classifyFailure(signal: FailureSignal): Failure {
     ...(waitMs !== undefined && { waitMs }),
     message: messageOf(signal, status, error),
     ...(code !== undefined && { code }),
+    ...(error && providerNames(error)),
     ...(status !== undefined && { status }),
   }
+}
+
+/** The most characters of a name that is told on, and of Anthropic's details as JSON. */
+const nameLimit = 200
+const detailsLimit = 2_000
+
+function providerNames({ code, type, param, details }: WireError): { readonly provider?: ProviderError } {
+  const names = Object.entries({ code, type, param }).filter(([, name]) => name !== undefined && name !== '')
+  const short = names.map(([field, name]) => [field, name!.replace(/\s+/g, ' ').slice(0, nameLimit)])
+  const isShort = details !== undefined && JSON.stringify(details).length <= detailsLimit
+  const provider = { ...Object.fromEntries(short), ...(isShort && { details }) }
+  return Object.keys(provider).length > 0 ? { provider } : {}
 }
 
 interface Verdict {

@@ -119,7 +119,9 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     )
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
-    return { url, headers: Object.assign(all, ownHeaders), body }
+    // A list: what the client asked for, and what the plugin always asks for.
+    const betas = [all['anthropic-beta'], ownHeaders['anthropic-beta']].filter(Boolean).join(',')
+    return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }), body }
   }
 
   function post(

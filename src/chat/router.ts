@@ -1,8 +1,8 @@
-import { AppError, type FailureCode } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
-import type { Failure } from './failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+import { nobodyAnswered, noRunner } from './nobody.ts'
 import type { Target } from './provider.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */
@@ -63,8 +63,8 @@ export interface RouterParts {
   readonly target: (manifest: PluginManifest, model: string) => Target
   /** The local runner's target for an asked model, or undefined when there is none; throws nothing. */
   readonly local: (model: string | undefined) => Promise<Target | undefined>
-  /** What someone without any runner can do today, one line each. */
-  readonly advice: () => readonly string[]
+  /** What someone without an answer can do today, one line each, once these have failed: plugins and runners by name. */
+  readonly advice: (failed: ReadonlySet<string>) => readonly string[]
   readonly attempts: Attempts
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -90,7 +90,7 @@ export function createRouter(parts: RouterParts): Router {
     async preview(call) {
       const { targets, warnings } = plan(call)
       const target = await targets[0]!()
-      if (!target) throw noRunner(parts.advice())
+      if (!target) throw noRunner(parts.advice(new Set()))
       const request = { ...call.request, model: target.model }
       return {
         plugin: target.plugin,
@@ -131,7 +131,7 @@ export function createRouter(parts: RouterParts): Router {
         failures.push(reason)
       }
     }
-    throw nobodyAnswered(failures, call.fallback === false, parts.advice())
+    throw nobodyAnswered(failures, call.fallback === false, parts.advice)
   }
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for what our own rules refuse. */
@@ -188,9 +188,10 @@ export function createRouter(parts: RouterParts): Router {
     const explain = (reason: unknown): never => {
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
-      const words = reason instanceof Error ? reason.message : String(reason)
+      const { message, provider } = parts.attempts.judge(reason, signal)
       throw new AppError('protocol', `The answer of ${by} broke off: what came is not the whole answer`, {
-        details: [words.slice(0, 500)],
+        details: [message],
+        ...(provider && { provider }),
         cause: reason,
       })
     }
@@ -215,58 +216,4 @@ function modelOf(manifest: PluginManifest, asked: string | undefined): string {
 function refuseOtherKinds(manifest: PluginManifest): void {
   if (manifest.type === 'chat' || manifest.type === 'completion') return
   throw new AppError('invalid', `The plugin ${manifest.id} is of type ${manifest.type} and does not chat`)
-}
-
-function noRunner(advice: readonly string[]): AppError {
-  return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
-}
-
-/** Which class of error a caller gets when only one target was to be asked. */
-const codes: Record<Failure['class'], FailureCode> = {
-  auth: 'forbidden',
-  quota: 'rate_limited',
-  model_gone: 'not_found',
-  retired: 'unavailable',
-  request: 'invalid',
-  context_length: 'invalid',
-  policy: 'invalid',
-  model_output: 'unavailable',
-  rate: 'rate_limited',
-  down: 'unavailable',
-  protocol: 'protocol',
-  cancelled: 'unavailable',
-}
-
-/**
- * The error when nobody answered: the provider's reason first, then every other try, then what to do next.
- * A single target's failure keeps its own class; after a fallback it is `unavailable`.
- */
-function nobodyAnswered(failures: readonly AttemptFailed[], single: boolean, advice: readonly string[]): AppError {
-  const [first] = failures
-  if (!first) return noRunner(advice)
-  const cause = first.setup ?? first
-  if (single && first.setup) return first.setup
-  const code = single && first.failure ? codeOf(first.failure) : 'unavailable'
-  const waitMs = failures.flatMap(({ failure }) => failure?.waitMs ?? []).sort((a, b) => a - b)[0]
-  return new AppError(code, `${nameOf(first.attempt)} failed: ${first.attempt.error ?? 'no reason given'}`, {
-    details: [...failures.map(describe), ...(first.setup?.details ?? []), ...(single ? [] : advice)],
-    ...(waitMs !== undefined && { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) }),
-    cause,
-  })
-}
-
-function codeOf(failure: Failure): FailureCode {
-  const late = failure.class === 'down' && /TIMEOUT/.test(failure.code ?? '')
-  return late ? 'timeout' : codes[failure.class]
-}
-
-function nameOf(attempt: Attempt): string {
-  return attempt.plugin ?? `the local runner ${attempt.runner}`
-}
-
-/** `openai gpt-4o: rate (429), 2 tries: slow down` */
-function describe({ attempt }: AttemptFailed): string {
-  const status = attempt.status === undefined ? '' : ` (${attempt.status})`
-  const tries = attempt.tries === 1 ? '1 try' : `${attempt.tries} tries`
-  return `${nameOf(attempt)} ${attempt.model}: ${attempt.class}${status}, ${tries}: ${attempt.error}`
 }

@@ -25,7 +25,9 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
   // A flag behind the mistake has not been read by then.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (cli.globals().json || words.includes('--json'))
-    cli.io.err(JSON.stringify({ error: error.message, details: error.details, code: error.code, exit: error.exit }))
+    cli.io.err(
+      JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),
+    )
   else {
     // A provider's or a server's own words may be among them.
     cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${forTerminal(error.message)}`)

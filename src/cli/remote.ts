@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import ky, { type KyResponse } from 'ky'
 import type { z } from 'zod'
 import { createEventReader } from '../chat/sse.ts'
-import { AppError, failureOfStatus, isFailureCode } from '../errors.ts'
+import { AppError, type AppErrorOptions, failureOfStatus, isFailureCode } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { lookupFailure } from '../lookup-failure.ts'
 import { Download, type Operation } from '../operations/operation.ts'
@@ -206,7 +206,7 @@ async function failureOf(response: Response, server: string): Promise<AppError> 
   const told = await textOf(response)
     .then(parseAnswer)
     .catch(() => undefined)
-  const { error, details, code } = (told ?? {}) as { error?: unknown; details?: unknown; code?: unknown }
+  const { error, details, code } = (told ?? {}) as ReportedFailure
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new AppError(
     isFailureCode(code, status) ? code : failureOfStatus(status),
@@ -214,8 +214,30 @@ async function failureOf(response: Response, server: string): Promise<AppError> 
     {
       details: Array.isArray(details) ? details.map(String) : [],
       ...(Number.isFinite(retryAfter) && { retryAfter }),
+      ...providerOf(told, status),
     },
   )
+}
+
+interface ReportedFailure {
+  readonly error?: unknown
+  readonly details?: unknown
+  readonly code?: unknown
+  /** In an error event of a stream: the HTTP status that the failure would have had. */
+  readonly status?: unknown
+}
+
+/** The names that a provider gave the failure: there the code is not one of ours. */
+function providerOf(told: unknown, status: number): Pick<AppErrorOptions, 'provider'> {
+  const { code, type, param } = (told ?? {}) as Record<string, unknown>
+  if (typeof code !== 'string' || isFailureCode(code, status)) return {}
+  return {
+    provider: {
+      code,
+      ...(typeof type === 'string' && { type }),
+      ...(typeof param === 'string' && { param }),
+    },
+  }
 }
 
 /** A file is what the operation says it is, or what is offered for saving where the operation itself offers nothing. */
@@ -259,11 +281,14 @@ async function* eventsOf(response: Response, server: string): AsyncGenerator<unk
   throw brokenOff(undefined, server)
 }
 
-/** The failure in an error event: its code alone says its kind, since the status was 200 long before. */
+/** The failure in an error event: the status line was 200 long before, so the event says its kind. */
 function reported(value: unknown): AppError {
-  const { error, details, code } = value as { error?: unknown; details?: unknown; code?: unknown }
-  return new AppError(isFailureCode(code) ? code : 'unavailable', String(error ?? 'The answer broke off'), {
+  const { error, details, code, status } = value as ReportedFailure
+  const told = typeof status === 'number' ? status : undefined
+  const kind = isFailureCode(code, told) ? code : told === undefined ? 'unavailable' : failureOfStatus(told)
+  return new AppError(kind, String(error ?? 'The answer broke off'), {
     details: Array.isArray(details) ? details.map(String) : [],
+    ...(told !== undefined && providerOf(value, told)),
   })
 }
 

@@ -6,8 +6,18 @@ import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import { hostRange } from '../plugins/host-range.ts'
+import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
-import { type Exchange, errorBody, openExchange, safeHeaders, sendError, sendJson, splitTarget } from './exchange.ts'
+import {
+  type ErrorBody,
+  type Exchange,
+  errorBody,
+  openExchange,
+  safeHeaders,
+  sendError,
+  sendJson,
+  splitTarget,
+} from './exchange.ts'
 import { checkHost, checkOrigin } from './guards.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
@@ -37,12 +47,14 @@ export function createServer(parts: ServerParts): NodeHandler {
     metrics.observe(exchange, route, status)
     parts.observe(exchange, route, status)
   }
-  return mount({ app, observe }, [
+  const dialects = dialectRoutes(app, identify)
+  const routes = [
     ...serviceRoutes(parts),
     metricsRoute(metrics, identify),
     ...operations.map((operation) => operationRoute(app, operation, identify)),
-    ...dialectRoutes(app, identify),
-  ])
+    ...dialects,
+  ]
+  return mount({ app, observe, unknown: refusalsFor(dialects) }, routes)
 }
 
 function operationRoute(app: App, operation: Operation, identify: Identify): Route {
@@ -104,11 +116,18 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 
 const noParams: Record<string, string> = {}
 
+interface MountParts extends Pick<ServerParts, 'app' | 'observe'> {
+  /** For an address that no route answers: the shape of the refusal, and what exists there. Undefined: the house's. */
+  readonly unknown?: (
+    exchange: Exchange,
+  ) => { readonly errorBody: ErrorBody; readonly existing: readonly string[] } | undefined
+}
+
 /**
  * Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. A path
  * without parameters is found by itself; every other address is h3's to read.
  */
-export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, routes: readonly Route[]): NodeHandler {
+export function mount({ app, observe, unknown }: MountParts, routes: readonly Route[]): NodeHandler {
   // h3 itself refuses only what never reaches a route, such as an address that cannot be decoded.
   const h3 = new H3({
     silent: true,
@@ -153,10 +172,10 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
       checkHost(exchange, app.settings)
       if (checkOrigin(exchange, app.settings)) return
       for (const name in encoded) params[name] = decoded(encoded[name]!)
-      if (!route) throw noRoute(exchange, methods)
+      if (!route) throw noRoute(exchange, methods, unknown)
       await route.handle(exchange)
     } catch (thrown) {
-      sendError(exchange, thrown, route?.errorBody)
+      sendError(exchange, thrown, route ? route.errorBody : unknown?.(exchange)?.errorBody)
     }
   }
 }
@@ -170,8 +189,10 @@ function refusalBody(status: number): Record<string, unknown> {
   )
 }
 
-function noRoute({ response }: Exchange, methods: ReadonlyMap<string, Route>): AppError {
-  if (methods.size === 0) return new AppError('not_found', 'Not found')
+function noRoute(exchange: Exchange, methods: ReadonlyMap<string, Route>, unknown: MountParts['unknown']): AppError {
+  const { response } = exchange
+  if (methods.size === 0)
+    return new AppError('not_found', 'Not found', { details: unknown?.(exchange)?.existing ?? [] })
   const allowed = [...methods.keys()].join(', ')
   response.setHeader('allow', allowed)
   return new AppError('method_not_allowed', 'Method not allowed', { details: [`Allowed here: ${allowed}`] })

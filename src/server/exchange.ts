@@ -182,9 +182,20 @@ function beginJson({ response }: Exchange, status: number, value: unknown): stri
   return text
 }
 
-/** The house's error body; `details` is always there. */
+/** A failure as the body of an answer, in the shape that this exchange's client knows. */
+export type ErrorBody = (error: AppError, requestId: string, exchange: Exchange) => Record<string, unknown>
+
+/** The house's error body; `details` is always there, `type` and `param` where a provider named them. */
 export function errorBody(error: AppError, requestId: string): Record<string, unknown> {
-  return { error: error.message, details: [...error.details], code: error.code, request_id: requestId }
+  const { type, param } = error.provider ?? {}
+  return {
+    error: error.message,
+    details: [...error.details],
+    code: error.shownCode,
+    ...(type !== undefined && { type }),
+    ...(param !== undefined && { param }),
+    request_id: requestId,
+  }
 }
 
 /** Why an exchange failed: why it was broken off, where that was the cause, else what was thrown. */
@@ -193,15 +204,17 @@ export function failureOf({ failure }: Exchange, thrown: unknown): AppError {
 }
 
 /** Ends the exchange with a failure, or ends the connection when the answer has begun. */
-export function sendError(exchange: Exchange, thrown: unknown, body = errorBody): void {
+export function sendError(exchange: Exchange, thrown: unknown, body: ErrorBody = errorBody): void {
   const { request, response, id } = exchange
   const error = failureOf(exchange, thrown)
   if (response.headersSent) return void response.destroy()
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
-  if (request.complete) return sendJson(exchange, error.status, body(error, id))
+  // The word of OpenAI and Anthropic to their libraries, which would repeat a 429 or 503 that cannot mend itself.
+  if (error.final) response.setHeader('x-should-retry', 'false')
+  if (request.complete) return sendJson(exchange, error.status, body(error, id, exchange))
   // What is left of a refused body is not worth reading: the connection ends with the answer.
   response.setHeader('connection', 'close')
-  const text = beginJson(exchange, error.status, body(error, id))
+  const text = beginJson(exchange, error.status, body(error, id, exchange))
   response.write(text)
   linger(exchange)
 }

@@ -5,6 +5,7 @@ import { parseInput } from '../operations/ask.ts'
 import { type Call, type Caller, Download, type Operation } from '../operations/operation.ts'
 import {
   defaultLimit,
+  type ErrorBody,
   type Exchange,
   errorBody,
   failureOf,
@@ -19,7 +20,7 @@ export interface Route {
   readonly method: string
   readonly path: string
   handle(exchange: Exchange): void | Promise<void>
-  readonly errorBody?: (error: AppError, requestId: string) => Record<string, unknown>
+  readonly errorBody?: ErrorBody
 }
 
 /** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
@@ -151,7 +152,10 @@ async function serveStream(operation: Operation, call: Call, input: unknown, exc
     }
     events.end('data: [DONE]\n\n')
   } catch (thrown) {
-    events.end(`event: error\ndata: ${JSON.stringify(errorBody(failureOf(exchange, thrown), exchange.id))}\n\n`)
+    const error = failureOf(exchange, thrown)
+    // The status line said 200 long ago: here the event says which failure this is.
+    const body = { ...errorBody(error, exchange.id), status: error.status }
+    events.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
   }
 }
 

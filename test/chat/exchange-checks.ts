@@ -224,7 +224,8 @@ export function failureOf(read: () => unknown): { kind: DialectError['kind']; co
     return undefined
   } catch (error) {
     if (!(error instanceof DialectError)) throw error
-    const { code } = error.error
+    // Anthropic's errors have a type in a code's place.
+    const { code = error.error.type } = error.error
     return { kind: error.kind, ...(code !== undefined && { code }) }
   }
 }

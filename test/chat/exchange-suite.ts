@@ -72,7 +72,8 @@ function checkRefusal(exchange: Exchange): void {
   if (typeof body !== 'object' || body === null) return
   const error = dialectOf(exchange).readError(body)
   assert.ok(error?.message, 'it has a message')
-  if (/"(?:code|type|status)":\s*["\d]/.test(text)) assert.ok(error.code && text.includes(error.code), 'it has a code')
+  const name = error.code ?? error.type
+  if (/"(?:code|type|status)":\s*["\d]/.test(text)) assert.ok(name && text.includes(name), 'it has a code or a type')
 }
 
 function jsonIn(text: string): unknown {

@@ -1,13 +1,15 @@
+import { AppError } from '../../errors.ts'
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../messages.ts'
 import { blocksOf, readAssistant, readBlocks } from './anthropic-blocks.ts'
 import { lostSampling } from './anthropic-sampling.ts'
 import { compact, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf } from './json.ts'
 import { checkedRequest, checkRequest, requestBody } from './request-check.ts'
-import { withExtra } from './turns.ts'
+import { extraOf, withExtra } from './turns.ts'
 
 /** Reads a request in Anthropic's dialect. What only Anthropic understands is kept for an Anthropic provider. */
 export function readAnthropicRequest(body: unknown): ChatRequest {
   const { fields, turns } = requestBody(body, 'messages')
+  refuseThread(fields['thread'])
   checkFields(fields, turns)
   const config = objectOf(fields['output_config'])
   const choice = objectOf(fields['tool_choice'])
@@ -25,11 +27,25 @@ export function readAnthropicRequest(body: unknown): ChatRequest {
     tool_choice: readToolChoice(choice),
     parallel_tool_calls: typeof single === 'boolean' ? !single : undefined,
     user: stringOf(objectOf(fields['metadata'])['user_id']),
-    response_format: readFormat(objectOf(config['format'])),
+    response_format: readFormat(objectOf(config['format'])) ?? readFormat(objectOf(fields['output_format'])),
     reasoning_effort: stringOf(config['effort']),
     extra_content: readExtra(fields, config, choice),
   })
   return checkedRequest(request)
+}
+
+/**
+ * A thread keeps a conversation at Anthropic, and its later turns hold only what is new. Anthropic's library sends
+ * everything, and no thread any more, once it reads this code (`src/lib/internal/threads/ThreadState.ts` of its sources).
+ */
+function refuseThread(thread: unknown): void {
+  if (thread === undefined || thread === null) return
+  const provider = {
+    type: 'invalid_request_error',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  }
+  const details = ['Send the whole conversation with every request']
+  throw new AppError('invalid', 'Threads are not kept here: thread must be left out', { details, provider })
 }
 
 function checkFields(fields: JsonObject, turns: readonly JsonObject[]): void {
@@ -55,8 +71,21 @@ function readSystem(system: unknown): readonly Message[] {
   return Array.isArray(system) ? [{ role: 'system', content: readBlocks(objectsOf(system)) }] : []
 }
 
+/**
+ * A turn as messages. What a turn holds beside its content, and that an instruction of the system's stands among the turns,
+ * is kept under `turn` for an Anthropic provider.
+ */
 function readTurn(turn: JsonObject): readonly Message[] {
-  const { role, content } = turn
+  const [first, ...rest] = readContent(turn)
+  const more = restOf(turn, turnFields)
+  if (!first || (more === undefined && turn['role'] !== 'system')) return first ? [first, ...rest] : []
+  const own = { ...extraOf(first, 'anthropic'), turn: more ?? {} }
+  return [{ ...first, extra_content: { ...first.extra_content, anthropic: own } }, ...rest]
+}
+
+const turnFields = new Set(['role', 'content'])
+
+function readContent({ role, content }: JsonObject): readonly Message[] {
   if (typeof content === 'string') return [{ role: role as 'user' | 'assistant', content }]
   if (role === 'assistant') return [readAssistant(blocksOf(content))]
   return readUser(objectsOf(content), role as 'user' | 'system')
@@ -140,6 +169,8 @@ const requestFields = new Set([
   'tool_choice',
   'metadata',
   'output_config',
+  // Only null comes so far.
+  'thread',
 ])
 
 /** What our shape has no field for, in its own place: fields of the request, of its metadata and of its output_config. */

@@ -93,10 +93,33 @@ export function writeUsage(usage: Usage | undefined, own?: unknown): JsonObject 
   }
 }
 
-/** `{type:"error",error:{type,message}}`; the types are those of https://docs.anthropic.com/en/api/errors. */
-export function anthropicErrorBody(error: ClientError): { type: 'error'; error: { type: string; message: string } } {
+/**
+ * `{type:"error",error:{type,message,details?}}`; the types are those of https://docs.anthropic.com/en/api/errors. A code
+ * of another dialect's stands where Anthropic puts its own, in `details.error_code`.
+ */
+export function anthropicErrorBody(error: ClientError): { type: 'error'; error: Record<string, unknown> } {
+  const {
+    type: told = '',
+    message,
+    code,
+    param,
+    details = code === undefined ? undefined : ownDetails(code, param),
+  } = error
   const status = statusOf(error)
-  return { type: 'error', error: { type: errorTypes[status] ?? otherType(status), message: error.message } }
+  // OpenAI has one type for most refusals, where the status says more; in a stream our status says less than the type.
+  const byStatus = errorTypes[status]
+  const type = byStatus && status < 500 ? byStatus : ownTypes.has(told) ? told : (byStatus ?? otherType(status))
+  return { type: 'error', error: { type, message: worded(message, code), ...(details && { details }) } }
+}
+
+function ownDetails(code: string, param: string | undefined): JsonObject {
+  return { error_code: code, ...(param !== undefined && { param }) }
+}
+
+/** Claude Code shortens its conversation where it reads these words, and gives up where it reads OpenAI's. */
+function worded(message: string, code: string | undefined): string {
+  const isLong = code === 'context_length_exceeded' && !/prompt is too long/i.test(message)
+  return isLong ? `prompt is too long: ${message}` : message
 }
 
 const errorTypes: Readonly<Record<number, string>> = {
@@ -106,9 +129,12 @@ const errorTypes: Readonly<Record<number, string>> = {
   404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
+  503: 'overloaded_error',
   504: 'timeout_error',
   529: 'overloaded_error',
 }
+
+const ownTypes: ReadonlySet<string> = new Set(['invalid_request_error', 'api_error', ...Object.values(errorTypes)])
 
 function otherType(status: number): string {
   return status >= 500 ? 'api_error' : 'invalid_request_error'

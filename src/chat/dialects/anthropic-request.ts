@@ -27,14 +27,14 @@ export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quir
   const request = withTools(asked)
   if ((request.n ?? 1) > 1) throw cannotSay('Anthropic gives one answer to a request: ask with n: 1')
   const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
-  const { system, turns } = splitSystem(messages, quirks)
-  const extra = extraOf(request, 'anthropic')
+  const { system, turns } = splitSystem(messages, quirks, isOwnTurn)
+  const { betas, ...extra } = extraOf(request, 'anthropic')
   const body = compact({
     ...extra,
     model: request.model || undefined,
     max_tokens: request.max_completion_tokens ?? request.max_tokens ?? defaultMaxTokens,
     system: writeSystem(system, request),
-    messages: present(groupTurns(turns).map(writeTurn)),
+    messages: present(groupTurns(turns, isOwnTurn).map(writeTurn)),
     ...compact(samplingOf(request)),
     stop_sequences: stopsOf(request.stop),
     stream: request.stream ?? undefined,
@@ -45,9 +45,18 @@ export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quir
   })
   return {
     url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
-    headers: { 'content-type': 'application/json', 'anthropic-version': anthropicVersion },
+    headers: { 'content-type': 'application/json', 'anthropic-version': anthropicVersion, ...betaHeader(betas) },
     body: compact({ ...body, ...thinkingFields(request, body) }),
   }
+}
+
+/**
+ * The betas that an Anthropic client asked for: what it sends with them is refused without them. A name that could be
+ * something else in a header is left out.
+ */
+function betaHeader(betas: unknown): { readonly 'anthropic-beta'?: string } {
+  const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(String(name)))
+  return names.length > 0 ? { 'anthropic-beta': names.join(',') } : {}
 }
 
 /** Stop sequences as a list; Anthropic refuses those of white space alone. */
@@ -69,26 +78,34 @@ function writeSystem(system: readonly Message[], request: ChatRequest): string |
 
 function writeTurn(group: readonly Message[]): JsonObject | undefined {
   const [first] = group
-  const role = isModel(first!) ? 'assistant' : 'user'
+  const more = objectOf(extraOf(first!, 'anthropic')['turn'])
+  const role = isOwnTurn(first!) && first!.role === 'system' ? 'system' : isModel(first!) ? 'assistant' : 'user'
   if (group.length === 1 && isPlain(first!))
-    return first!.content === '' ? undefined : { role, content: first!.content }
+    return first!.content === '' ? undefined : { role, ...more, content: first!.content }
   const blocks = group.flatMap((message) => {
     if (isModel(message)) return writeAssistant(message)
     return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isShown(message))
   })
-  return blocks.length > 0 ? { role, content: blocks } : undefined
+  return blocks.length > 0 ? { role, ...more, content: blocks } : undefined
+}
+
+/** A message with a place and fields of its own among Anthropic's turns: see readTurn. */
+function isOwnTurn(message: Message): boolean {
+  return extraOf(message, 'anthropic')['turn'] !== undefined
 }
 
 /** A message that is nothing but text can go as text. */
 function isPlain(message: Message): boolean {
   if (typeof message.content !== 'string' || message.role === 'tool') return false
-  return !message.tool_calls?.length && !message.reasoning_details && !message.extra_content
+  const { content: blocks } = extraOf(message, 'anthropic')
+  return !message.tool_calls?.length && !message.reasoning_details && blocks === undefined
 }
 
 function writeResult(message: Message): JsonObject {
   const { content } = message
+  const { turn: _turn, ...extra } = extraOf(message, 'anthropic')
   return {
-    ...extraOf(message, 'anthropic'),
+    ...extra,
     type: 'tool_result',
     tool_use_id: message.tool_call_id ?? '',
     ...(content !== null && { content: typeof content === 'string' ? content : writeBlocks(content, true) }),
@@ -120,7 +137,7 @@ function writeToolChoice(request: ChatRequest): JsonObject | undefined {
 
 function namedChoice(choice: ChatRequest['tool_choice']): JsonObject {
   if (choice === undefined || choice === null) return {}
-  if (typeof choice === 'object') return { type: 'tool', name: choice.function?.name }
+  if (typeof choice === 'object') return choice.type === 'function' ? { type: 'tool', name: choice.function?.name } : {}
   // Mistral's clients say `any` for OpenAI's `required`.
   return { type: choice === 'auto' || choice === 'none' ? choice : 'any' }
 }
@@ -134,7 +151,9 @@ function writeMetadata(request: ChatRequest, extra: JsonObject): JsonObject | un
 function writeOutputConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
   const format = request.response_format
   const own = objectOf(extra['output_config'])
-  if (format?.type !== 'json_schema') return extra['output_config'] === undefined ? undefined : own
+  // An older field of Anthropic's says the same, and both are refused.
+  if (format?.type !== 'json_schema' || extra['output_format'] !== undefined)
+    return extra['output_config'] === undefined ? undefined : own
   return {
     ...own,
     format: {

@@ -24,10 +24,14 @@ export interface WireRequest {
 export interface WireError {
   /** The provider's own words. */
   readonly message: string
-  /** The provider's own code, or where it has none its type: `insufficient_quota`, `overloaded_error`, `RESOURCE_EXHAUSTED`… */
+  /** The provider's own code: `insufficient_quota`, `RESOURCE_EXHAUSTED`…; Anthropic has mostly none. */
   readonly code?: string
-  /** The kind beside a code: `invalid_request_error`, `INVALID_ARGUMENT`… */
+  /** The kind beside a code or in its place: `invalid_request_error`, `overloaded_error`, `INVALID_ARGUMENT`… */
   readonly type?: string
+  /** The field of the request that it is about. */
+  readonly param?: string
+  /** What stands beside the message in Anthropic's errors. */
+  readonly details?: Readonly<Record<string, unknown>>
   /** The HTTP status that the body names, where it differs from the answer's own. */
   readonly status?: number
   /** Milliseconds to wait, where the body tells (Gemini's RetryInfo). */
@@ -37,9 +41,11 @@ export interface WireError {
 /** An error for a client: our sentence, and the names that the dialect's clients look for. */
 export interface ClientError {
   readonly message: string
-  /** OpenAI's error type, such as `invalid_request_error`; the Anthropic and Gemini names follow from `status`. */
-  readonly type?: string
-  readonly code?: string
+  /** The provider's error type; a dialect that has other names takes its own by `status`. */
+  readonly type?: string | undefined
+  readonly code?: string | undefined
+  readonly param?: string | undefined
+  readonly details?: Readonly<Record<string, unknown>> | undefined
   readonly status?: number
 }
 

@@ -159,6 +159,7 @@ function writeToolConfig(request: ChatRequest, extra: JsonObject): JsonObject | 
 
 function writeToolChoice(choice: ChatRequest['tool_choice']): JsonObject | undefined {
   if (choice === undefined || choice === null) return undefined
-  if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.function?.name ?? ''] }
+  if (typeof choice === 'object')
+    return choice.type === 'function' ? { mode: 'ANY', allowedFunctionNames: [choice.function?.name ?? ''] } : undefined
   return { mode: choice === 'auto' ? 'AUTO' : choice === 'none' ? 'NONE' : 'ANY' }
 }

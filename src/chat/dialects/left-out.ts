@@ -1,8 +1,13 @@
 import type { ChatRequest, ForeignPart, Tool } from '../messages.ts'
 import { lostSampling as lostClaudeSampling } from './anthropic-sampling.ts'
+import { thinkingFields } from './anthropic-thinking.ts'
 import type { Dialect } from './dialect.ts'
-import { isObject, type JsonObject, objectOf } from './json.ts'
+import { foreignFields, type Owner, unknownInMessages } from './foreign-fields.ts'
+import { thinkingConfig } from './gemini-thinking.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { withTools } from './legacy-functions.ts'
 import { lostSampling as lostOpenaiSampling } from './openai-request.ts'
+import { unknownFields } from './request-fields.ts'
 import { titles } from './shown.ts'
 
 /**
@@ -10,13 +15,17 @@ import { titles } from './shown.ts'
  * tools that another provider runs itself, and settings that this one does not know or that the model refuses. What is
  * shown to the model itself is never left out: there the dialect refuses, see shown.ts.
  */
-export function leftOutOf(request: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
+export function leftOutOf(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
+  const request = id === 'openai-chat' ? asked : withTools(asked)
   const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
-  const settings = Object.keys(unknownTo[id]).filter((name) => isAsked(request, name, unknownTo[id][name]))
-  const foreign = own[id] === undefined ? Object.keys(own) : Object.keys(own).filter((name) => name !== id)
-  const foreignFields = foreign.flatMap((name) => foreignSettings(request, own[name as Dialect['id']]))
-  const names = [...tools.map((name) => `the tool ${name}`), ...settings, ...foreignFields]
-  const refused = refusedByModel(request, id, endpoint)
+  const names = [
+    ...tools.map((name) => `the tool ${name}`),
+    ...(id === 'openai-chat' ? [] : unsaidByType(request, id)),
+    ...unknownFields(request, id),
+    ...(id === 'openai-chat' ? [] : unknownInMessages(request)),
+    ...foreignFields(request, own[id]),
+  ]
+  const refused = [...refusedByModel(request, id, endpoint), ...lostEffort(request, id)]
   return [
     ...(names.length > 0 ? [`${names.join(', ')}: left out, since ${titles[id]} does not know it`] : []),
     ...(refused.length > 0 ? [`${refused.join(', ')}: left out, since ${request.model} refuses it`] : []),
@@ -28,44 +37,42 @@ function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: strin
   return id === 'openai-chat' ? lostOpenaiSampling(request, endpoint) : []
 }
 
+/** An effort for a model that does not think in efforts. Not to think is what such a model does. */
+function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] {
+  const { model, reasoning_effort: effort } = request
+  if (!effort || effort === 'none') return []
+  const body = { max_tokens: Number.MAX_SAFE_INTEGER }
+  const takes: Record<Dialect['id'], () => boolean> = {
+    'openai-chat': () => true,
+    'anthropic-messages': () =>
+      isObject(request.extra_content?.['anthropic']) || Object.keys(thinkingFields(request, body)).length > 0,
+    gemini: () => thinkingConfig(model, effort) !== undefined,
+    ollama: () => /gpt-oss/.test(model),
+  }
+  return takes[id]() ? [] : ['reasoning_effort']
+}
+
 /** The name under which a dialect keeps what only it understands. */
-const own: Readonly<Partial<Record<Dialect['id'], 'anthropic' | 'gemini' | 'ollama'>>> = {
+const own: Readonly<Partial<Record<Dialect['id'], Owner>>> = {
   'anthropic-messages': 'anthropic',
   gemini: 'gemini',
   ollama: 'ollama',
 }
 
-/** OpenAI's settings that a dialect has no field for, each with the value that asks for nothing. */
-const unknownTo: Readonly<Record<Dialect['id'], Readonly<Record<string, unknown>>>> = {
-  'openai-chat': {},
-  'anthropic-messages': {
-    seed: undefined,
-    presence_penalty: 0,
-    frequency_penalty: 0,
-    logprobs: false,
-    logit_bias: undefined,
-    modalities: undefined,
-  },
-  gemini: { logprobs: false, logit_bias: undefined, modalities: undefined, parallel_tool_calls: true },
-  ollama: { tool_choice: 'auto', logit_bias: undefined, modalities: undefined, parallel_tool_calls: true },
+/** Fields that a dialect has, with a value that it has no word for. */
+function unsaidByType(request: ChatRequest, id: Dialect['id']): readonly string[] {
+  const { tool_choice: choice, response_format: format } = request
+  const isWish = choice !== undefined && choice !== null && choice !== 'auto'
+  const hasWord = id !== 'ollama' && (isNamed(choice) || ['none', 'required', 'any'].includes(choice as string))
+  const isFormat = ['text', 'json_object', 'json_schema', undefined].includes(format?.type)
+  return [
+    ...(isWish && !hasWord ? ['tool_choice'] : []),
+    ...(isFormat ? [] : [`response_format ${String(format!.type).slice(0, 60)}`]),
+  ]
 }
 
-function isAsked(request: ChatRequest, name: string, neutral: unknown): boolean {
-  const value = request[name]
-  const isNothing = Array.isArray(value) ? value.every((item) => item === 'text') : isObject(value) && isEmpty(value)
-  return value !== undefined && value !== null && value !== neutral && !isNothing
-}
-
-function isEmpty(value: JsonObject): boolean {
-  return Object.keys(value).length === 0
-}
-
-/** The fields of a request that another dialect brought along and that change the answer. */
-function foreignSettings(request: ChatRequest, dialect: string | undefined): readonly string[] {
-  const extra = dialect === undefined ? {} : objectOf(request.extra_content?.[dialect])
-  return ['thinking', 'mcp_servers', 'container', 'context_management', 'cachedContent'].filter(
-    (name) => extra[name] !== undefined,
-  )
+function isNamed(choice: ChatRequest['tool_choice']): boolean {
+  return isObject(choice) && choice['type'] === 'function'
 }
 
 function knowsTool(tool: Tool | ForeignPart, id: Dialect['id']): boolean {

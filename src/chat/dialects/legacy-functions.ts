@@ -1,14 +1,16 @@
-import type { ChatRequest, Message, Tool, ToolCall, ToolChoice } from '../messages.ts'
+import type { ChatRequest, ForeignPart, Message, Tool, ToolCall, ToolChoice } from '../messages.ts'
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
 
 /**
- * OpenAI's first way to call functions (`functions`, `function_call`, the role `function`) and calls of its custom tools,
- * said as plain tools, for dialects that know only these. The request itself where there is nothing of them.
+ * OpenAI's first way to call functions (`functions`, `function_call`, the role `function`), calls of its custom tools, and
+ * a choice among some of the tools, said as plain tools, for dialects that know only these. The request itself where there
+ * is nothing of them.
  */
-export function withTools(request: ChatRequest): ChatRequest {
+export function withTools(asked: ChatRequest): ChatRequest {
+  const request = withAllowedTools(asked)
   const functions = objectsOf(request['functions'])
-  const isLegacy = functions.length > 0 || request.messages.some(isLegacyTurn)
+  const isLegacy = functions.length > 0 || request['function_call'] != null || request.messages.some(isLegacyTurn)
   if (!isLegacy) return request
   const { functions: _functions, function_call: wish, ...rest } = request
   const choice = choiceOf(wish)
@@ -17,6 +19,20 @@ export function withTools(request: ChatRequest): ChatRequest {
     messages: withCalls(request.messages),
     ...(functions.length > 0 && { tools: [...(request.tools ?? []), ...functions.map(toolOf)] }),
     ...(choice !== undefined && { tool_choice: choice }),
+  }
+}
+
+/** Of the tools that may be called only those are shown: https://platform.openai.com/docs/guides/function-calling#tool-choice */
+function withAllowedTools(request: ChatRequest): ChatRequest {
+  const choice = objectOf(request.tool_choice)
+  if (choice['type'] !== 'allowed_tools') return request
+  const { mode, tools } = objectOf(choice['allowed_tools'])
+  const names = objectsOf(tools).map((tool) => objectOf(tool['function'])['name'])
+  const isAllowed = (tool: Tool | ForeignPart) => tool.type !== 'function' || names.includes(tool.function.name)
+  return {
+    ...request,
+    ...(request.tools && { tools: request.tools.filter(isAllowed) }),
+    tool_choice: mode === 'required' ? 'required' : 'auto',
   }
 }
 

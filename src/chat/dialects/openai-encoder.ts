@@ -6,11 +6,8 @@ import { sourceOf } from './openai-stream.ts'
 /** Writes a stream in OpenAI's grammar. The chunk of token counts goes out only where the client asked for it. */
 export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
   const wantsUsage = request.stream_options?.include_usage === true
-  let last: ChatChunk | undefined
-
   return {
     push(chunk) {
-      last = chunk
       if (chunk.choices.length === 0 && chunk.usage && !wantsUsage) return ''
       const source = sourceOf(chunk)
       if (source !== undefined) return `data: ${source}\n\n`
@@ -18,7 +15,7 @@ export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
       return plain ? `data: ${JSON.stringify(plain)}\n\n` : ''
     },
     end: () => 'data: [DONE]\n\n',
-    fail: (error) => `data: ${JSON.stringify(failedChunk(error, last))}\n\n`,
+    fail: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
   }
 }
 
@@ -42,20 +39,11 @@ function writeDelta(delta: Delta): Delta {
   return calls ? { ...plain, tool_calls: calls } : plain
 }
 
-/** OpenRouter's shape for a failure after the first byte: clients of OpenAI's libraries throw on the `error` in it. */
-function failedChunk(error: ClientError, last: ChatChunk | undefined): object {
-  return {
-    id: last?.id ?? '',
-    object: 'chat.completion.chunk',
-    created: last?.created ?? 0,
-    model: last?.model ?? '',
-    ...openaiErrorBody(error),
-    choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
-  }
-}
-
-/** `{error:{message,type,param,code}}`. */
+/**
+ * `{error:{message,type,param,code}}`, in a stream an event of its own: OpenAI's clients throw on it. Beside `choices`, as
+ * OpenRouter writes it, `@ai-sdk/openai` reads an ordinary chunk in it and ends as if nothing had happened.
+ */
 export function openaiErrorBody(error: ClientError): { error: Record<string, unknown> } {
-  const { message, type = 'server_error', code = null } = error
-  return { error: { message, type, param: null, code } }
+  const { message, type = 'server_error', param = null, code = null } = error
+  return { error: { message, type, param, code } }
 }

@@ -12,19 +12,32 @@ export interface Conversation {
 /**
  * Takes the system messages out of a conversation. They stay among the turns, as the user's, where the provider has no
  * place for them (`system_as: "user"`) or where nothing else would be left: no provider answers an empty conversation.
+ * Those that `isTurn` names keep their place and their role.
  */
-export function splitSystem(messages: readonly Message[], quirks: Quirks = {}): Conversation {
-  const turns = messages.filter((message) => !isSystem(message))
-  if (turns.length > 0 && quirks.system_as !== 'user') return { system: messages.filter(isSystem), turns }
+export function splitSystem(
+  messages: readonly Message[],
+  quirks: Quirks = {},
+  isTurn: (message: Message) => boolean = () => false,
+): Conversation {
+  const isApart = (message: Message) => isSystem(message) && !isTurn(message)
+  const turns = messages.filter((message) => !isApart(message))
+  if (turns.length > 0 && quirks.system_as !== 'user') return { system: messages.filter(isApart), turns }
   return { system: [], turns: messages.map((message) => (isSystem(message) ? { ...message, role: 'user' } : message)) }
 }
 
-/** Groups neighbours that one side says: the user's turns and the answers of tools are one side, the model's the other. */
-export function groupTurns(turns: readonly Message[]): readonly (readonly Message[])[] {
+/**
+ * Groups neighbours that one side says: the user's turns and the answers of tools are one side, the model's the other. One
+ * that `isAlone` names begins a group, and a system message among them is one by itself.
+ */
+export function groupTurns(
+  turns: readonly Message[],
+  isAlone: (message: Message) => boolean = () => false,
+): readonly (readonly Message[])[] {
   const groups: Message[][] = []
   for (const turn of turns) {
     const group = groups.at(-1)
-    if (group && isModel(group[0]!) === isModel(turn)) group.push(turn)
+    const isApart = isAlone(turn) || (group !== undefined && isAlone(group[0]!) && isSystem(group[0]!))
+    if (group && !isApart && isModel(group[0]!) === isModel(turn)) group.push(turn)
     else groups.push([turn])
   }
   return groups

@@ -71,11 +71,14 @@ function errorOf(error: JsonObject, around: JsonObject): WireError {
   // Gemini puts the telling name into the details: API_KEY_INVALID under INVALID_ARGUMENT.
   const reason = details.map((detail) => stringOf(detail['reason'])).find((name) => name !== undefined)
   const inner = stringOf(objectOf(error['details'])['error_code']) ?? stringOf(objectOf(error['innererror'])['code'])
-  const code = inner ?? reason ?? stringOf(error['code']) ?? stringOf(error['status'])
+  const wrapped = wrappedError(error)
+  const code = inner ?? reason ?? stringOf(error['code']) ?? stringOf(error['status']) ?? wrapped?.code
   return compact({
     message: messageOf(error, code ?? type),
-    code: code ?? type ?? (typeof error['code'] === 'number' ? String(error['code']) : undefined),
-    type: type ?? stringOf(error['status']),
+    code: code ?? (typeof error['code'] === 'number' ? String(error['code']) : undefined),
+    type: type ?? stringOf(error['status']) ?? wrapped?.type,
+    param: stringOf(error['param']) ?? wrapped?.param,
+    details: isObject(error['details']) ? error['details'] : undefined,
     status: innerStatus(error) ?? innerStatus(around),
     retryAfterMs: retryDelay(details),
   })
@@ -87,6 +90,14 @@ function messageOf(error: JsonObject, name: string | undefined): string {
   // OpenRouter wraps the words of the provider behind it, which say more than "Provider returned error".
   const raw = stringOf(objectOf(error['metadata'])['raw'])
   return raw ? `${message}: ${raw.slice(0, 1000)}` : message
+}
+
+/** The error of the provider behind OpenRouter, in the provider's own JSON. */
+function wrappedError(error: JsonObject): WireError | undefined {
+  const raw = stringOf(objectOf(error['metadata'])['raw'])
+  const inside = raw === undefined ? undefined : objectOf(parseObject(raw))['error']
+  // One level: what is wrapped again is not looked for.
+  return isObject(inside) ? errorOf({ ...inside, metadata: undefined }, {}) : undefined
 }
 
 /** An HTTP status named in a body: Groq's `status_code`, a numeric `code` of OpenRouter's and Gemini's. */
@@ -105,8 +116,10 @@ function retryDelay(details: readonly JsonObject[]): number | undefined {
 
 function detailError(detail: unknown): WireError | undefined {
   const message = typeof detail === 'string' ? detail : textOfDetail(detail)
-  const code = stringOf(objectsOf(detail)[0]?.['type'])
-  return message ? compact({ message, code }) : undefined
+  const [first] = objectsOf(detail)
+  const place = Array.isArray(first?.['loc']) ? first['loc'].filter((step) => step !== 'body').join('.') : ''
+  const code = stringOf(first?.['type'])
+  return message ? compact({ message, code, param: place || undefined }) : undefined
 }
 
 /** `[{loc:["body","model"], msg:"Field required"}]` as "body.model: Field required". */

@@ -1,0 +1,71 @@
+import type { ClientError } from '../chat/dialects/dialect.ts'
+import { dialectFor } from '../chat/dialects/dialects.ts'
+import type { AppError } from '../errors.ts'
+import type { ErrorBody, Exchange } from './exchange.ts'
+import type { Route } from './routes.ts'
+
+/** The dialects that other people's clients speak to us. */
+export type Inbound = 'openai-chat' | 'anthropic-messages'
+
+/** OpenAI's type for a failure of this HTTP status; Anthropic's follow in its dialect. */
+const openaiTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  413: 'invalid_request_error',
+  415: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+}
+
+/**
+ * A failure in the words of a dialect's clients: one text, the provider's own names where a provider is the reason, and
+ * in OpenAI's dialect else ours.
+ */
+export function clientError(error: AppError, id: Inbound): ClientError {
+  const { status, provider } = error
+  const names =
+    id === 'openai-chat'
+      ? { type: provider?.type ?? openaiTypes[status] ?? 'api_error', code: provider ? provider.code : error.code }
+      : { type: provider?.type, code: provider?.code, details: provider?.details }
+  return { message: sentence(error), status, param: provider?.param, ...names }
+}
+
+/** A failure as the body of an OpenAI answer. */
+export const openaiError: ErrorBody = (error) =>
+  dialectFor('openai-chat', '').writeError(clientError(error, 'openai-chat'))
+
+/** A failure as the body of an Anthropic answer. */
+export const anthropicError: ErrorBody = (error, requestId) => ({
+  ...dialectFor('anthropic-messages', '').writeError(clientError(error, 'anthropic-messages')),
+  request_id: requestId,
+})
+
+/** The dialect whose client asks, on an address that both have: Anthropic's clients name their version with every request. */
+export function askedIn({ request, path }: Exchange): Inbound {
+  const { headers } = request
+  const isAnthropic = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined
+  return isAnthropic || /^\/v1\/messages\b/.test(path) ? 'anthropic-messages' : 'openai-chat'
+}
+
+/** A failure in the shape of the dialect that is asked in. */
+export const askedError: ErrorBody = (error, requestId, exchange) =>
+  (askedIn(exchange) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, exchange)
+
+/** How an address under /v1/ that no route answers is refused: in its client's shape, naming what there is. */
+export function refusalsFor(routes: readonly Route[]) {
+  const existing = [`There is ${routes.map(({ method, path }) => `${method} ${shown(path)}`).join(', ')}`]
+  return (exchange: Exchange) => (exchange.path.startsWith('/v1/') ? { errorBody: askedError, existing } : undefined)
+}
+
+/** `/v1/models/**:id` as readers know it. */
+function shown(path: string): string {
+  return path.replace('**:', ':')
+}
+
+/** What a foreign client shows is one text: the sentence, and what can be done about it. */
+function sentence(error: AppError): string {
+  return error.details.length === 0 ? error.message : `${error.message} (${error.details.join('; ')})`
+}
