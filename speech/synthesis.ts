@@ -76,7 +76,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
       const leave = turns.enter()
       try {
         await engine.load(signal)
-        const language = languageOf(input.language, text)
+        const language = await languageOf(input.language, text)
         checkLanguage(engine, language, input.language !== undefined)
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
         leave()
@@ -206,9 +206,9 @@ function readText(text: string): string {
   return clean
 }
 
-function languageOf(named: string | undefined, text: string): string {
+async function languageOf(named: string | undefined, text: string): Promise<string> {
   if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim()))
-    return detectLanguage(text)
+    return await detectLanguage(text)
   const language = findLanguage(named)
   if (language) return language
   throw new AppError('invalid', `"${named.slice(0, 40)}" is no language of the speech servers`, {
