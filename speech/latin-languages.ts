@@ -18,7 +18,7 @@ const weights = {
   /** By how much a language must beat English, and how much more where fewer than `thinLetters` letters are left. */
   margin: 0.05,
   thinMargin: 0.45,
-  thinLetters: 10,
+  thinLetters: 11,
 } as const
 
 /** Names stand in every language's sentences: capitalised words behind the first one, with the particles between them. */
