@@ -4,7 +4,7 @@ import type { PluginManifest } from '../src/plugins/manifest.ts'
 import type { Send } from '../src/plugins/send.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './manifest.ts'
 import type { Health, SpeechService } from './service.ts'
-import { type Speech, speakWhole } from './synthesis.ts'
+import { type Speech, speakWhole, speechHeaders } from './synthesis.ts'
 import { wavHeader } from './wav.ts'
 
 export interface SpeechRouterParts {
@@ -35,6 +35,8 @@ export interface RoutedSpeech {
 export interface SpeechAnswer {
   readonly type: string
   readonly headers: Readonly<Record<string, string>>
+  /** The headers whose value is final only when the body has ended. */
+  readonly counting?: readonly string[]
   readonly body: AsyncIterable<Uint8Array>
 }
 
@@ -157,7 +159,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       throw new AppError('protocol', `The plugin ${plugin.id} answered with something that is no audio`)
     }
     const headers: Record<string, string> = {}
-    for (const name of ['x-speech-engine', 'x-speech-chunks', 'content-length'])
+    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
     return { type, headers, body: reply.body as AsyncIterable<Uint8Array> }
   }
@@ -198,13 +200,12 @@ function hasVoice(id: ServerId, voice: string): boolean {
 }
 
 async function answer(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
-  const said = { 'x-speech-engine': speech.engine }
   if (!stream) {
     const pieces = await speakWhole(speech)
     // From here on they are the caller's.
     speech.place.release()
     const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    const headers = { ...said, 'x-speech-chunks': chunksOf(speech, 0), 'content-length': String(size) }
+    const headers = { ...speechHeaders(speech), 'content-length': String(size) }
     return { type: 'audio/wav', headers, body: each(pieces) }
   }
   const audio = speech.pcm(true)
@@ -212,9 +213,9 @@ async function answer(speech: Speech, stream: boolean | undefined): Promise<Spee
   const first = await audio.next()
   let over = false
   const headers = {
-    ...said,
+    ...speechHeaders(speech),
     get 'x-speech-chunks'() {
-      return chunksOf(speech, over ? 0 : 1)
+      return speechHeaders(speech, over ? 0 : 1)['x-speech-chunks']!
     },
   }
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -222,12 +223,7 @@ async function answer(speech: Speech, stream: boolean | undefined): Promise<Spee
     yield* audio
     over = true
   }
-  return { type: 'audio/wav', headers, body: body() }
-}
-
-/** `spoken/total`; before the first chunk has ended, `begun` ones count as well. */
-function chunksOf(speech: Speech, begun: number): string {
-  return `${Math.min(speech.total, Math.max(speech.spoken, begun))}/${speech.total}`
+  return { type: 'audio/wav', headers, counting: ['x-speech-chunks'], body: body() }
 }
 
 async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

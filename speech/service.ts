@@ -86,6 +86,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       token: options.hubToken,
     }),
     onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
+    onUnspoken: (event) => options.onEvent?.('parts of a text were not spoken', { server: manifest.id, ...event }),
     ...(options.chunkMs === undefined ? {} : { chunkMs: options.chunkMs }),
     ...(options.queueLimit === undefined ? {} : { queueLimit: options.queueLimit }),
   })

@@ -9,6 +9,7 @@ import { createSampleQueue, type SampleQueue } from './sample-queue.ts'
 import { countCharacters, pauseAfter, splitChunks } from './sentences.ts'
 import { sanitize } from './text.ts'
 import { createTurns } from './turns.ts'
+import { type Divided, divideUnspoken } from './unspoken.ts'
 import { toPcm16, wavHeader } from './wav.ts'
 
 /** The longest text of one request, in characters. */
@@ -27,6 +28,8 @@ export interface SynthesisOptions {
   readonly roomBytes?: number
   /** Told of every chunk that was skipped: for the log. */
   onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
+  /** Told how many pieces of a text are in letters or signs that the engine does not know: for the log. */
+  onUnspoken?(event: { readonly pieces: number }): void
 }
 
 export interface SpeechInput {
@@ -46,7 +49,9 @@ export interface Speech {
   /** The engine's id, as in `X-Speech-Engine`. */
   readonly engine: string
   readonly sampleRate: number
-  /** How many chunks the text has, and how many have been spoken so far. */
+  /** The pieces of the text in letters or signs that the engine cannot say, as they were written. */
+  readonly unspoken: readonly string[]
+  /** How many chunks and unspoken pieces the text has, and how many of them have been spoken so far. */
   readonly total: number
   readonly spoken: number
   /**
@@ -59,7 +64,7 @@ export interface Speech {
 export interface Synthesis {
   /**
    * Checks the request and prepares its voice. Throws `invalid` for the text or language, `not_found` for the voice,
-   * `unavailable` for a language the engine does not speak, `busy` when the queue is full.
+   * `unavailable` for a language or a script the engine does not speak, `busy` when the queue is full.
    */
   open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
 }
@@ -76,11 +81,13 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
       const leave = turns.enter()
       try {
         await engine.load(signal)
-        const language = languageOf(input.language, text)
+        const language = await languageOf(input.language, text)
         checkLanguage(engine, language, input.language !== undefined)
+        const divided = divideUnspoken(text, engine.capabilities.languages)
+        await checkDivided(engine, divided)
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
         leave()
-        return speechOf({ ...input, text, language, voice }, signal)
+        return speechOf({ ...input, text: divided.spoken, language, voice }, divided.unspoken, signal)
       } catch (thrown) {
         leave()
         throw thrown
@@ -109,14 +116,17 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     return { kind: 'file', path: await options.fetchVoice(path, signal) }
   }
 
-  function speechOf(request: Checked, signal?: AbortSignal): Speech {
+  function speechOf(request: Checked, unspoken: readonly string[], signal?: AbortSignal): Speech {
     const chunks = splitChunks(request.text)
+    const total = chunks.length + unspoken.length
     let spoken = 0
+    if (unspoken.length > 0) options.onUnspoken?.({ pieces: unspoken.length })
     return {
       place: room.open(),
       engine: engine.id,
       sampleRate: engine.sampleRate,
-      total: chunks.length,
+      unspoken,
+      total,
       get spoken() {
         return spoken
       },
@@ -142,7 +152,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
             } catch (thrown) {
               signal?.throwIfAborted()
               failures.push(thrown)
-              options.onSkip?.({ chunk: index + 1, total: chunks.length, reason: reasonOf(thrown) })
+              options.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
             }
           }
         } finally {
@@ -206,9 +216,9 @@ function readText(text: string): string {
   return clean
 }
 
-function languageOf(named: string | undefined, text: string): string {
+async function languageOf(named: string | undefined, text: string): Promise<string> {
   if (named === undefined || named.trim() === '' || /^auto(?:-?detect)?$/i.test(named.trim()))
-    return detectLanguage(text)
+    return await detectLanguage(text)
   const language = findLanguage(named)
   if (language) return language
   throw new AppError('invalid', `"${named.slice(0, 40)}" is no language of the speech servers`, {
@@ -224,6 +234,25 @@ function checkLanguage({ id, capabilities }: SpeechEngine, language: string, nam
       ...(named ? [] : ['say which language it is if the text was taken for another']),
     ],
   })
+}
+
+/** Refuses what is mostly in letters that the engine does not know: the rest of it would be no text. */
+async function checkDivided({ id, capabilities }: SpeechEngine, { spoken, unspoken }: Divided): Promise<void> {
+  const foreign = unspoken.join(' ')
+  const known = countLetters(spoken)
+  if (foreign === '' || (known > 0 && countLetters(foreign) <= known)) return
+  const language = await detectLanguage(foreign)
+  const isNamed = /\p{L}/u.test(foreign) && language !== 'English'
+  throw new AppError('unavailable', `The ${id} engine cannot say what most of this text consists of`, {
+    details: [
+      ...(isNamed ? [`the letters are those of ${language}`] : []),
+      `it speaks ${capabilities.languages.join(', ')}`,
+    ],
+  })
+}
+
+function countLetters(text: string): number {
+  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 }
 
 async function* whole(queue: SampleQueue): AsyncGenerator<Float32Array> {
@@ -274,4 +303,28 @@ export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
     throw thrown
   }
   return [wavHeader(speech.sampleRate, size), ...pieces]
+}
+
+/**
+ * The headers of an answer: who speaks, `spoken/total` of its chunks and unspoken pieces, and those pieces,
+ * percent-encoded and joined by commas, the first of many (a header has a bound of some kilobytes). `begun` chunks count
+ * as spoken before they have ended.
+ */
+export function speechHeaders(speech: Speech, begun = 0): Record<string, string> {
+  const spoken = Math.max(speech.spoken, begun)
+  return {
+    'x-speech-engine': speech.engine,
+    'x-speech-chunks': `${spoken}/${speech.total}`,
+    ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
+  }
+}
+
+function listOf(pieces: readonly string[]): string {
+  let list = ''
+  for (const piece of pieces) {
+    const next = encodeURIComponent([...piece].slice(0, 60).join(''))
+    if (list.length + next.length > 2000) break
+    list += list === '' ? next : `,${next}`
+  }
+  return list
 }

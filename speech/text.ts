@@ -1,3 +1,4 @@
+import { signNames } from './signs.ts'
 import { isStageDirection, longestDirection } from './stage-directions.ts'
 
 /** No letter of the ten languages carries more combining marks; a longer run is decoration and slow to normalise. */
@@ -6,9 +7,22 @@ const excessMarks = /(\p{M}{8})\p{M}+/gu
 const unspeakable = /(?![\n\t\r\v\f])[\p{Cs}\p{Cc}\p{Co}\p{Cn}]/gu
 /** Invisible characters and what only changes how an emoji looks: joiners, bidi marks, tags; selectors, keycaps. */
 const invisible = /\p{Cf}|\p{Variation_Selector}|\u20e3/gu
-/** Emoji and pictures, arrows, spacing accents, bars. Kept are the degree sign, № ℃ ℉, kana marks, and squared CJK units. */
-const symbols =
-  /(?![\u00b0\u2116\u2103\u2109\u3200-\u33ff\u309b\u309c\p{N}#*!?])[\p{So}\p{Sk}\p{Extended_Pictographic}\u2190-\u21ff\u27c0-\u27ff\u2900-\u297f|~]/gu
+/** Emoji and pictures, spacing accents, bars. Kept are signs with a name, and the marks and squared units of CJK. */
+const symbols = new RegExp(
+  `(?![${Object.keys(signNames)
+    .join('')
+    .replace(
+      /[\\\]^-]/g,
+      '\\$&',
+    )}\\u3200-\\u33ff\\u309b\\u309c\\p{N}*!?])[\\p{So}\\p{Sk}\\p{Extended_Pictographic}]|[|]|~(?! ?\\p{N})`,
+  'gu',
+)
+/** An arrow or another sign that is shown as an emoji, by the selector behind it. */
+const pictures = /(?![\p{N}#*])\p{Extended_Pictographic}\ufe0f/gu
+/** Letters and digits in another shape, as decoration has them: full width, circled, mathematical, superscript; ligatures. */
+const shaped =
+  /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\ufb00-\ufb06\u2102\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128-\u212d\u2460-\u249b\u24b6-\u24ea\u2080-\u2089\u2090-\u209c\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f149}]/gu
+const otherDigits = /(?![0-9])\p{Nd}/gu
 /** Stands where a symbol was, until the spaces around it are put right. */
 const gap = '\u0001'
 
@@ -22,7 +36,13 @@ const mostReadings = 6
  * Time is linear in the length whatever the text holds, and a line that is clean is left alone.
  */
 export function sanitize(text: string): string {
-  const plain = text.replace(excessMarks, '$1').replace(unspeakable, ' ').replace(invisible, '')
+  const plain = text
+    .replace(excessMarks, '$1')
+    .replace(unspeakable, ' ')
+    .replace(pictures, gap)
+    .replace(invisible, '')
+    .replace(shaped, (character) => character.normalize('NFKC'))
+    .replace(otherDigits, digitOf)
   let clean = tidy(joinLines(plain, true))
   for (let reading = 1; reading < mostReadings; reading++) {
     const again = tidy(joinLines(clean, false))
@@ -36,6 +56,7 @@ function tidy(lines: string): string {
   const unmarked = dropEmphasis(dropDirections(unlink(lines.replace(excessMarks, '$1').normalize('NFC'))))
   return collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
     .replace(symbols, gap)
+    .replace(/\u0001\p{M}+/gu, gap)
     .replace(/[ \u0001\t\u00a0\u3000]+([.,;:!?…。、！？]?)/g, closeGap)
     .replace(/[^\S\n]+/g, ' ')
     .replace(/ ?\n[ \n]*/g, '\n')
@@ -164,6 +185,14 @@ function dropEmphasis(text: string): string {
     /\\([\\`*_{}[\]()#+.!~|>-])|(?<=[\p{N})] ?)(\*{1,2})(?= ?[\p{N}(])|(?<=[\p{L}\p{N}])(_+)(?=[\p{L}\p{N}])|`+|~~+|\*+|_+/gu,
     (_, escaped?: string, times?: string, joint?: string) => escaped ?? times ?? joint ?? '',
   )
+}
+
+/** The value of a decimal digit of any script: such digits stand in rows of ten, the zero first. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0)!
+  let value = 0
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++
+  return String(value)
 }
 
 /** What a removed symbol leaves: nothing before a mark (`Great 🎉!`), otherwise one space. */

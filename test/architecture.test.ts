@@ -21,6 +21,7 @@ const libraries: Record<string, readonly string[]> = {
   'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
   'onnxruntime-node': ['speech/onnx/session.ts'],
+  eld: ['speech/latin-languages.ts'],
   listhen: ['src/server/listen.ts'],
   h3: ['src/server/app.ts'],
   undici: ['src/outbound/agent.ts', 'src/outbound/reply.ts'],

@@ -1,47 +1,4 @@
-/** Letters that do not fall apart into a plain one and a mark. */
-const letters: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  Æ: 'Ae',
-  œ: 'oe',
-  Œ: 'Oe',
-  ø: 'o',
-  Ø: 'O',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-  ð: 'th',
-  Ð: 'Th',
-  þ: 'th',
-  Þ: 'Th',
-  ı: 'i',
-}
-
-/** Signs that are words, as English says them. */
-const signs: Readonly<Record<string, string>> = {
-  '€': ' euros ',
-  '£': ' pounds ',
-  '¥': ' yen ',
-  '₩': ' won ',
-  '₹': ' rupees ',
-  '₽': ' roubles ',
-  '°': ' degrees ',
-  '℃': ' degrees Celsius ',
-  '℉': ' degrees Fahrenheit ',
-  '№': ' number ',
-  '§': ' section ',
-  '×': ' times ',
-  '÷': ' divided by ',
-  '±': ' plus or minus ',
-  '−': ' minus ',
-  '=': ' equals ',
-  '+': ' plus ',
-  '&': ' and ',
-  '@': ' at ',
-  '%': ' percent ',
-  µ: ' micro ',
-}
+import { greekName, plainLetters, signName } from '../signs.ts'
 
 /** Marks that mean a pause or nothing. */
 const marks: Readonly<Record<string, string>> = {
@@ -72,22 +29,49 @@ const marks: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes English text in the plain ASCII that flite reads: accents fall off, signs become words, and letters of other
- * scripts are left out. Returns '' when nothing is left to say.
+ * Writes English text in the plain ASCII that flite reads: accents fall off, signs become words. Returns '' when nothing is
+ * left to say. `divideUnspoken` takes out before what has no spelling here.
  */
 export function spellPlainly(text: string): string {
-  const plain = text
-    .replace(/([€£¥₩₹₽])\s?(\d+(?:[.,]\d+)*)/gu, '$2$1')
-    .replace(
-      /[^\x20-\x7e]|[_=+&@%]/gu,
-      (character) => letters[character] ?? signs[character] ?? marks[character] ?? character,
-    )
+  const plain = spellSigns(text)
     .normalize('NFKD')
     .replace(/[\p{M}]/gu, '')
     .replace(/[–—]/g, ', ')
     .replace(/⁄/g, '/')
     .replace(/[^\x20-\x7e]/gu, ' ')
     .replace(/\s+/g, ' ')
+    .replace(/ +([.,;:!?])/g, '$1')
     .trim()
   return /[A-Za-z0-9]/.test(plain) ? plain : ''
+}
+
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
+
+function spellSigns(text: string): string {
+  return text
+    .replace(/([€£¥₩₹₽₿₺₴₫₪₱₦฿])\s?(\d+(?:[.,]\d+)*(?: (?:thousand|million|billion|trillion)\b)?)/gu, '$2$1')
+    .replace(
+      /\$(\d+(?:[.,]\d+)*) ?(k|m|bn|thousand|million|billion|trillion)\b/g,
+      (_, sum: string, unit: string) =>
+        `${sum} ${{ k: 'thousand', m: 'million', bn: 'billion' }[unit] ?? unit} dollars`,
+    )
+    .replace(/°\s?C\b/g, '℃')
+    .replace(/°\s?F\b/g, '℉')
+    .replace(/(\d) ?([¼½¾⅓⅔⅕⅖⅗⅘⅙⅛⅜⅝⅞])/g, '$1 and $2')
+    .replace(/(?<=[\p{L}\p{N})])([⁻⁺]?)([⁰¹²³⁴-⁹]+)/gu, (run, sign: string, digits: string) =>
+      sign === '' && /^[²³]$/.test(digits)
+        ? run
+        : ` to the power of ${sign === '⁻' ? 'minus ' : ''}${plainDigits(digits)} `,
+    )
+    .replace(/\s[-–](?=\d)/g, ' minus ')
+    .replace(/#(?=\d)/g, 'number ')
+    .replace(/(?<=[CFAJ])#/g, ' sharp')
+    .replace(/[^\x20-\x7e]|[_=+&@%#<>^~]/gu, (character) => {
+      const name = signName(character) ?? greekName(character)
+      return name ? ` ${name} ` : (plainLetters[character] ?? marks[character] ?? character)
+    })
+}
+
+function plainDigits(digits: string): string {
+  return digits.replace(/./gu, (digit) => String(superscripts.indexOf(digit)))
 }

@@ -252,7 +252,11 @@ function isDownload(operation: Pick<Operation, 'produces' | 'attachment'>, respo
 function downloadOf(response: Response, server: string): Download {
   const { headers } = response
   const filename = /filename="([^"]*)"/.exec(headers.get('content-disposition') ?? '')?.[1]
-  const ours = [...headers].filter(([name]) => name.startsWith('x-') && !/^x-(?:content|frame|request)/.test(name))
+  // What comes again behind the body is not final in front of it, and `fetch` does not show trailers.
+  const counting = (headers.get('trailer') ?? '').toLowerCase().split(/,\s*/)
+  const ours = [...headers].filter(
+    ([name]) => name.startsWith('x-') && !/^x-(?:content|frame|request)/.test(name) && !counting.includes(name),
+  )
   return new Download(headers.get('content-type') ?? 'application/octet-stream', bytesOf(response, server), {
     ...(filename !== undefined && { filename }),
     headers: Object.fromEntries(ours),

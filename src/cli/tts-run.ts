@@ -4,6 +4,7 @@ import type { Download } from '../operations/operation.ts'
 import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../operations/speech.ts'
 import { type Cli, note, show, table } from './cli.ts'
 import { readInput, writeOutput } from './files.ts'
+import { forTerminal } from './io.ts'
 import { openPlayer } from './player.ts'
 import { openProgress } from './progress.ts'
 import { readStdin } from './stdin.ts'
@@ -163,7 +164,9 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   // Who stopped listening wants no account of the rest.
   if (cli.io.outClosed) return
   const [spoken, total] = countsOf(answer)
-  if (spoken < total) cli.io.err(`aichat: ${total - spoken} of ${total} parts of the text could not be spoken`)
+  const skipped = skippedOf(answer)
+  if (spoken < total || skipped.length > 0)
+    cli.io.err(forTerminal(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
   const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
 }
@@ -180,6 +183,27 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 function countsOf({ headers }: Download): readonly [spoken: number, total: number] {
   const [spoken = 1, total = 1] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
   return [spoken, total]
+}
+
+/** The pieces of the text in letters or signs that the engine does not know. */
+function skippedOf({ headers }: Download): readonly string[] {
+  const list = headers['x-speech-skipped'] ?? ''
+  return list === '' ? [] : list.split(',').map(decodePiece)
+}
+
+function decodePiece(piece: string): string {
+  try {
+    return decodeURIComponent(piece)
+  } catch {
+    return piece
+  }
+}
+
+/** Over HTTP a stream does not tell the count of its chunks in time: then the pieces alone are named. */
+function unspokenMessage(missing: number, total: number, skipped: readonly string[]): string {
+  const pieces = skipped.slice(0, 8).map((piece) => piece.replace(/\s+/g, ' '))
+  const named = pieces.length === 0 ? '' : `: ${pieces.join(', ')}${skipped.length > pieces.length ? ', …' : ''}`
+  return missing > 0 ? `${missing} of ${total} parts of the text could not be spoken${named}` : `not spoken${named}`
 }
 
 /** The same pieces, with a bar on stderr that moves with the chunks. */

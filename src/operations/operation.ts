@@ -100,16 +100,23 @@ export class Download {
   readonly filename: string | undefined
   readonly body: AsyncIterable<Uint8Array> | Uint8Array
   readonly headers: Readonly<Record<string, string>>
+  /** The names of headers whose value is final only when the body has ended; over HTTP they come again as trailers. */
+  readonly trailers: readonly string[]
 
   constructor(
     type: string,
     body: AsyncIterable<Uint8Array> | Uint8Array,
-    options: { readonly filename?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+    options: {
+      readonly filename?: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly trailers?: readonly string[]
+    } = {},
   ) {
     this.type = type
     this.body = body
     this.filename = options.filename
     this.headers = options.headers ?? {}
+    this.trailers = options.trailers ?? []
   }
 }
 

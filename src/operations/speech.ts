@@ -27,8 +27,8 @@ export async function speak(call: Call, input: z.output<typeof speechInput>): Pr
   return download(await router.speak({ ...request, cfgCoefficient: cfg_coef }, call.signal))
 }
 
-function download({ type, headers, body }: SpeechAnswer): Download {
-  return new Download(type, body, { headers })
+function download({ type, headers, counting = [], body }: SpeechAnswer): Download {
+  return new Download(type, body, { headers, trailers: counting })
 }
 
 export const speakText = defineOperation({

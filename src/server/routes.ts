@@ -162,7 +162,7 @@ async function serveStream(operation: Operation, call: Call, input: unknown, exc
 /** Bytes as they are made, or whole with their length. */
 export async function sendDownload(
   { response, signal }: Exchange,
-  { type, filename, body, headers }: Download,
+  { type, filename, body, headers, trailers }: Download,
 ): Promise<void> {
   response.statusCode = 200
   response.setHeader('content-type', type)
@@ -174,7 +174,12 @@ export async function sendDownload(
   }
   const { pipeline } = await import('node:stream/promises')
   const { Readable } = await import('node:stream')
-  await pipeline(Readable.from(body, { objectMode: false }), response, { signal })
+  if (trailers.length > 0) response.setHeader('trailer', trailers.join(', '))
+  async function* counted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    yield* pieces
+    response.addTrailers(Object.fromEntries(trailers.map((name) => [name, headers[name] ?? ''])))
+  }
+  await pipeline(Readable.from(counted(body), { objectMode: false }), response, { signal })
 }
 
 function safeName(name: string): string {

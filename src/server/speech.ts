@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { listVoices } from '../../speech/manifest.ts'
 import type { SpeechService } from '../../speech/service.ts'
-import { type Speech, speakWhole } from '../../speech/synthesis.ts'
+import { type Speech, speakWhole, speechHeaders } from '../../speech/synthesis.ts'
 import { wavHeader } from '../../speech/wav.ts'
 import { AppError } from '../errors.ts'
 import { mount, type NodeHandler, type ServerParts } from './app.ts'
@@ -86,7 +86,7 @@ async function sendWhole({ response }: Exchange, speech: Speech, patienceMs: num
   const parts = await speakWhole(speech)
   try {
     const size = parts.reduce((sum, part) => sum + part.length, 0)
-    setSpeechHeaders(response, speech, speech.spoken)
+    setSpeechHeaders(response, speech)
     response.setHeader('content-length', size)
     await pipeline(patiently(parts, response, patienceMs), response)
   } finally {
@@ -102,13 +102,13 @@ async function sendStream({ response }: Exchange, speech: Speech, patienceMs: nu
   const audio = speech.pcm(true)
   const first = await audio.next()
   if (first.done) throw new AppError('internal', 'The speech engine gave no audio')
-  setSpeechHeaders(response, speech, speech.spoken + 1)
+  setSpeechHeaders(response, speech, 1)
   response.setHeader('trailer', 'X-Speech-Chunks')
   response.socket?.setNoDelay(true)
   async function* body(): AsyncGenerator<Buffer> {
     yield Buffer.concat([wavHeader(speech.sampleRate), first.value as Buffer])
     yield* audio
-    response.addTrailers({ 'X-Speech-Chunks': `${speech.spoken}/${speech.total}` })
+    response.addTrailers({ 'X-Speech-Chunks': speechHeaders(speech)['x-speech-chunks'] })
   }
   await pipeline(patiently(body(), response, patienceMs), response)
 }
@@ -129,9 +129,8 @@ async function* patiently(
   }
 }
 
-function setSpeechHeaders(response: Exchange['response'], speech: Speech, chunks: number): void {
+function setSpeechHeaders(response: Exchange['response'], speech: Speech, begun = 0): void {
   response.statusCode = 200
   response.setHeader('content-type', 'audio/wav')
-  response.setHeader('x-speech-engine', speech.engine)
-  response.setHeader('x-speech-chunks', `${chunks}/${speech.total}`)
+  for (const [name, value] of Object.entries(speechHeaders(speech, begun))) response.setHeader(name, value)
 }

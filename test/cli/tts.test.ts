@@ -50,6 +50,18 @@ test('words, a file, a voice of another server and an alias all speak', async ()
   }
 })
 
+test('what could not be spoken is said on stderr, and a text that is mostly that is refused', async () => {
+  for (const flags of [[], ['--stream']]) {
+    const { code, bytes, stderr } = await aichat(['tts', 'The word 你好 means hello.', ...flags])
+    assert.is(code, 0, stderr)
+    assert.ok(parseWav(bytes).samples.length > 8000)
+    assert.match(stderr, /^aichat: 1 of 2 parts of the text could not be spoken: 你好$/m)
+  }
+  const refused = await aichat(['tts', '你好，世界。', '--language', 'English'])
+  assert.is(refused.code, 69)
+  assert.match(refused.stderr, /Chinese/)
+})
+
 test('the voice may come from the environment', async () => {
   const { code, stderr } = await aichat(['tts', 'Hello.'], { environment: { AICHAT_VOICE: 'nobody' } })
   assert.is(code, 67)

@@ -87,6 +87,7 @@ function endless(state: State, end: () => void): SpeechService {
       place: { keep() {}, release() {} },
       engine: 'endless',
       sampleRate: 24_000,
+      unspoken: [],
       total: 1,
       spoken: 0,
       async *pcm() {

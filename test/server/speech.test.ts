@@ -110,6 +110,24 @@ test('the trailer of a stream counts what was spoken', async () => {
   assert.is(response.trailers['x-speech-chunks'], '1/1')
 })
 
+test('words in another script count as not spoken, in every way of speaking, and are named in a header', async () => {
+  const input = 'The word 你好 means hello. Привет too.'
+  const whole = await (await server(b)).post(speech, { input })
+  const streamed = await raw((await server(b)).url, speech, JSON.stringify({ input, stream: true }))
+  const cloned = await (await server(b)).post('/v1/audio/voice-clone', form(input, await voiceClip(4)))
+  for (const response of [whole, cloned]) {
+    assert.equal([response.status, response.headers.get('x-speech-chunks')], [200, '1/3'])
+    assert.equal(response.headers.get('x-speech-skipped')!.split(',').map(decodeURIComponent), ['你好', 'Привет'])
+    await response.arrayBuffer()
+  }
+  for await (const _ of streamed);
+  assert.is(streamed.trailers['x-speech-chunks'], '1/3')
+  assert.is(streamed.headers['x-speech-skipped'], whole.headers.get('x-speech-skipped'))
+  const plain = await (await server(b)).post(speech, { input: 'The café asks 5 € for ½ of it → at 10 °C.' })
+  assert.equal([plain.headers.get('x-speech-chunks'), plain.headers.get('x-speech-skipped')], ['1/1', null])
+  await plain.arrayBuffer()
+})
+
 const long = 'The north wind and the sun were disputing which was the stronger when a traveler came along. '
 const refusals: readonly (readonly [
   name: string,
@@ -129,6 +147,9 @@ const refusals: readonly (readonly [
   ['an unknown voice', b, speech, { input: 'Hi', voice: 'nobody' }, 400, /alba, marius/],
   ['mp3', b, speech, { input: 'Hi', response_format: 'mp3' }, 400, /only wav/],
   ['Chinese without a model', a, speech, { input: '你好，世界。' }, 503, /Chinese/],
+  ['Chinese that is called English', a, speech, { input: '你好，世界 AI', language: 'English' }, 503, /Chinese/],
+  ['a script that no voice knows', a, speech, { input: 'გამარჯობა', language: 'en' }, 503, /Georgian/],
+  ['a Polish sentence', b, speech, { input: 'Pan Smith mieszka w Londynie od dziesięciu lat.' }, 503, /Polish/],
   ['a language by name', a, speech, { input: 'Hello', language: 'Russian' }, 503, /Russian/],
   ['an unknown language', a, speech, { input: 'Hello', language: 'Klingon' }, 400, /Klingon/],
   ['a hub path with ..', b, speech, { input: 'Hi', voice: '../../etc/passwd.wav' }, 400, /hub/],

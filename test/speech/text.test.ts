@@ -10,11 +10,18 @@ const tables: Readonly<Record<string, readonly (readonly [written: string, spoke
     ['Hello 😀 world!', 'Hello world!'],
     ['Great 🎉!', 'Great!'],
     ['A 👨‍👩‍👧 family 🇩🇪 here', 'A family here'],
-    ['yes ✔ no ✘ left ← right → ★', 'yes no left right'],
+    ['yes ✔ no ✘ left ⬅️ right ➡️ ★', 'yes no left right'],
+    ['~ nice~', 'nice'],
   ],
   'what a voice can read stays: degrees, numero signs, money, percent': [
     ['5°C, № 5, €3.50, 10% & more', '5°C, № 5, €3.50, 10% & more'],
+    ['A → B, 5 ≤ x, ~10, Windows™, ½ and 10²', 'A → B, 5 ≤ x, ~10, Windows™, ½ and 10²'],
     ['1️⃣ one', '1 one'],
+  ],
+  'decorated letters and digits are the plain ones': [
+    ['Ｆｕｌｌ ｗｉｄｔｈ １２', 'Full width 12'],
+    ['ﬁne ﬂow, 𝐇𝐞𝐥𝐥𝐨 𝒘𝒐𝒓𝒍𝒅, Ⓗⓘ, ①, 1ˢᵗ, H₂O', 'fine flow, Hello world, Hi, 1, 1st, H2O'],
+    ['٣ and ४ and ๕', '3 and 4 and 5'],
   ],
   'Markdown leaves its text': [
     ['**bold** and *it* and _x_ and __y__ and ~~z~~ and `code`', 'bold and it and x and y and z and code'],

@@ -1,0 +1,83 @@
+import { commonWords, englishOnly } from './common-words.ts'
+
+/** Scores of a text by ISO 639-1 code, 0 to 1, as `eld` gives them; languages that share nothing with it are absent. */
+type Scores = Readonly<Record<string, number>>
+
+/**
+ * How `eld`'s scores become a decision, fitted by `npm run bench -- languages` on the sentences of
+ * test/speech/language-samples/fitted.ts and measured on those of held-out.ts.
+ */
+const weights = {
+  /** What is said apart from the names counts so many times as much as the whole, once it has `restLetters` letters. */
+  rest: 4,
+  restLetters: 12,
+  /** The score of a language that is absent. */
+  absent: 0.45,
+  /** What a text whose every word is a common one of a language adds to its score; fewer add by the square of their share. */
+  commonWords: 0.25,
+  /** By how much a language must beat English, and how much more where fewer than `thinLetters` letters are left. */
+  margin: 0.05,
+  thinMargin: 0.45,
+  thinLetters: 11,
+} as const
+
+/** Names stand in every language's sentences: capitalised words behind the first one, with the particles between them. */
+const names =
+  /(?<=[\p{L}\p{N},;:)’'"”]\s["“‘(]?)(?:(?:de|la|las|los|del|di|da|do|dos|du|des|van|von|der|den|zu|al|el|le|y|e|of) ){0,3}\p{Lu}[\p{L}\p{M}'’.-]*/gu
+
+/**
+ * The language of a text in Latin letters, by its English name. Telling names apart from what is said about them, it
+ * says English where the evidence for another language is thin. The detector (some 300 ms and 100 MB) is loaded when the
+ * first text comes that is not evidently English.
+ */
+export async function detectLatinLanguage(sample: string): Promise<string> {
+  const words = [...new Set(wordsOf(sample))]
+  if (isEvidentlyEnglish(words)) return 'English'
+  const { eld } = await import('eld/small')
+  const rest = sample.replace(/\s+/g, ' ').replace(names, ' ')
+  const whole = eld.detect(sample).getScores()
+  const apart = eld.detect(rest).getScores()
+  // Capitals alone are a name or a title, which may be anybody's.
+  const restLetters = /(?<![\p{L}\p{M}'’.-])\p{Ll}/u.test(rest) ? (rest.match(/\p{L}/gu)?.length ?? 0) : 0
+  const share = weights.rest * Math.min(1, restLetters / weights.restLetters)
+  const score = (code: string) =>
+    (scoreOf(whole, code) + share * scoreOf(apart, code)) / (1 + share) +
+    weights.commonWords * shareOf(words, commonWords[code]) ** 2
+
+  const english = score('en')
+  let best = { code: 'en', score: english }
+  for (const code of new Set([...Object.keys(whole), ...Object.keys(apart), ...Object.keys(commonWords)]))
+    if (score(code) > best.score) best = { code, score: score(code) }
+  const thin = Math.max(0, 1 - restLetters / weights.thinLetters)
+  return best.score - english > weights.margin + weights.thinMargin * thin ? nameOf(best.code) : 'English'
+}
+
+/** Two words that only English has, and a fair share of them: nothing else needs to be asked. */
+function isEvidentlyEnglish(words: readonly string[]): boolean {
+  const found = words.filter((word) => englishOnly.has(word)).length
+  return found >= 2 && found * 4 >= words.length
+}
+
+function wordsOf(text: string): readonly string[] {
+  return (
+    text
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\p{M}']+/gu) ?? []
+  )
+}
+
+function scoreOf(scores: Scores, code: string): number {
+  return scores[code] ?? weights.absent
+}
+
+function shareOf(words: readonly string[], known: ReadonlySet<string> | undefined): number {
+  return known && words.length > 0 ? words.filter((word) => known.has(word)).length / words.length : 0
+}
+
+const displayNames = new Intl.DisplayNames(['en'], { type: 'language' })
+
+/** Malay and Indonesian are one to the detector; far more people write Indonesian. */
+function nameOf(code: string): string {
+  return code === 'ms' ? 'Indonesian' : (displayNames.of(code) ?? code)
+}
