@@ -114,6 +114,11 @@ test('a test that throws one of our errors is told: every test file uses the sui
   )
 })
 
+test('a suite that passed passes again: property tests take their seed from one place', () => {
+  const importers = sources.filter((file) => /^import .* from 'fast-check'/m.test(text(file)))
+  assert.equal(importers, ['test/properties.ts'])
+})
+
 test.run()
 
 interface Import {

@@ -54,7 +54,10 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
     },
     async embed(texts) {
       const vectors = load()
-      return { space: spaceOf(vectors), vectors: texts.map((text) => sentence(text, vectors)) }
+      const turns = createTurns()
+      const made: Float32Array[] = []
+      for (const text of texts) made.push(await sentence(text, vectors, turns))
+      return { space: spaceOf(vectors), vectors: made }
     },
     unknownWords(text) {
       const vectors = load()
@@ -80,15 +83,53 @@ const spelled = 0.5
 /** The weight in a sentence of a word of which nothing is known: that of a rare word. */
 const rareWeight = 3
 
-function sentence(text: string, vectors: WordVectors): Float32Array {
+async function sentence(text: string, vectors: WordVectors, turns: Turns): Promise<Float32Array> {
   const sum = new Float32Array(vectors.dimension)
   const known = (word: string) => vectors.row(word) !== undefined
-  const content = contentWords(text, known)
-  const words = content.length > 0 ? content : wordsOf(text)
-  for (const word of words) addWord(word, vectors, sum, known)
+  const addWords = async (wordsIn: (piece: string) => readonly string[]) => {
+    let added = 0
+    for (const piece of piecesOf(text)) {
+      const words = wordsIn(piece)
+      for (const word of words) addWord(word, vectors, sum, known)
+      added += words.length
+      await turns.after(piece.length)
+    }
+    return added
+  }
+  const added = (await addWords((piece) => contentWords(piece, known))) || (await addWords(wordsOf))
   // A text without any word, such as a row of emoji, is at least near to itself.
-  if (words.length === 0) addSpelling(text, sum, 1)
+  if (added === 0) addSpelling(text, sum, 1)
   return unit(sum)
+}
+
+/** Characters that are embedded before others are served: some milliseconds' work. */
+const charactersAtOnce = 4_000
+
+interface Turns {
+  /** To be awaited after that many characters' work. */
+  after(characters: number): Promise<void> | undefined
+}
+
+function createTurns(): Turns {
+  let done = 0
+  return {
+    after(characters) {
+      done += characters
+      if (done < charactersAtOnce) return undefined
+      done = 0
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+/** A text in pieces that end between words, each hardly longer than is embedded at once. */
+function* piecesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const space = text.indexOf(' ', start + charactersAtOnce)
+    const end = space < 0 ? text.length : space
+    yield text.slice(start, end)
+    start = end
+  }
 }
 
 function addWord(word: string, vectors: WordVectors, sum: Float32Array, known: (word: string) => boolean): void {

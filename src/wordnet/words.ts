@@ -29,6 +29,7 @@ export function baseForm(word: string, known: Vocabulary): string {
  * that a prefix or suffix was put to (`unboiled`, `catlike`). Empty when nothing fits.
  */
 export function partsOf(word: string, known: Vocabulary): readonly string[] {
+  if (word.length > longestCompound) return []
   const compound = splitCompound(word, known)
   if (compound) return compound
   for (const [affix, replacements] of suffixes) {
@@ -41,6 +42,12 @@ export function partsOf(word: string, known: Vocabulary): readonly string[] {
   const rest = prefix && baseForm(word.slice(prefix.length), known)
   return rest && known(rest) ? [rest] : []
 }
+
+/**
+ * Letters. WordNet's longest words have some thirty; trying each place of a word as long as a text takes the square of its
+ * length, which is seconds.
+ */
+const longestCompound = 64
 
 /** WordNet's detachment rules (https://wordnet.princeton.edu/documentation/morphy7wn). */
 const detachments: readonly (readonly [ending: string, replacement: string])[] = [

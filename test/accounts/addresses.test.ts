@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { networkOf, originOf, readProxies } from '../../src/accounts/addresses.ts'
 import { AppError } from '../../src/errors.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('addresses')

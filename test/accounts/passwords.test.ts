@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { createPasswords, passwordProblems, randomPassword } from '../../src/accounts/passwords.ts'
 import { AppError } from '../../src/errors.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('passwords')

@@ -1,9 +1,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
 import * as assert from 'uvu/assert'
 import { parseLifetime } from '../../src/accounts/lifetime.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../../src/accounts/tokens.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('tokens')

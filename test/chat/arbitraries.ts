@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import type {
   ChatChunk,
   ChatReply,
@@ -9,6 +8,7 @@ import type {
   Tool,
   ToolCall,
 } from '../../src/chat/messages.ts'
+import { fc } from '../properties.ts'
 
 /** Texts with what breaks converters: quotes, line ends, characters of four bytes, and marks of the wires themselves. */
 const words = fc.constantFrom(

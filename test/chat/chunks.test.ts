@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { chunksOf, collectReply } from '../../src/chat/chunks.ts'
 import type { ChatChunk, Delta } from '../../src/chat/messages.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { piecesOf, reply } from './arbitraries.ts'
 

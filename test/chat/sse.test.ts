@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../src/chat/dialects/dialect.ts'
 import { createEventReader, createLineReader, lineLimit, type ServerEvent } from '../../src/chat/sse.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('reading server-sent events')

@@ -36,6 +36,27 @@ test('reads its file at first use, whenever that comes to be there', async () =>
   assert.equal((await embedder.embed(['a cat'], 'query')).vectors[0], cat)
 })
 
+test('lets others have a turn for every few thousand characters, and long texts get the vectors that they had', async () => {
+  const path = join(folder, 'turns.bin')
+  writeFileSync(path, whole)
+  const embedder = createBuiltinEmbedder(path)
+  const long = 'the cat is in a harbour '.repeat(800)
+  let turns = 0
+  const count = () => {
+    turns++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  const { vectors } = await embedder.embed(
+    [long, ...Array.from({ length: 20 }, () => 'a cat '.repeat(100))],
+    'document',
+  )
+  clearImmediate(counting)
+  assert.ok(turns >= (long.length + 12_000) / 5_000, `${turns} turns`)
+  const [short] = (await embedder.embed(['the cat is in a harbour'], 'query')).vectors
+  assert.ok(cosine(vectors[0]!, short!) > 0.999)
+})
+
 test('calls a damaged file unavailable, and takes the one that replaces it', async () => {
   const path = join(folder, 'damaged.bin')
   const embedder = createBuiltinEmbedder(path)

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { createPromptWriter } from '../../src/runners/prompt.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { byteTokenizer, tinyTemplate, tinyTokens } from './tiny-decoder.ts'
 

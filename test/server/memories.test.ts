@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { type As, withUsers } from './user-daemon.ts'
 
@@ -444,6 +444,8 @@ const strange = [
   'İ',
   'ß',
   'a\u0301\u0301\u0301',
+  '\u0301',
+  "\u0301'\u0301 cat",
   '١٢٣',
   'the of and',
   'what is it',

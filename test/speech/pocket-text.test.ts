@@ -1,11 +1,12 @@
 /** The tokenizer and the preparation of text, against the reference's examples and by rules that hold for any text. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { writeMessage } from '../../speech/onnx/protobuf.ts'
 import { chunkText, prepareText } from '../../speech/voxb-tts/text.ts'
 import { createTokenizer, openTokenizer } from '../../speech/voxb-tts/tokenizer.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { modelFolders } from './pocket-golden.ts'
 import { tokenizerModel } from './pocket-model.ts'

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { countCharacters, splitChunks, splitSentences } from '../../speech/sentences.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('sentences and chunks')

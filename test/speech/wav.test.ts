@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { resample } from '../../speech/resample.ts'
 import { parseWav, toPcm16, wavHeader, writeWav } from '../../speech/wav.ts'
 import { AppError } from '../../src/errors.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('WAV files and sample rates')

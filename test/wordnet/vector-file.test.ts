@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { encodeVectors, readVectors, type TrainedVectors } from '../../src/wordnet/vector-file.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('the file of word vectors')

@@ -43,4 +43,17 @@ test('words that only hold a sentence together are left out, whatever their case
   assert.equal(contentWords("The cat's mice weren't in THE bus", known), ['cat', 'mouse', 'bus'])
 })
 
+test('a word as long as a whole text is looked up a few times, and not at each of its letters', () => {
+  for (const word of ['x'.repeat(20_000), 'ing'.repeat(6_000), 'webcam'.repeat(3_000)]) {
+    let letters = 0
+    const counted = (asked: string) => {
+      letters += asked.length
+      return known(asked)
+    }
+    contentWords(word, counted)
+    assert.equal(partsOf(word, counted), [])
+    assert.ok(letters < 20 * word.length, `${letters} letters were looked up`)
+  }
+})
+
 test.run()

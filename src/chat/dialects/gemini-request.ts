@@ -36,7 +36,7 @@ function geminiUrl(endpoint: string, request: ChatRequest): string {
   const model = encodeURIComponent(request.model.replace(/^models\//, ''))
   const filled = address.replaceAll('{model}', model)
   const named = /:(?:stream)?generateContent$/i
-  const path = named.test(filled) ? filled.replace(named, '') : withModel(filled.replace(/\/+$/, ''), model)
+  const path = named.test(filled) ? filled.replace(named, '') : withModel(filled.replace(/(?<!\/)\/+$/, ''), model)
   const parameters = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('alt='))
   if (request.stream) parameters.push('alt=sse')
   return `${path}:${method}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`

@@ -142,6 +142,11 @@ function eachLine(
   let end = -1
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    if (match[0] === '') {
+      // An expression that matches nothing stays where it is for ever, unless it is moved on.
+      pattern.lastIndex++
+      continue
+    }
     if (match.index > end) {
       if (counts) take(counts, start, end)
       start = text.lastIndexOf('\n', match.index) + 1

@@ -6,13 +6,13 @@ import { stem } from './stem.ts'
  * diacritics; English ones are stemmed, irregular forms too. Scripts written without spaces become overlapping pairs of
  * characters, Chinese ones single characters as well: a word of two characters is found, which trigrams would not do.
  * Every store indexes exactly these terms, so that a search finds the same in any of them.
- * A term is made of letters, marks and digits only: no query syntax of any engine can be written with it.
+ * A term is one or more letters, marks and digits: no query syntax of any engine can be written with it, and none is empty.
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
   for (const word of wordsOf(text)) {
     if (unspaced.test(word)) addCharacters(word, terms)
-    else terms.push(termOf(word))
+    else addWord(word, terms)
   }
   return terms
 }
@@ -35,7 +35,7 @@ export function queryTermsOf(query: string): string[] {
   const telling: string[] = []
   for (const word of wordsOf(query)) {
     if (unspaced.test(word)) addCharacters(word, telling)
-    else if (!functionWords.has(plain(word))) telling.push(termOf(word))
+    else if (!functionWords.has(plain(word))) addWord(word, telling)
   }
   return [...new Set(telling.length > 0 ? telling : termsOf(query))]
 }
@@ -45,10 +45,10 @@ export function isFunctionWord(word: string): boolean {
   return functionWords.has(plain(word))
 }
 
-/** A single word as a term. */
-function termOf(word: string): string {
+/** Adds a single word as a term. Of a word that is nothing but accents nothing is left, which is no term. */
+function addWord(word: string, terms: string[]): void {
   const letters = plain(word)
-  return stem(irregularForms.get(letters) ?? letters)
+  if (letters !== '') terms.push(stem(irregularForms.get(letters) ?? letters))
 }
 
 /** A word without apostrophes and without the diacritics of European scripts; others' marks are letters and stay. */
@@ -68,7 +68,7 @@ const run = new RegExp(`${unspaced.source}+|[^${unspaced.source.slice(1, -1)}]+`
 function addCharacters(word: string, terms: string[]): void {
   for (const part of word.match(run) ?? []) {
     const characters = unspaced.test(part) ? [...part] : []
-    if (characters.length === 0) terms.push(termOf(part))
+    if (characters.length === 0) addWord(part, terms)
     characters.forEach((character, at) => {
       if (characters.length === 1 || /\p{Script=Han}/u.test(character)) terms.push(character)
       if (at > 0) terms.push(characters[at - 1] + character)

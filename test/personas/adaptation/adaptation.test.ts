@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { advance, fold, undoneBy } from '../../../src/personas/adaptation/adaptation.ts'
 import { adaptationPrompt } from '../../../src/personas/adaptation/prompt.ts'
@@ -19,6 +18,7 @@ import {
   type Signal,
   viewLearned,
 } from '../../../src/personas/adaptation/state.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const adaptation = suite('adaptation')

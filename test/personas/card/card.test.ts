@@ -146,6 +146,12 @@ const broken: readonly (readonly [name: string, read: () => unknown, message: Re
     () => readCardJson('{"spec":"chara_card_v2","data":{"__proto__":{}}}'),
     /forbidden key/,
   ],
+  [
+    // Tried again from each of its characters, a text of that length would be looked at for an hour.
+    'a long text that is no card',
+    () => readCardPng(writePngTexts(plainPng(1), [{ keyword: 'chara', text: `${' '.repeat(1_000_000)}!` }])),
+    /card in the picture is damaged/,
+  ],
   ['something else', () => readCardPng(Buffer.from('hello')), /no PNG/],
 ]
 

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import {
   canonicalize,
@@ -6,6 +5,7 @@ import {
   parseStrictJsonBytes,
   wellFormed,
 } from '../../../src/personas/dna/canonical-json.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const rfc8785 = suite('canonical JSON')

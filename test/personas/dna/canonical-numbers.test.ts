@@ -1,6 +1,6 @@
-import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { canonicalNumbers, shortDouble } from '../../../src/personas/dna/canonical-numbers.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const numbers = suite('canonical numbers')

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { adaptationRequest } from '../../../src/personas/adaptation/request.ts'
 import { canonicalize } from '../../../src/personas/dna/canonical-json.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 import { openShop, type Shop } from '../persona-shop.ts'
 

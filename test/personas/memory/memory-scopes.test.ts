@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { askInProcess } from '../../../src/operations/ask.ts'
@@ -33,6 +32,7 @@ import {
   showSession,
 } from '../../../src/operations/sessions.ts'
 import { openInstallation } from '../../installation.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('memories and conversations in their scopes')

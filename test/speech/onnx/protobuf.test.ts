@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { type Field, readMessage, writeMessage } from '../../../speech/onnx/protobuf.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('protocol buffers')

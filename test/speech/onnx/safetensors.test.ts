@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { openTensorFile, toFloats } from '../../../speech/onnx/safetensors.ts'
 import { writeTensorFile } from '../../../speech/onnx/tensor-writer.ts'
 import type { AppError } from '../../../src/errors.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 import { temporaryFolder } from '../pocket-folders.ts'
 

@@ -1,6 +1,6 @@
 /** Attention and convolutions that run piece by piece, against the plain sums that define them. */
+
 import { join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { attend, attentionInputs, newRows, pastRows } from '../../../speech/onnx/attention.ts'
 import {
@@ -16,6 +16,7 @@ import { openSession, type TensorData } from '../../../speech/onnx/session.ts'
 import { createStream, type Stream } from '../../../speech/onnx/stream.ts'
 import { writeTensorFile } from '../../../speech/onnx/tensor-writer.ts'
 import { createWeights } from '../../../speech/onnx/weights.ts'
+import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 import { temporaryFolder } from '../pocket-folders.ts'
 

@@ -1,0 +1,49 @@
+import * as assert from 'uvu/assert'
+import { queryTermsOf, termsOf } from '../../../src/personas/memory/ranking-terms.ts'
+import { fc } from '../../properties.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('the terms of a text')
+
+/** Texts of combining marks, apostrophes and scripts without spaces, where a word may come apart into nothing. */
+const marks = fc
+  .array(
+    fc.constantFrom(
+      '\u0301',
+      '\u0308',
+      '\u0338',
+      '\u20dd',
+      '\u0e31',
+      '猫',
+      'タ',
+      '여',
+      'a',
+      's',
+      '1',
+      "'",
+      '’',
+      ' ',
+      'ß',
+    ),
+    { maxLength: 8 },
+  )
+  .map((all) => all.join(''))
+
+test('are letters, marks and digits, and never empty, whatever the text is', () => {
+  const text = fc.oneof(marks, fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'grapheme' }))
+  void fc.assert(
+    fc.property(text, (given) => {
+      for (const term of [...termsOf(given), ...queryTermsOf(given)]) assert.match(term, /^[\p{L}\p{M}\p{N}]+$/u)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('leave out what is nothing but marks that are dropped', () => {
+  for (const nothing of ['\u0301', '\u0301\u0308', " \u0301 '\u0301 ", '\u0338’\u0338'])
+    assert.equal([termsOf(nothing), queryTermsOf(nothing)], [[], []], JSON.stringify(nothing))
+  assert.equal(termsOf('\u0301 cat \u0301'), ['cat'])
+  assert.equal(queryTermsOf("\u0301'猫"), ['猫'])
+})
+
+test.run()

@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert'
+import type { Found } from '../../../src/personas/memory/memory.ts'
+import { rank } from '../../../src/personas/memory/ranking.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('ranking')
+
+/** Two memories of which one holds the term, as a store finds them. */
+const found: Found = {
+  memories: 2,
+  meanLength: 8,
+  frequencies: [1, 1],
+  candidates: ['cat tuna', 'dog bone'].map((terms, at) => ({
+    entry: {
+      id: `${at}`,
+      user_id: 'u',
+      persona_id: 'p',
+      content: terms,
+      timestamp: 0,
+      importance_score: 0.5,
+      metadata: {},
+    },
+    terms,
+    about: '',
+    context: `< ${terms}\n> ${terms}`,
+  })),
+}
+
+test('comes to an end for an empty term, which an index of an earlier version may hold, and passes it over', () => {
+  const options = { query: 'cat', trust: undefined, now: 0 }
+  for (const terms of [['', 'cat'], ['cat', ''], ['']]) {
+    const ranked = rank({ ...found, frequencies: terms.map(() => 1) }, { ...options, terms })
+    assert.is(ranked.length, terms.includes('cat') ? 1 : 0)
+  }
+})
+
+test.run()
