@@ -70,7 +70,7 @@ export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean):
 }
 
 function verdictText(
-  { valid, version, memories, adaptations, actual, content_hash, problems }: Verdict,
+  { valid, version, memories, adaptations, actual, content_hash, problems, sealed_since }: Verdict,
   source: string,
 ): string {
   const name = source === '-' ? 'the standard input' : source
@@ -79,5 +79,6 @@ function verdictText(
     `valid   ${name}: version ${version}, ${memories} memories, ${adaptations} adaptations`,
     `  checksum     ${actual}`,
     `  content hash ${content_hash}`,
+    ...(typeof sealed_since === 'number' ? [`  sealed since ${new Date(sealed_since).toISOString()}`] : []),
   ].join('\n')
 }

@@ -42,6 +42,8 @@ const verdict = z.object({
   content_hash: z.string().nullable(),
   memories: z.int(),
   adaptations: z.int(),
+  /** Of a stored persona: changes that another program made to the database since then are seen. */
+  sealed_since: z.exactOptional(z.int().nullable()),
 })
 
 export const backUpPersona = defineOperation({

@@ -33,6 +33,14 @@ export interface IncomingMemory extends NewMemory {
   readonly extra: Fields
 }
 
+/** What the store's seals say of a persona: whether another program than this one changed it in the database. */
+export interface SealReport {
+  /** Since when what is there is sealed, in milliseconds since 1970 UTC; what was changed before does not show. */
+  readonly since: number | null
+  /** One sentence for each record that was altered, added or removed. */
+  readonly problems: readonly string[]
+}
+
 /** A persona and all that belongs to it, as it is at one moment. */
 export interface ArchivedPersona {
   readonly persona: Persona
@@ -46,6 +54,8 @@ export interface ArchivedPersona {
   memories(): Iterable<ArchivedMemory>
   /** The same for the same persona, another one as soon as anything of it is changed. */
   fingerprint(): string
+  /** Compares everything with its seal. */
+  seals(): SealReport
 }
 
 /** A whole persona that arrives. */

@@ -41,6 +41,8 @@ export interface Verdict {
   readonly content_hash: string | null
   readonly memories: number
   readonly adaptations: number
+  /** Of a stored persona: since when it is sealed, in milliseconds since 1970 UTC. */
+  readonly sealed_since?: number | null
 }
 
 /** When so many records are wrong, the rest is not looked at: nobody meant this to be a package. */
@@ -139,11 +141,16 @@ class Findings {
   }
 
   list(): readonly string[] {
-    const unique = [...new Set(this.problems)]
-    return unique.length > mostProblems
-      ? [...unique.slice(0, mostProblems), `and ${unique.length - mostProblems} more`]
-      : unique
+    return shortened(this.problems)
   }
+}
+
+/** Each problem once, and not too many of them. */
+export function shortened(problems: readonly string[]): readonly string[] {
+  const unique = [...new Set(problems)]
+  return unique.length > mostProblems
+    ? [...unique.slice(0, mostProblems), `and ${unique.length - mostProblems} more`]
+    : unique
 }
 
 /** Looks at each record as it goes by, and keeps what only the end can judge. */

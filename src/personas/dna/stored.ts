@@ -7,11 +7,11 @@ import { canonicalize } from './canonical-json.ts'
 import { ContentHash, isFiniteVector } from './package-digest.ts'
 import { type PackageContent, packageVersion } from './package-format.ts'
 import { memoryProblems, personaProblems, recordProblems } from './package-records.ts'
-import type { Verdict } from './package-verify.ts'
+import { shortened, type Verdict } from './package-verify.ts'
 
 /**
  * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
- * state that is stored; the log must be one chain, and every record and vector what it may be.
+ * state that is stored; the log must be one chain, every record and vector what it may be, and everything what this program sealed.
  */
 export function judgeStored(archived: ArchivedPersona, content: PackageContent): Verdict {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
@@ -39,17 +39,20 @@ export function judgeStored(archived: ArchivedPersona, content: PackageContent):
       problems.push(`${place}: its embedding has another length than its space`)
     hash.memory(memory)
   }
+  const seals = archived.seals()
+  problems.push(...seals.problems)
   return {
     valid: problems.length === 0,
     expected,
     actual,
     version: packageVersion,
-    problems,
+    problems: shortened(problems),
     kind: problems.length === 0 ? null : 'damaged',
     form: null,
     content_hash: hash.digest(content),
     memories,
     adaptations,
+    sealed_since: seals.since,
   }
 }
 

@@ -24,8 +24,10 @@ export function adaptationRows(db: Database) {
   )
   // The persona is asked for in the same statement: nobody's log can be written under another user's name.
   const cache = db.prepare(
-    `INSERT OR REPLACE INTO persona_state (persona_id, algorithm, sequence, hash, learned)
-       SELECT id, ?, ?, ?, ? FROM persona WHERE id = ? AND user_id = ?`,
+    `INSERT INTO persona_state (persona_id, algorithm, sequence, hash, learned)
+       SELECT id, ?, ?, ?, ? FROM persona WHERE id = ? AND user_id = ?
+       ON CONFLICT (persona_id) DO UPDATE SET algorithm = excluded.algorithm, sequence = excluded.sequence,
+         hash = excluded.hash, learned = excluded.learned`,
   )
   const state = db.prepare<[string, string], StateRow>(
     `SELECT algorithm, sequence, hash, learned FROM persona_state JOIN persona ON persona.id = persona_id

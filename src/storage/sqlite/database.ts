@@ -2,9 +2,11 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeS
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
+import { ownSecret } from '../own-secret.ts'
 import type { Database } from './connection.ts'
 import type { Migration } from './migration.ts'
 import { migrations } from './migrations.ts'
+import { keepSeals, sealKeyOf } from './seals.ts'
 
 export interface OpenOptions {
   /** Reads the whole file once (`PRAGMA quick_check`): for a service's start, not for every command. */
@@ -43,10 +45,16 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
     db.pragma('secure_delete = ON')
+    // What a REPLACE takes away is a removal like any other, to triggers too.
+    db.pragma('recursive_triggers = ON')
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
     if (options.vectors !== false) (await import('sqlite-vec')).load(db)
     migrate(db, path)
+    keepSeals(
+      db,
+      ownSecret(sealKeyOf(path), 'after which earlier changes of personas by other programs cannot be seen'),
+    )
   } catch (reason) {
     db?.close()
     throw explain(reason, path)

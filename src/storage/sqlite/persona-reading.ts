@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedMemory, ArchivedPersona, Carried } from '../../personas/dna/archive.ts'
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
+import { knownSecret } from '../own-secret.ts'
 import { adaptationRows } from './adaptations.ts'
 import type { Database } from './connection.ts'
 import { entryOf, type Row } from './memories-rows.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import { personaRows } from './personas.ts'
+import { sealKeyOf } from './seals.ts'
+import { checkSeals } from './seals-check.ts'
 import { valuesOf } from './vector-bytes.ts'
 
 /** Memories that are read by one statement's round: few enough that they weigh nothing. */
@@ -28,6 +31,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
     spaces: readSpaces(db, scope),
     memories: () => readMemories(db, scope),
     fingerprint: () => fingerprintOf(db, scope),
+    seals: () => checkSeals(db, scope, knownSecret(sealKeyOf(db.name))),
   }
 }
 

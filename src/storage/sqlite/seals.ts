@@ -1,0 +1,236 @@
+import { createHash, createHmac } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import type { Database } from './connection.ts'
+
+/**
+ * Seals: for every memory, persona and state a code (HMAC-SHA-256) that only who has this installation's key can make.
+ * The key lies beside the database and not in it, so an edit of the database by another program leaves a row whose seal is
+ * wrong, missing, or left over. A scope's seal counts its memories and holds the sum of their seals (modulo 2^256), which
+ * tells when rows and their seals were removed or put back together. Somebody who can read the key can seal anything.
+ *
+ * Temporary triggers keep the seals, so that every statement of this program does, whichever store it belongs to, and no
+ * other program's. A row that was changed from elsewhere is never sealed anew by a later change of our own: what a
+ * trigger renews, it first compares.
+ */
+export interface SealMaker {
+  /** Takes the values of `memoryColumns`; the others likewise. */
+  memory(columns: readonly unknown[]): Buffer
+  vector(memoryId: number, spaceId: number, vector: Uint8Array): Buffer
+  /** 64 bytes: the sum of the memories' seals, and the seal of it and their number. */
+  scope(scopeId: number, memories: number, sum: Uint8Array): Buffer
+  personaRow(columns: readonly unknown[]): Buffer
+  state(columns: readonly unknown[]): Buffer
+  persona(personaId: string, scopeId: number | null, persona: Uint8Array, state: Uint8Array | null): Buffer
+  key(since: number): Buffer
+  readonly keyId: string
+}
+
+/** The columns of `memory` that its seal covers; its terms, context and digest follow from them. */
+export const memoryColumns =
+  'memory_id, scope_id, id, content, timestamp, importance, category, pinned, conversation, metadata'
+export const personaColumns =
+  'id, user_id, name, model, description, system_prompt, parameters, embedding_model, memory_settings, mutation_settings, extra, created_at, updated_at'
+/** The hash is that of the log's last record, which holds for all records before it. */
+export const stateColumns = 'persona_id, algorithm, sequence, hash, learned'
+
+/** Where the key of a database's seals lies. */
+export function sealKeyOf(databasePath: string): string {
+  return join(dirname(databasePath), 'seal-key')
+}
+
+/** Bytes of a sum of seals. */
+const sumLength = 32
+
+/** The sum of no seals. */
+export const emptySum: Uint8Array = new Uint8Array(sumLength)
+
+export function createSealMaker(secret: string): SealMaker {
+  const made = (kind: string, ...values: readonly unknown[]) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify([kind, ...values.map(plain)]))
+      .digest()
+  return {
+    memory: (columns) => made('memory', ...columns),
+    vector: (memoryId, spaceId, vector) =>
+      createHmac('sha256', secret).update(`vector ${memoryId} ${spaceId} `).update(vector).digest(),
+    scope: (scopeId, memories, sum) => Buffer.concat([sum, made('scope', scopeId, memories, sum)]),
+    personaRow: (columns) => made('persona row', ...columns),
+    state: (columns) => made('state', ...columns),
+    persona: (...values) => made('persona', ...values),
+    key: (since) => made('key', since),
+    keyId: createHash('sha256').update(`aichat seals ${secret}`).digest('hex').slice(0, 16),
+  }
+}
+
+function plain(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex') : value
+}
+
+/** The sum of a scope's seal. */
+export function sumOf(sealed: Uint8Array): Uint8Array {
+  return sealed.subarray(0, sumLength)
+}
+
+/** Adds one seal to a sum, or with `sign` -1 takes it away, modulo 2^256. */
+export function added(sum: Uint8Array, seal: Uint8Array, sign: 1 | -1 = 1): Uint8Array {
+  const result = new Uint8Array(sumLength)
+  let carry = 0
+  for (let at = sumLength - 1; at >= 0; at--) {
+    const value = sum[at]! + sign * (seal[at] ?? 0) + carry
+    result[at] = value & 0xff
+    carry = value >> 8
+  }
+  return result
+}
+
+/**
+ * Has every change that this connection makes sealed with the key. A database that was never sealed, or with another key,
+ * is sealed as it is: what was changed in it before cannot be seen, and `seal_key.since` says so.
+ */
+export function keepSeals(db: Database, secret: string, now: () => number = Date.now): void {
+  const maker = createSealMaker(secret)
+  defineFunctions(db, maker)
+  const known = db.prepare<[string], 1>('SELECT 1 FROM seal_key WHERE key_id = ?').pluck()
+  if (!known.get(maker.keyId)) {
+    const seal = db.transaction(() => {
+      // Another process may have been faster.
+      if (!known.get(maker.keyId)) sealAll(db, maker, now())
+    })
+    seal.immediate()
+  }
+  db.exec(triggers)
+}
+
+/** SQL functions of this connection alone. Directly called or called by a temporary trigger: no schema may name them. */
+function defineFunctions(db: Database, maker: SealMaker): void {
+  const options = { varargs: true, deterministic: true } as const
+  db.function('seal_memory', options, (...row) => maker.memory(row))
+  db.function('seal_vector', { deterministic: true }, (memoryId, spaceId, vector) =>
+    maker.vector(memoryId as number, spaceId as number, vector as Buffer),
+  )
+  db.function('seal_persona_row', options, (...columns) => maker.personaRow(columns))
+  db.function('seal_state', options, (...columns) => maker.state(columns))
+  db.function('seal_persona', { deterministic: true }, (id, scope, persona, state) =>
+    maker.persona(id as string, scope as number | null, persona as Buffer, state as Buffer | null),
+  )
+  db.function('seal_scope', { deterministic: true }, (scopeId, memories, sum) =>
+    maker.scope(scopeId as number, memories as number, (sum as Buffer | null) ?? emptySum),
+  )
+  // The seal of a scope after one memory's seal came and another one went; a broken one stays as it is.
+  db.function('reseal_scope', { deterministic: true }, (scopeId, memories, sealed, coming, going) => {
+    const before = sumOf(sealed as Buffer)
+    if (!maker.scope(scopeId as number, memories as number, before).equals(sealed as Buffer)) return sealed
+    const gained = coming === null ? before : added(before, coming as Buffer)
+    const sum = going === null ? gained : added(gained, going as Buffer, -1)
+    return maker.scope(scopeId as number, (memories as number) + Number(coming !== null) - Number(going !== null), sum)
+  })
+  db.aggregate('sum_seals', {
+    deterministic: true,
+    start: () => emptySum as Uint8Array,
+    step: (sum: Uint8Array, seal: unknown) => (seal === null ? sum : added(sum, seal as Buffer)),
+    result: (sum: Uint8Array) => Buffer.from(sum),
+  })
+}
+
+function sealAll(db: Database, maker: SealMaker, now: number): void {
+  const of = (alias: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${alias}.${column}`)
+  db.exec(`
+    DELETE FROM seal_key;
+    DELETE FROM persona_seal;
+    DELETE FROM memory_scope_seal;
+    DELETE FROM memory_seal;
+    INSERT INTO memory_seal (memory_id, id, sealed, vector)
+      SELECT memory.memory_id, memory.id, seal_memory(${of('memory', memoryColumns)}),
+        CASE WHEN space_id IS NOT NULL THEN seal_vector(memory.memory_id, space_id, vector) END
+        FROM memory LEFT JOIN memory_vector USING (memory_id) ORDER BY memory.memory_id;
+    INSERT INTO memory_scope_seal (scope_id, memories, sealed)
+      SELECT scope_id, count(memory_id), seal_scope(scope_id, count(memory_id), sum_seals(sealed))
+        FROM memory_scope LEFT JOIN memory USING (scope_id) LEFT JOIN memory_seal USING (memory_id) GROUP BY scope_id;
+    INSERT INTO persona_seal (persona_id, scope_id, persona, state, sealed)
+      SELECT id, scope, row, state, seal_persona(id, scope, row, state) FROM (
+        SELECT persona.id, seal_persona_row(${of('persona', personaColumns)}) AS row,
+          (SELECT max(scope_id) FROM memory_scope WHERE persona_id = persona.id) AS scope,
+          CASE WHEN persona_state.persona_id IS NOT NULL THEN seal_state(${of('persona_state', stateColumns)}) END AS state
+          FROM persona LEFT JOIN persona_state ON persona_state.persona_id = persona.id);
+  `)
+  const since = Math.round(now)
+  db.prepare('INSERT INTO seal_key (key_id, since, sealed) VALUES (?, ?, ?)').run(maker.keyId, since, maker.key(since))
+}
+
+const fresh = (columns: string) => columns.replaceAll(/\w+/g, (column) => `new.${column}`)
+const former = (columns: string) => columns.replaceAll(/\w+/g, (column) => `old.${column}`)
+const isSound = 'sealed = seal_persona(persona_id, scope_id, persona, state)'
+const scopeOf = `(SELECT max(scope_id) FROM memory_scope WHERE memory_scope.persona_id = persona_seal.persona_id)`
+
+const triggers = `
+  CREATE TEMP TRIGGER seal_memory_added AFTER INSERT ON main.memory BEGIN
+    INSERT OR REPLACE INTO memory_seal (memory_id, id, sealed)
+      VALUES (new.memory_id, new.id, seal_memory(${fresh(memoryColumns)}));
+    UPDATE memory_scope_seal SET memories = memories + 1, sealed = reseal_scope(scope_id, memories, sealed,
+        (SELECT sealed FROM memory_seal WHERE memory_id = new.memory_id), NULL)
+      WHERE scope_id = new.scope_id;
+  END;
+  CREATE TEMP TRIGGER seal_memory_changed AFTER UPDATE OF ${memoryColumns} ON main.memory
+    WHEN (SELECT sealed FROM memory_seal WHERE memory_id = old.memory_id) = seal_memory(${former(memoryColumns)}) BEGIN
+    UPDATE memory_scope_seal SET sealed = reseal_scope(scope_id, memories, sealed, seal_memory(${fresh(memoryColumns)}),
+        (SELECT sealed FROM memory_seal WHERE memory_id = old.memory_id))
+      WHERE scope_id = new.scope_id;
+    UPDATE memory_seal SET id = new.id, sealed = seal_memory(${fresh(memoryColumns)}) WHERE memory_id = old.memory_id;
+  END;
+  CREATE TEMP TRIGGER seal_memory_removed AFTER DELETE ON main.memory
+    WHEN EXISTS (SELECT 1 FROM memory_seal WHERE memory_id = old.memory_id) BEGIN
+    UPDATE memory_scope_seal SET memories = memories - 1, sealed = reseal_scope(scope_id, memories, sealed, NULL,
+        (SELECT sealed FROM memory_seal WHERE memory_id = old.memory_id))
+      WHERE scope_id = old.scope_id;
+    DELETE FROM memory_seal WHERE memory_id = old.memory_id;
+  END;
+  CREATE TEMP TRIGGER seal_vector_added AFTER INSERT ON main.memory_vector BEGIN
+    UPDATE memory_seal SET vector = seal_vector(new.memory_id, new.space_id, new.vector) WHERE memory_id = new.memory_id;
+  END;
+  CREATE TEMP TRIGGER seal_vector_removed AFTER DELETE ON main.memory_vector BEGIN
+    UPDATE memory_seal SET vector = NULL WHERE memory_id = old.memory_id;
+  END;
+  CREATE TEMP TRIGGER seal_scope_added AFTER INSERT ON main.memory_scope BEGIN
+    INSERT OR REPLACE INTO memory_scope_seal (scope_id, memories, sealed)
+      VALUES (new.scope_id, 0, seal_scope(new.scope_id, 0, NULL));
+    UPDATE persona_seal SET scope_id = ${scopeOf}, sealed = seal_persona(persona_id, ${scopeOf}, persona, state)
+      WHERE persona_id = new.persona_id AND ${isSound}
+        AND (scope_id IS NULL OR scope_id IN (SELECT memory_scope.scope_id FROM memory_scope
+          WHERE memory_scope.persona_id = new.persona_id AND memory_scope.scope_id <> new.scope_id));
+  END;
+  CREATE TEMP TRIGGER seal_scope_moved AFTER UPDATE OF persona_id ON main.memory_scope BEGIN
+    UPDATE persona_seal SET scope_id = ${scopeOf}, sealed = seal_persona(persona_id, ${scopeOf}, persona, state)
+      WHERE persona_id IN (old.persona_id, new.persona_id) AND ${isSound};
+  END;
+  CREATE TEMP TRIGGER seal_scope_removed AFTER DELETE ON main.memory_scope BEGIN
+    DELETE FROM memory_scope_seal WHERE scope_id = old.scope_id;
+    UPDATE persona_seal SET scope_id = ${scopeOf}, sealed = seal_persona(persona_id, ${scopeOf}, persona, state)
+      WHERE persona_id = old.persona_id AND ${isSound};
+  END;
+  CREATE TEMP TRIGGER seal_persona_added AFTER INSERT ON main.persona BEGIN
+    INSERT OR REPLACE INTO persona_seal (persona_id, persona, sealed)
+      SELECT new.id, row, seal_persona(new.id, NULL, row, NULL) FROM (SELECT seal_persona_row(${fresh(personaColumns)}) AS row);
+  END;
+  CREATE TEMP TRIGGER seal_persona_changed AFTER UPDATE ON main.persona BEGIN
+    UPDATE persona_seal SET persona = seal_persona_row(${fresh(personaColumns)}),
+        sealed = seal_persona(persona_id, scope_id, seal_persona_row(${fresh(personaColumns)}), state)
+      WHERE persona_id = new.id AND persona = seal_persona_row(${former(personaColumns)}) AND ${isSound};
+  END;
+  CREATE TEMP TRIGGER seal_persona_removed AFTER DELETE ON main.persona BEGIN
+    DELETE FROM persona_seal WHERE persona_id = old.id;
+  END;
+  CREATE TEMP TRIGGER seal_state_added AFTER INSERT ON main.persona_state BEGIN
+    UPDATE persona_seal SET state = seal_state(${fresh(stateColumns)}),
+        sealed = seal_persona(persona_id, scope_id, persona, seal_state(${fresh(stateColumns)}))
+      WHERE persona_id = new.persona_id AND state IS NULL AND ${isSound};
+  END;
+  CREATE TEMP TRIGGER seal_state_changed AFTER UPDATE ON main.persona_state BEGIN
+    UPDATE persona_seal SET state = seal_state(${fresh(stateColumns)}),
+        sealed = seal_persona(persona_id, scope_id, persona, seal_state(${fresh(stateColumns)}))
+      WHERE persona_id = new.persona_id AND state = seal_state(${former(stateColumns)}) AND ${isSound};
+  END;
+  CREATE TEMP TRIGGER seal_state_removed AFTER DELETE ON main.persona_state BEGIN
+    UPDATE persona_seal SET state = NULL, sealed = seal_persona(persona_id, scope_id, persona, NULL)
+      WHERE persona_id = old.persona_id AND ${isSound};
+  END;
+`

@@ -1,0 +1,103 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import * as assert from 'uvu/assert'
+import { memoryOf, openShop } from '../../personas/persona-shop.ts'
+import { suite } from '../../suite.ts'
+
+const seals = suite('seals')
+
+seals('a database from before seals is sealed once as it is, and watched from then on', async () => {
+  let shop = await openShop()
+  const { folder } = shop
+  const [full, empty] = [await shop.stock('u1', 30), await shop.stock('u1', 0)]
+  shop.db.close()
+  const old = new BetterSqlite3(join(folder, 'aichat.db'))
+  for (const table of ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal']) old.exec(`DROP TABLE ${table}`)
+  old.prepare("DELETE FROM migration WHERE name = 'seals-1'").run()
+  old.prepare("UPDATE memory SET content = 'Before' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
+  old.close()
+  const before = Date.now()
+  shop = await openShop(folder)
+  try {
+    for (const persona of [full, empty]) {
+      const { problems, sealed_since } = await shop.dna.verifyStored(persona)
+      assert.equal(problems, [])
+      assert.ok(sealed_since! >= before)
+    }
+    await shop.addMemories(full, [memoryOf(100, 48)])
+    assert.equal((await shop.dna.verifyStored(full)).problems, [])
+    const outside = new BetterSqlite3(join(folder, 'aichat.db'))
+    outside.prepare("UPDATE memory SET content = 'After' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
+    outside.close()
+    assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
+    // What is sealed already is not sealed again by the next start.
+    shop.db.close()
+    shop = await openShop(folder)
+    assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
+  } finally {
+    shop.close()
+  }
+})
+
+seals('with another key everything is sealed anew, and says that this is since now', async () => {
+  let shop = await openShop()
+  const { folder } = shop
+  const persona = await shop.stock('u1', 5)
+  shop.db.close()
+  rmSync(join(folder, 'seal-key'))
+  const before = Date.now()
+  shop = await openShop(folder)
+  const { problems, sealed_since } = await shop.dna.verifyStored(persona)
+  assert.equal(problems, [])
+  assert.ok(sealed_since! >= before)
+  rmSync(join(folder, 'seal-key'))
+  assert.match((await shop.dna.verifyStored(persona)).problems.join(), /the key that they were made with is gone/)
+  shop.close()
+})
+
+seals(
+  'hold through everything that is done to personas: backup, restore, merge, replace, wipe, another owner',
+  async () => {
+    const shop = await openShop()
+    const sound = async (where: string) => {
+      for (const id of shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all())
+        assert.equal((await shop.dna.verifyStored((await shop.find(id))!)).problems, [], where)
+    }
+    try {
+      for (const count of [20, 700]) {
+        const persona = await shop.stock('u1', count)
+        const other = await shop.stock('u1', 3)
+        const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+        const { backup_id } = await shop.backups.create(persona)
+        await shop.dna.import('u1', path, { mode: 'create', dry_run: false })
+        await sound(`created ${count}`)
+        await shop.dna.import('u1', path, { mode: 'merge', dry_run: false, persona: other.id })
+        await sound(`merged ${count}`)
+        await shop.dna.import('u1', path, { mode: 'replace', dry_run: false, persona: other.id })
+        await sound(`replaced ${count}`)
+        const small = await shop.backups.create(await shop.stock('u1', 0))
+        await shop.dna.import('u1', path, { mode: 'create', dry_run: true })
+        assert.ok(small.bytes > 0)
+        await shop.addMemories(persona, [memoryOf(5000, 48), memoryOf(1, 48)])
+        await shop.backups.restore(persona, backup_id)
+        await sound(`restored ${count}`)
+        shop.db.prepare('DELETE FROM memory WHERE memory_id % 7 = 0').run()
+        await sound(`wiped ${count}`)
+        shop.db.prepare("UPDATE persona SET user_id = 'u1', name = 'Eve'").run()
+        await sound(`renamed ${count}`)
+        shop.db.prepare('DELETE FROM persona WHERE id = ?').run(persona.id)
+        await sound(`removed ${count}`)
+      }
+      for (const table of ['persona', 'memory', 'memory_scope'])
+        assert.is(
+          shop.db.prepare(`SELECT count(*) FROM ${table}_seal`).pluck().get(),
+          shop.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+        )
+    } finally {
+      shop.close()
+    }
+  },
+)
+
+seals.run()
