@@ -6,9 +6,10 @@ import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import { hostRange } from '../plugins/host-range.ts'
+import { type BodyPatience, createBodyWatch, usualPatience } from './body-watch.ts'
+import { checkHost, checkOrigin } from './browser-guards.ts'
 import { dialectRoutes } from './dialect-routes.ts'
 import { type Exchange, errorBody, openExchange, safeHeaders, sendError, sendJson, splitTarget } from './exchange.ts'
-import { checkHost, checkOrigin } from './guards.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { type Identify, type Route, serveOperation } from './routes.ts'
@@ -25,6 +26,8 @@ export interface ServerParts {
   readonly version: string
   readonly identify: Identify
   readonly state: ServerState
+  /** How long bodies may take; `usualPatience` where nothing is said. */
+  readonly patience?: BodyPatience
   /** Told about every answer: for the log. */
   readonly observe: (exchange: Exchange, route: string, status: number) => void
 }
@@ -37,7 +40,7 @@ export function createServer(parts: ServerParts): NodeHandler {
     metrics.observe(exchange, route, status)
     parts.observe(exchange, route, status)
   }
-  return mount({ app, observe }, [
+  return mount({ ...parts, observe }, [
     ...serviceRoutes(parts),
     metricsRoute(metrics, identify),
     ...operations.map((operation) => operationRoute(app, operation, identify)),
@@ -49,6 +52,7 @@ function operationRoute(app: App, operation: Operation, identify: Identify): Rou
   return {
     method: operation.method,
     path: operation.path,
+    isUpload: operation.upload?.as === 'stream',
     handle: (exchange) => serveOperation(app, operation, exchange, identify),
   }
 }
@@ -104,11 +108,17 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 
 const noParams: Record<string, string> = {}
 
+export type MountParts = Pick<ServerParts, 'app' | 'observe' | 'patience'> & Partial<Pick<ServerParts, 'state'>>
+
+/** What a service that stops still answers, so that it is seen to stop. */
+const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
+
 /**
  * Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. A path
  * without parameters is found by itself; every other address is h3's to read.
  */
-export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, routes: readonly Route[]): NodeHandler {
+export function mount({ app, observe, state, patience }: MountParts, routes: readonly Route[]): NodeHandler {
+  const watchBody = createBodyWatch(patience ?? usualPatience)
   // h3 itself refuses only what never reaches a route, such as an address that cannot be decoded.
   const h3 = new H3({
     silent: true,
@@ -150,6 +160,8 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const route = methods.get(method)
     try {
+      watchBody(request, route?.isUpload === true)
+      if (state?.phase === 'draining' && !answeredWhileDraining.has(path)) throw draining(exchange)
       checkHost(exchange, app.settings)
       if (checkOrigin(exchange, app.settings)) return
       for (const name in encoded) params[name] = decoded(encoded[name]!)
@@ -159,6 +171,11 @@ export function mount({ app, observe }: Pick<ServerParts, 'app' | 'observe'>, ro
       sendError(exchange, thrown, route?.errorBody)
     }
   }
+}
+
+function draining({ response }: Exchange): AppError {
+  response.setHeader('connection', 'close')
+  return new AppError('unavailable', 'This server is stopping', { retryAfter: 5 })
 }
 
 function refusalBody(status: number): Record<string, unknown> {

@@ -5,7 +5,8 @@ import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
-import { type Exchange, failureOf, openEvents, readJson, sendJson } from './exchange.ts'
+import { readJson } from './body.ts'
+import { type Exchange, failureOf, openEvents, sendJson } from './exchange.ts'
 import { callOf, type Identify, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 /** How a dialect calls a failure of this HTTP status, in the words its clients know. */
