@@ -13,6 +13,8 @@ const failures = {
   /** A provider read the request and refuses what it says. */
   unprocessable: { status: 422, exit: 65 },
   unsupported_media: { status: 415, exit: 65 },
+  /** A request whose bytes come too slowly or stop coming. */
+  too_slow: { status: 408, exit: 75 },
   no_input: { status: 400, exit: 66 },
   not_found: { status: 404, exit: 67 },
   method_not_allowed: { status: 405, exit: 64 },
@@ -54,7 +56,7 @@ export interface ProviderError {
 }
 
 export interface AppErrorOptions extends ErrorOptions {
-  /** One line per thing that was wrong or can be done about it. */
+  /** One line per thing that was wrong or can be done about it; beyond `mostDetails` the rest is told as a count. */
   readonly details?: readonly string[]
   /** Whole seconds after which the same call may succeed; becomes `Retry-After`. */
   readonly retryAfter?: number
@@ -62,6 +64,24 @@ export interface AppErrorOptions extends ErrorOptions {
   readonly provider?: ProviderError
   /** The same call cannot succeed later, whatever clients make of its status: becomes `x-should-retry: false`. */
   readonly final?: boolean
+}
+
+/** The most details of one failure: more help nobody, and a hostile input can make a million. */
+export const mostDetails = 20
+
+/** The longest line of a failure in characters: a name that comes back in it may be as long as a request. */
+const longestLine = 4000
+
+/** The first lines of a report, and how many more there are. */
+export function shortened(lines: readonly string[]): readonly string[] {
+  // A report that another aichat shortened has one line more and is left as it is.
+  const shown = lines.length > mostDetails + 1 ? lines.slice(0, mostDetails) : lines
+  const short = shown.map(shortLine)
+  return shown === lines ? short : [...short, `and ${lines.length - mostDetails} more`]
+}
+
+function shortLine(line: string): string {
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
 }
 
 /** Every failure that a face may show. The message is one sentence a user can act on; the real reason is in `cause`. */
@@ -74,9 +94,9 @@ export class AppError extends Error {
   readonly final: boolean
 
   constructor(code: FailureCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options)
+    super(shortLine(message), options)
     this.code = code
-    this.details = options.details ?? []
+    this.details = shortened(options.details ?? [])
     this.retryAfter = options.retryAfter
     this.provider = options.provider
     const row: FailureRow = failures[code]

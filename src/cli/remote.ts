@@ -52,7 +52,7 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
   }
 
   async function send(
-    operation: Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'name'>,
+    operation: Placed,
     input: Record<string, unknown>,
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
@@ -109,9 +109,12 @@ function allAddresses(hostname: string): Promise<LookupAddress[]> {
   return lookup(hostname, { all: true })
 }
 
+/** What of an operation says where its input goes. */
+type Placed = Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'query' | 'name'>
+
 /** An input in its places: in the path, the query, and the body. */
 function requestOf(
-  { method, path, bodyField, upload, name }: Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'name'>,
+  { method, path, bodyField, upload, query: declared = [], name }: Placed,
   input: Record<string, unknown>,
 ) {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -146,10 +149,10 @@ function requestOf(
       rest.delete(bodyField)
       return value === undefined ? { headers: {} } : { body: JSON.stringify(value), headers: json }
     }
-    if (method === 'GET' || method === 'DELETE' || rest.size === 0) return { headers: {} }
-    const value = JSON.stringify(Object.fromEntries(rest))
-    rest.clear()
-    return { body: value, headers: json }
+    if (method === 'GET' || method === 'DELETE') return { headers: {} }
+    const fields = [...rest].filter(([field]) => !declared.includes(field))
+    for (const [field] of fields) rest.delete(field)
+    return fields.length > 0 ? { body: JSON.stringify(Object.fromEntries(fields)), headers: json } : { headers: {} }
   }
 }
 

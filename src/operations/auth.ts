@@ -4,7 +4,7 @@ import { networkOf } from '../accounts/addresses.ts'
 import { allowedFailures, windowMs } from '../accounts/login-limit.ts'
 import type { LoginAnswer } from '../accounts/logins.ts'
 import { longestPassword } from '../accounts/passwords.ts'
-import { type Call, defineOperation } from './operation.ts'
+import { type Caller, defineOperation, type PublicCall } from './operation.ts'
 
 /** A login's body is small: what is larger is no login. */
 const limit = 16 * 1024
@@ -57,7 +57,7 @@ export const login = defineOperation({
 })
 
 /** What the address has left, in the shape of draft-ietf-httpapi-ratelimit-headers. */
-function tellAllowance({ address, header }: Call, { logins }: Accounts): void {
+function tellAllowance({ address, header }: PublicCall, { logins }: Accounts): void {
   if (address === undefined || !header) return
   const { left, resetSeconds } = logins.limit.allowance(networkOf(address))
   header('ratelimit-policy', `"login";q=${allowedFailures};w=${windowMs / 1000}`)
@@ -135,7 +135,7 @@ export const whoAmI = defineOperation({
 })
 
 /** The owner of the data folder while there are no users. */
-function nobodyYet({ id, username, role }: Call['caller']) {
+function nobodyYet({ id, username, role }: Caller) {
   const user = { id, username, email: null, role, created_at: 0, updated_at: 0 }
   return { ...user, user, must_change_password: false, session: null }
 }

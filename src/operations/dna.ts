@@ -19,6 +19,9 @@ const bytes = z.custom<AsyncIterable<Uint8Array>>(
   (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
 )
 
+/** In which types a package may be sent: JSON, container, age file and card alike say what they are by their first bytes. */
+const packageTypes = ['application/json', 'application/octet-stream', 'application/zip', 'image/png'] as const
+
 const backup = z.object({
   backup_id: z.string(),
   persona_id: z.string(),
@@ -82,7 +85,7 @@ export const restorePersona = defineOperation({
   access: 'user',
   summary: 'Puts a backup (JSON {backup_id}; the newest when nothing is said) or a package in the place of a persona.',
   limit: packageLimits.bytes,
-  upload: { field: 'package', as: 'stream' },
+  upload: { field: 'package', as: 'stream', types: packageTypes },
   locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: z.object({ restored: z.string(), backup_id: z.string(), memories: z.int(), adaptations: z.int() }),
@@ -111,7 +114,7 @@ export const exportPersona = defineOperation({
     include_embeddings: z.boolean().default(true),
     format: z.enum(['json', 'container', 'card', 'card_png']).default('json'),
   }),
-  produces: 'application/json',
+  produces: ['application/json', 'application/zip', 'application/octet-stream', 'image/png'],
   output: z.instanceof(Download),
   run: async (call, { id, passphrase, include_embeddings, format }) => {
     const persona = await ownPersona(call, id)
@@ -128,7 +131,8 @@ export const importPersona = defineOperation({
   summary:
     'Takes in a package or character card. A sealed one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
-  upload: { field: 'package', as: 'stream' },
+  upload: { field: 'package', as: 'stream', types: packageTypes },
+  query: ['mode', 'dry_run', 'persona', 'model'],
   input: z.object({
     package: bytes,
     mode: z.enum(['create', 'merge', 'replace']).default('create'),
@@ -166,7 +170,7 @@ export const verifyPersona = defineOperation({
   access: 'user',
   summary: 'Judges a package, or without one the persona as it is stored.',
   limit: packageLimits.bytes,
-  upload: { field: 'package', as: 'stream' },
+  upload: { field: 'package', as: 'stream', types: packageTypes },
   locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: verdict,

@@ -19,10 +19,8 @@ export interface Caller {
   readonly role: Role
 }
 
-export interface Call {
+interface Asked {
   readonly app: App
-  /** For an operation of access `public` this may be nobody: undefined. */
-  readonly caller: Caller
   /** Aborted when the caller goes away. */
   readonly signal?: AbortSignal | undefined
   /** The caller's address, as the server's rules for proxies say; undefined in process. */
@@ -33,6 +31,16 @@ export interface Call {
   readonly header?: ((name: string, value: string) => void) | undefined
 }
 
+/** How an operation is asked. */
+export interface Call extends Asked {
+  readonly caller: Caller
+}
+
+/** How an operation of access `public` is asked: perhaps by nobody who is known. */
+export interface PublicCall extends Asked {
+  readonly caller?: Caller | undefined
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 interface Described {
@@ -41,24 +49,25 @@ interface Described {
   readonly method: Method
   /** With `:name` for parts that become fields of the input. */
   readonly path: `/${string}`
-  readonly access: Access
   /** One sentence for the OpenAPI document. */
   readonly summary: string
-  /** The media type of an answer that is a Download. */
-  readonly produces?: string
+  /** The media types of an answer that is a Download. */
+  readonly produces?: readonly string[]
   /** The longest request body in bytes; 1 MiB where nothing is said. */
   readonly limit?: number
+  /**
+   * The fields that a POST or PUT takes from the query. All others come from its body: what stands in an address ends up in
+   * logs and histories, and a page of another site can make a browser send it.
+   */
+  readonly query?: readonly string[]
+  /** Statuses of failures that do not follow from what else is stated here: for the OpenAPI document. */
+  readonly failures?: readonly number[]
   /** Answered with 403 in single-user mode. */
   readonly blockedInSingleUserMode?: true
   /** Done over HTTP, it is kept in the audit table: who, what, to which id, from where. */
   readonly audited?: true
   /** The same for everybody who may ask: in process nobody needs to be looked up, and no database is opened. */
   readonly impersonal?: true
-  /**
-   * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
-   * at, so that a stranger learns nothing from a validation message.
-   */
-  locate?(call: Call, path: Readonly<Record<string, string>>): void | Promise<void>
   /** The field of the input that the whole JSON body becomes, where its fields must not mix with those of path and query. */
   readonly bodyField?: string
   /** How a request body that is no JSON becomes a field of the input. */
@@ -69,9 +78,11 @@ export interface Upload {
   /** The input's field: a text for `multipart`, an async iterable of bytes for `stream`. */
   readonly field: string
   readonly as: 'multipart' | 'stream'
+  /** The media types that a stream is read in. */
+  readonly types?: readonly string[]
 }
 
-export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Described {
+interface Typed<I extends z.ZodType, O extends z.ZodType> extends Described {
   /** One object: path, query and body together. The one validation, the documented schema and the type. */
   readonly input: I
   readonly output: O
@@ -79,11 +90,34 @@ export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType 
   readonly status?: 200 | 201
   /** The file name under which the answer is offered for saving. */
   attachment?(output: z.output<O>): string
+}
+
+/** An operation that anybody may ask. */
+export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Typed<I, O> {
+  readonly access: 'public'
   // Method syntax on purpose: a field would not be assignable to the plain Operation.
+  run(call: PublicCall, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  readonly locate?: never
+  readonly stream?: never
+}
+
+/** An operation that only a known caller may ask. */
+export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType>
+  extends Typed<I, O> {
+  readonly access: Exclude<Access, 'public'>
   run(call: Call, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  /**
+   * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
+   * at, so that a stranger learns nothing from a validation message.
+   */
+  locate?(call: Call, path: Readonly<Record<string, string>>): void | Promise<void>
   /** The same question answered piece by piece, where the input wants it. */
   readonly stream?: StreamOf<I>
 }
+
+export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> =
+  | PublicOperation<I, O>
+  | GuardedOperation<I, O>
 
 export interface StreamOf<I extends z.ZodType = z.ZodType> {
   wanted(input: z.output<I>): boolean
@@ -121,7 +155,13 @@ export class Download {
 }
 
 /** States an operation; the types of its parts follow from its schemas. */
-export function defineOperation<I extends z.ZodType, O extends z.ZodType>(operation: Operation<I, O>): Operation<I, O> {
+export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
+  operation: PublicOperation<I, O>,
+): PublicOperation<I, O>
+export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
+  operation: GuardedOperation<I, O>,
+): GuardedOperation<I, O>
+export function defineOperation(operation: Operation): Operation {
   return operation
 }
 

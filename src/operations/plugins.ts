@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import { boundedRecord } from '../bounded.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { requestBounds } from '../json-meter.ts'
 import { pluginManifest } from '../plugins/manifest.ts'
 import { defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
 
 /** Any object: the host judges it by the plugin schema and by the operator's rules in one go. */
-const pluginDocument = z.record(z.string(), z.unknown())
+const pluginDocument = boundedRecord(z.string(), z.unknown(), 1000)
 
 /** `?replace=true` in an address, `true` in process. */
 const flag = z.union([z.boolean(), z.stringbool()]).default(false)
@@ -129,6 +131,7 @@ export const installPlugin = defineOperation({
   summary: 'Installs a plugin document.',
   limit: 256 * 1024,
   bodyField: 'document',
+  query: ['replace'],
   input: z.object({ document: pluginDocument, replace: flag }),
   output: pluginView,
   status: 201,
@@ -145,10 +148,11 @@ export const uploadPlugin = defineOperation({
   summary: 'Installs a plugin document from an uploaded file.',
   limit: 512 * 1024,
   upload: { field: 'file', as: 'multipart' },
+  query: ['replace'],
   input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
   output: pluginView,
   status: 201,
-  run: ({ app }, { file, replace }) => app.plugins.install(parseJson(file, 'the file'), { replace }),
+  run: ({ app }, { file, replace }) => app.plugins.install(parseJson(file, 'the file', requestBounds), { replace }),
 })
 
 export const updatePlugin = defineOperation({
@@ -211,6 +215,7 @@ export const deactivatePlugin = defineOperation({
   impersonal: true,
   audited: true,
   summary: 'Deactivates the active plugin of a kind.',
+  query: ['type'],
   input: z.object({ type: kind.default('chat') }),
   output: z.object({ deactivated: z.string().nullable() }),
   run: ({ app }, { type }) => ({ deactivated: app.plugins.deactivate(type) ?? null }),

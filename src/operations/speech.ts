@@ -39,7 +39,7 @@ export const speakText = defineOperation({
   impersonal: true,
   summary: 'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file.',
   input: speechInput,
-  produces: 'audio/wav',
+  produces: ['audio/wav'],
   output: audio,
   run: speak,
 })
@@ -52,7 +52,7 @@ export const designVoice = defineOperation({
   impersonal: true,
   summary: 'Speaks a text with a voice made from its description; the answer is a WAV file.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
-  produces: 'audio/wav',
+  produces: ['audio/wav'],
   output: audio,
   run: async ({ app, signal }, { voice_description: description, ...request }) =>
     download(await (await app.speech()).design({ ...request, description }, signal)),
@@ -71,7 +71,7 @@ export const cloneVoice = defineOperation({
     reference_audio: z.base64('must be a WAV file in base64'),
     reference_text: z.exactOptional(z.string().max(10_000)),
   }),
-  produces: 'audio/wav',
+  produces: ['audio/wav'],
   output: audio,
   run: async ({ app, signal }, { reference_audio, reference_text: clipText, ...request }) => {
     const clip = new Uint8Array(Buffer.from(reference_audio, 'base64'))

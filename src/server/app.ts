@@ -6,6 +6,8 @@ import { AppError } from '../errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import { hostRange } from '../plugins/host-range.ts'
+import { type BodyPatience, createBodyWatch, usualPatience } from './body-watch.ts'
+import { checkHost, checkOrigin } from './browser-guards.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
 import {
@@ -18,7 +20,6 @@ import {
   sendJson,
   splitTarget,
 } from './exchange.ts'
-import { checkHost, checkOrigin } from './guards.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { type Identify, type Route, serveOperation } from './routes.ts'
@@ -35,6 +36,8 @@ export interface ServerParts {
   readonly version: string
   readonly identify: Identify
   readonly state: ServerState
+  /** How long bodies may take; `usualPatience` where nothing is said. */
+  readonly patience?: BodyPatience
   /** Told about every answer: for the log. */
   readonly observe: (exchange: Exchange, route: string, status: number) => void
 }
@@ -54,13 +57,14 @@ export function createServer(parts: ServerParts): NodeHandler {
     ...operations.map((operation) => operationRoute(app, operation, identify)),
     ...dialects,
   ]
-  return mount({ app, observe, unknown: refusalsFor(dialects) }, routes)
+  return mount({ ...parts, observe, unknown: refusalsFor(dialects) }, routes)
 }
 
 function operationRoute(app: App, operation: Operation, identify: Identify): Route {
   return {
     method: operation.method,
     path: operation.path,
+    isUpload: operation.upload?.as === 'stream',
     handle: (exchange) => serveOperation(app, operation, exchange, identify),
   }
 }
@@ -116,18 +120,24 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 
 const noParams: Record<string, string> = {}
 
-interface MountParts extends Pick<ServerParts, 'app' | 'observe'> {
+export interface MountParts
+  extends Pick<ServerParts, 'app' | 'observe' | 'patience'>,
+    Partial<Pick<ServerParts, 'state'>> {
   /** For an address that no route answers: the shape of the refusal, and what exists there. Undefined: the house's. */
   readonly unknown?: (
     exchange: Exchange,
   ) => { readonly errorBody: ErrorBody; readonly existing: readonly string[] } | undefined
 }
 
+/** What a service that stops still answers, so that it is seen to stop. */
+const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
+
 /**
  * Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. A path
  * without parameters is found by itself; every other address is h3's to read.
  */
-export function mount({ app, observe, unknown }: MountParts, routes: readonly Route[]): NodeHandler {
+export function mount({ app, observe, unknown, state, patience }: MountParts, routes: readonly Route[]): NodeHandler {
+  const watchBody = createBodyWatch(patience ?? usualPatience)
   // h3 itself refuses only what never reaches a route, such as an address that cannot be decoded.
   const h3 = new H3({
     silent: true,
@@ -169,6 +179,8 @@ export function mount({ app, observe, unknown }: MountParts, routes: readonly Ro
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const route = methods.get(method)
     try {
+      watchBody(request, route?.isUpload === true)
+      if (state?.phase === 'draining' && !answeredWhileDraining.has(path)) throw draining(exchange)
       checkHost(exchange, app.settings)
       if (checkOrigin(exchange, app.settings)) return
       for (const name in encoded) params[name] = decoded(encoded[name]!)
@@ -178,6 +190,11 @@ export function mount({ app, observe, unknown }: MountParts, routes: readonly Ro
       sendError(exchange, thrown, route ? route.errorBody : unknown?.(exchange)?.errorBody)
     }
   }
+}
+
+function draining({ response }: Exchange): AppError {
+  response.setHeader('connection', 'close')
+  return new AppError('unavailable', 'This server is stopping', { retryAfter: 5 })
 }
 
 function refusalBody(status: number): Record<string, unknown> {

@@ -6,9 +6,10 @@ import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
+import { readJson } from './body.ts'
 import { anthropicError, askedError, clientError, type Inbound, openaiError } from './dialect-errors.ts'
 import { listModels, showModel } from './dialect-models.ts'
-import { type Exchange, failureOf, openEvents, readJson, sendJson } from './exchange.ts'
+import { type Exchange, failureOf, openEvents, sendJson } from './exchange.ts'
 import { callOf, type Identify, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 const user = { access: 'user' } as const

@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
-import { parseJson } from '../json.ts'
 
 /** One request and its answer, in the shape that guards and routes share. */
 export interface Exchange {
@@ -38,9 +37,6 @@ export const safeHeaders = {
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
 } as const
-
-/** A body of 1 MiB where an operation says nothing else. */
-export const defaultLimit = 1024 * 1024
 
 /** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
 const heartbeatMs = 15_000
@@ -116,57 +112,13 @@ class NodeExchange implements Exchange {
   }
 
   abort(reason?: AppError): void {
-    // Whoever asks for the signal later must find it aborted.
+    // A signal that is asked for later must be aborted too.
     this.#controller ??= new AbortController()
     this.#controller.abort(reason)
   }
 }
 
 const connections = new WeakMap<Socket, AbortController>()
-
-/**
- * The body's bytes, never more than `limit`. Throws `too_large` as soon as that is certain, before the rest is read, and
- * `unsupported_media` for a compressed body.
- */
-export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const encoding = request.headers['content-encoding']
-  if (encoding && encoding !== 'identity')
-    throw new AppError('unsupported_media', `A body compressed with ${encoding.slice(0, 20)} is not read`)
-  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = []
-    let size = 0
-    request.on('data', (piece: Buffer) => {
-      size += piece.length
-      if (size <= limit) pieces.push(piece)
-      else {
-        request.removeAllListeners('data')
-        request.pause()
-        reject(tooLarge(limit))
-      }
-    })
-    request.once('end', () => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
-    request.once('error', reject)
-    request.once('close', () => {
-      if (!request.complete) reject(new AppError('invalid', 'The body ended too early'))
-    })
-  })
-}
-
-/** The body as a JSON value; undefined when there is none. Throws `unsupported_media` when it is not said to be JSON. */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const bytes = await readBytes(request, limit)
-  if (bytes.length === 0) return undefined
-  const type = request.headers['content-type'] ?? ''
-  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type))
-    throw new AppError('unsupported_media', 'The body must be sent as application/json')
-  return parseJson(bytes.toString('utf8'))
-}
-
-function tooLarge(limit: number): AppError {
-  const size = limit >= 1024 * 1024 ? `${Math.round(limit / 1024 / 1024)} MiB` : `${Math.round(limit / 1024)} KiB`
-  return new AppError('too_large', `The body is larger than ${size}`)
-}
 
 /** Ends the exchange with JSON. */
 export function sendJson(exchange: Exchange, status: number, value: unknown): void {

@@ -1,20 +1,24 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import type { NodeHandler } from './app.ts'
 
 /** A server that listens. */
 export interface Listening {
-  /** Such as http://127.0.0.1:3001. */
+  /** Such as http://127.0.0.1:3001; also where it listens on every address. */
   readonly url: string
   readonly host: string
   readonly port: number
   /**
-   * Stops: no new connection, idle ones closed, answers in flight finished within the grace (milliseconds), then cut.
+   * Resolves when the answers now in flight are out, at the latest after the grace (milliseconds). It goes on listening, so
+   * that it can be asked how it is; every answer from here on ends its connection.
    */
-  close(graceMs: number): Promise<void>
+  finish(graceMs: number): Promise<void>
+  /** Stops listening, and cuts what is still in flight. */
+  close(): Promise<void>
 }
 
 /** A server that wants to listen. */
@@ -54,32 +58,51 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   const server = listener.server as Server
   // Its shutdown helper keeps a listener of its own that throws when a request's body was cancelled: only ours stays.
   server.removeAllListeners('request')
-  server.on('request', (request, response) => void handler(request, response))
+  const answering = new Set<ServerResponse>()
+  server.on('request', (request, response) => {
+    answering.add(response)
+    response.once('close', () => answering.delete(response))
+    void handler(request, response)
+  })
   server.headersTimeout = 10_000
-  server.requestTimeout = 300_000
+  // Bodies are watched one by one (body-watch.ts): an upload may take longer than any fixed time.
+  server.requestTimeout = 0
   server.keepAliveTimeout = 5_000
   server.maxConnections = 10_000
   const address = server.address() as AddressInfo
-  const shown = host.includes(':') ? `[${host}]` : host
+  const shown = reachable(host)
   return {
     url: `http://${shown}:${address.port}`,
     host,
     port: address.port,
-    close: (graceMs) => drain(server, graceMs),
+    finish: (graceMs) => finish(server, [...answering], graceMs),
+    close: () => close(server),
   }
 }
 
-async function drain(server: Server, graceMs: number): Promise<void> {
-  const closed = once(server, 'close')
-  // Every answer from here on says that its connection ends; idle connections end now and again as they become idle.
+async function finish(server: Server, answers: readonly ServerResponse[], graceMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
+  server.closeIdleConnections()
+  for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
+  const patience = new AbortController()
+  const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
+  await Promise.race([Promise.all(ended), setTimeout(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
+  patience.abort()
+}
+
+/** How long an answer about the service itself may take once all others are out: milliseconds. */
+const lastAnswersMs = 500
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
   server.close()
   server.closeIdleConnections()
-  const sweep = setInterval(() => server.closeIdleConnections(), 100)
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  const patience = new AbortController()
+  const late = setTimeout(lastAnswersMs, undefined, { signal: patience.signal })
+  await Promise.race([closed, late.then(() => server.closeAllConnections())])
   await closed
-  clearInterval(sweep)
-  clearTimeout(timer)
+  patience.abort()
+  await late.catch(() => {})
 }
 
 async function explain(reason: Error, { name, host, port, portFlag }: Place): Promise<AppError> {
@@ -103,6 +126,13 @@ async function explain(reason: Error, { name, host, port, portFlag }: Place): Pr
   )
 }
 
+/** The host as it stands in an address; for every address of the machine, one at which it can be reached. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
 /** listhen says only that it found no port; the system's own word is had by asking once more. */
 async function refusal(host: string, port: number): Promise<string | undefined> {
   const probe = createServer().listen(port, host)
@@ -119,8 +149,10 @@ async function refusal(host: string, port: number): Promise<string | undefined> 
 /** Our own daemon or speech server on a port that we wanted, asked by name. */
 async function whoServes(host: string, port: number): Promise<string | undefined> {
   try {
-    const target = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
-    const response = await fetch(`http://${target}:${port}/`, { signal: AbortSignal.timeout(1000), redirect: 'manual' })
+    const response = await fetch(`http://${reachable(host)}:${port}/`, {
+      signal: AbortSignal.timeout(1000),
+      redirect: 'manual',
+    })
     const body: unknown = await response.json()
     const { name, server } = body as { name?: unknown; server?: unknown }
     if (name !== 'aichat-toolkit') return undefined

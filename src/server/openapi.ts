@@ -89,7 +89,7 @@ function describe(operation: Operation): Json {
         description: 'Done',
         content: {
           ...(operation.produces
-            ? { [operation.produces]: {} }
+            ? Object.fromEntries(operation.produces.map((type) => [type, {}]))
             : { 'application/json': { schema: schemaOf(operation.output, 'output') } }),
           ...(operation.stream && {
             'text/event-stream': { schema: { type: 'string', description: 'One JSON value per event, then [DONE].' } },
@@ -112,7 +112,8 @@ function failures(operation: Operation, hasBody: boolean): Json {
   if (operation.path.includes(':')) statuses.add(404)
   if (hasBody) for (const status of [413, 415]) statuses.add(status)
   if (operation.name.startsWith('chat.') || operation.name.startsWith('auth.')) statuses.add(429)
-  if (operation.stream || operation.produces === 'audio/wav') for (const status of [404, 502, 504]) statuses.add(status)
+  if (operation.stream || operation.produces?.includes('audio/wav'))
+    for (const status of [404, 502, 504]) statuses.add(status)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   return Object.fromEntries(
     [...statuses].sort().map((status) => [String(status), { description: reasons[status], content }]),

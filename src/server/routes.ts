@@ -2,30 +2,33 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import { type Call, type Caller, Download, type Operation } from '../operations/operation.ts'
 import {
-  defaultLimit,
-  type ErrorBody,
-  type Exchange,
-  errorBody,
-  failureOf,
-  openEvents,
-  readBytes,
-  readJson,
-  sendJson,
-} from './exchange.ts'
+  type Call,
+  type Caller,
+  Download,
+  type Operation,
+  type PublicCall,
+  type StreamOf,
+} from '../operations/operation.ts'
+import { defaultLimit, readJson, readStream } from './body.ts'
+import { type ErrorBody, type Exchange, errorBody, failureOf, openEvents, sendJson } from './exchange.ts'
+import { jsonType } from './media-type.ts'
+import { readForm } from './multipart.ts'
 
 /** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
 export interface Route {
   readonly method: string
   readonly path: string
+  /** Its body is as long as it is: it may come for as long as bytes come. */
+  readonly isUpload?: boolean
   handle(exchange: Exchange): void | Promise<void>
   readonly errorBody?: ErrorBody
 }
 
 /** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
 export interface Identity {
-  readonly caller: Caller
+  /** Nobody where there is no token, which only an operation of access `public` allows. */
+  readonly caller?: Caller | undefined
   readonly session?: string | undefined
   readonly address?: string | undefined
   /** Calls back when the login ends; returns how to stop watching it. */
@@ -48,12 +51,26 @@ export async function serveOperation(
   identify: Identify,
 ): Promise<void> {
   const identity = await identify(exchange, operation)
+  if (operation.access === 'public') {
+    const call: PublicCall = { ...askedOf(app, exchange, identity), caller: identity.caller }
+    const output: unknown = await operation.run(call, parseInput(operation, await readInput(operation, exchange)))
+    return sendOutput(operation, call, output, exchange, identity)
+  }
   const call = callOf(app, exchange, identity)
   await operation.locate?.(call, exchange.params)
   const input = parseInput(operation, await readInput(operation, exchange))
-  if (operation.stream?.wanted(input))
-    return whileLoggedIn(exchange, identity, () => serveStream(operation, call, input, exchange))
-  const output: unknown = await operation.run(call, input)
+  const { stream } = operation
+  if (stream?.wanted(input)) return whileLoggedIn(exchange, identity, () => serveStream(stream, call, input, exchange))
+  await sendOutput(operation, call, await operation.run(call, input), exchange, identity)
+}
+
+async function sendOutput(
+  operation: Operation,
+  call: PublicCall,
+  output: unknown,
+  exchange: Exchange,
+  identity: Identity,
+): Promise<void> {
   if (operation.audited) await audit(operation, call, exchange.params['id'] ?? idOf(output))
   if (output instanceof Download) return whileLoggedIn(exchange, identity, () => sendDownload(exchange, output))
   if (operation.attachment)
@@ -64,10 +81,16 @@ export async function serveOperation(
   sendJson(exchange, operation.status ?? 200, output)
 }
 
-/** What the core is told of an exchange. */
-export function callOf(app: App, exchange: Exchange, { caller, session, address }: Identity): Call {
+/** What the core is told of an exchange. Throws `unauthenticated` where nobody is known. */
+export function callOf(app: App, exchange: Exchange, identity: Identity): Call {
+  const { caller } = identity
+  if (!caller) throw new AppError('unauthenticated', 'A token is missing')
+  return { ...askedOf(app, exchange, identity), caller }
+}
+
+function askedOf(app: App, exchange: Exchange, { session, address }: Identity): Omit<PublicCall, 'caller'> {
   const { response, signal } = exchange
-  return { app, caller, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
+  return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
 }
 
 /** Does the work of a long answer, and breaks the exchange off when its login ends meanwhile. */
@@ -80,9 +103,13 @@ export async function whileLoggedIn(exchange: Exchange, { watch }: Identity, wor
   }
 }
 
-async function audit({ name }: Operation, { app, caller, address }: Call, target: string | undefined): Promise<void> {
+async function audit(
+  { name }: Operation,
+  { app, caller, address }: PublicCall,
+  target: string | undefined,
+): Promise<void> {
   const accounts = await app.accounts()
-  accounts.record({ action: name, actor: caller.id, target, address, outcome: 'ok' })
+  accounts.record({ action: name, actor: caller?.id, target, address, outcome: 'ok' })
 }
 
 function idOf(output: unknown): string | undefined {
@@ -91,58 +118,56 @@ function idOf(output: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-async function readInput(operation: Operation, exchange: Exchange): Promise<Record<string, unknown>> {
-  const { request, params, query } = exchange
-  const input: Record<string, unknown> = {}
-  for (const [name, value] of query)
-    if (!(name in input))
-      Object.defineProperty(input, name, { value, enumerable: true, configurable: true, writable: true })
-  if (operation.upload) Object.assign(input, await readUpload(operation, exchange))
-  else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    const body = await readJson(request, operation.limit ?? defaultLimit)
-    if (operation.bodyField) input[operation.bodyField] = body
-    else if (body !== undefined) {
-      if (typeof body !== 'object' || body === null || Array.isArray(body))
-        throw new AppError('invalid', 'The body must be a JSON object')
-      Object.assign(input, body)
-    }
-  }
-  return Object.assign(input, params)
+async function readInput(operation: Operation, { request, params, query }: Exchange): Promise<Record<string, unknown>> {
+  const asked = fieldsOf(query)
+  const body = await readBody(operation, request)
+  const hasOwnBody = operation.method === 'POST' || operation.method === 'PUT'
+  if (hasOwnBody) refuseQuery(Object.keys(asked), operation.query ?? [])
+  return { ...asked, ...body, ...params }
 }
 
-async function readUpload(operation: Operation, { request }: Exchange): Promise<Record<string, unknown>> {
-  const { field, as } = operation.upload!
-  const limit = operation.limit ?? defaultLimit
-  const type = request.headers['content-type'] ?? ''
-  if (as === 'stream') return { [field]: limited(request, limit) }
-  if (!/^multipart\/form-data\s*;/i.test(type))
-    throw new AppError('unsupported_media', 'The body must be sent as multipart/form-data')
-  const bytes = await readBytes(request, limit)
-  let form: FormData
-  try {
-    form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
-  } catch (cause) {
-    throw new AppError('invalid', 'The form cannot be read', { cause })
-  }
+/** The query's values by name, the first of each. */
+function fieldsOf(query: URLSearchParams): Record<string, unknown> {
+  // A record without a prototype has no field that is not the caller's, and `__proto__` is one as any other.
+  const fields: Record<string, unknown> = Object.create(null)
+  for (const [name, value] of query) if (!(name in fields)) fields[name] = value
+  return fields
+}
+
+function refuseQuery(given: readonly string[], declared: readonly string[]): void {
+  const foreign = given.filter((name) => !declared.includes(name))
+  if (foreign.length === 0) return
+  const details = foreign.map((name) => `${name}: is not taken from the address`)
+  throw new AppError('invalid', 'Invalid request', {
+    details: [...details, `In the address may stand: ${declared.length > 0 ? declared.join(', ') : 'nothing'}`],
+  })
+}
+
+/** What the body gives to the input. A GET has none; that of a DELETE is read as JSON where there is one. */
+async function readBody(operation: Operation, request: IncomingMessage): Promise<Record<string, unknown>> {
+  const { method, upload, bodyField, limit = defaultLimit } = operation
+  if (method === 'GET') return {}
+  if (upload?.as === 'multipart') return { [upload.field]: await readPart(request, upload.field, limit) }
+  if (upload) return { [upload.field]: readStream(request, upload.types ?? [jsonType], limit) }
+  const body = await readJson(request, limit)
+  if (bodyField) return { [bodyField]: body }
+  if (body === undefined) return {}
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new AppError('invalid', 'The body must be a JSON object')
+  return { ...body }
+}
+
+async function readPart(request: IncomingMessage, field: string, limit: number): Promise<string> {
+  const form = await readForm(request, limit)
   // The earlier public implementation called the part `plugin`; its clients are understood.
   const part = form.get(field) ?? form.get('plugin')
-  if (part === null) throw new AppError('invalid', 'Invalid request', { details: [`${field}: the part is missing`] })
-  return { [field]: typeof part === 'string' ? part : await part.text() }
-}
-
-/** Leaving it early leaves the connection as it is, for an answer to be heard on it. */
-async function* limited(request: IncomingMessage, limit: number): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += piece.length
-    if (size > limit) throw new AppError('too_large', `The body is larger than ${Math.round(limit / 1024 / 1024)} MiB`)
-    yield piece
-  }
+  if (!part) throw new AppError('invalid', 'Invalid request', { details: [`${field}: the part is missing`] })
+  return part.text()
 }
 
 /** Server-sent events, one JSON value each, `[DONE]` at a clean end and an `error` event at any other. */
-async function serveStream(operation: Operation, call: Call, input: unknown, exchange: Exchange): Promise<void> {
-  const { chunks, headers } = await operation.stream!.run(call, input)
+async function serveStream(stream: StreamOf, call: Call, input: unknown, exchange: Exchange): Promise<void> {
+  const { chunks, headers } = await stream.run(call, input)
   const events = openEvents(exchange, headers)
   try {
     for await (const chunk of chunks) {

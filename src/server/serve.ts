@@ -66,7 +66,9 @@ export async function serve(
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
-    await Promise.all(listening.map((server) => server.close(graceMs)))
+    // All of them listen until the last answer of any is out: the API's /ready speaks for the whole service.
+    await Promise.all(listening.map((server) => server.finish(graceMs)))
+    await Promise.all(listening.map((server) => server.close()))
     await Promise.all(services.map((service) => service.close()))
     await app.close()
   }

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import { readBytes, readJson } from './exchange.ts'
+import { readJson } from './body.ts'
+import { readForm } from './multipart.ts'
 
 /** Ten thousand characters, each as a pair of JSON escapes, and room for the rest. */
 const jsonLimit = 256 * 1024
@@ -80,18 +81,15 @@ export async function readCloneUrlBody(request: IncomingMessage) {
 
 /** The form of POST /v1/audio/voice-clone: texts, and the recording as a file. */
 export async function readCloneForm(request: IncomingMessage) {
-  const type = request.headers['content-type'] ?? ''
-  if (!/^multipart\/form-data\s*;/i.test(type))
-    throw new AppError('unsupported_media', 'The body must be sent as multipart/form-data')
-  const form = await readForm(await readBytes(request, formLimit), type)
-  const fields = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string'))
-  const body = parseInput({ input: cloneForm }, fields)
+  const form = await readForm(request, formLimit)
+  const fields = [...form.values()].filter(({ isFile }) => !isFile).map((part) => [part.name, part.text()] as const)
+  const body = parseInput({ input: cloneForm }, Object.fromEntries(fields))
   const file = form.get('reference_audio')
-  if (!(file instanceof Blob))
+  if (!file?.isFile)
     throw new AppError('invalid', 'Invalid request', { details: ['reference_audio: the file is missing'] })
   return {
     input: body.input,
-    clip: new Uint8Array(await file.arrayBuffer()),
+    clip: new Uint8Array(file.bytes),
     clipText: body.reference_text ?? undefined,
     language: body.language ?? undefined,
   }
@@ -105,13 +103,5 @@ export async function refusingNames<T>(work: () => Promise<T>): Promise<T> {
     if (thrown instanceof AppError && thrown.code === 'not_found')
       throw new AppError('invalid', thrown.message, { details: thrown.details, cause: thrown })
     throw thrown
-  }
-}
-
-async function readForm(bytes: Buffer, type: string): Promise<FormData> {
-  try {
-    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
-  } catch (cause) {
-    throw new AppError('invalid', 'The form cannot be read', { cause })
   }
 }

@@ -4,7 +4,7 @@ import type { SpeechService } from '../../speech/service.ts'
 import { type Speech, speakWhole, speechHeaders } from '../../speech/synthesis.ts'
 import { wavHeader } from '../../speech/wav.ts'
 import { AppError } from '../errors.ts'
-import { mount, type NodeHandler, type ServerParts } from './app.ts'
+import { type MountParts, mount, type NodeHandler } from './app.ts'
 import { type Exchange, sendJson } from './exchange.ts'
 import type { Route } from './routes.ts'
 import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
@@ -14,7 +14,7 @@ const usualPatienceMs = 60_000
 
 /** A speech server: one app for all three, its differences being in the manifest. */
 export function createSpeechServer(
-  parts: Pick<ServerParts, 'app' | 'observe'>,
+  parts: MountParts,
   service: SpeechService,
   patienceMs = usualPatienceMs,
 ): NodeHandler {

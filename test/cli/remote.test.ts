@@ -46,6 +46,7 @@ const forms = {
     method: 'POST',
     path: '/echo/field/:id',
     bodyField: 'document',
+    query: ['mode'],
     input: z.object({ id: z.string(), document: z.unknown(), mode: z.exactOptional(z.string()) }),
     run: (_, input) => input,
   }),
@@ -63,6 +64,7 @@ const forms = {
     method: 'POST',
     path: '/echo/form',
     upload: { field: 'file', as: 'multipart' },
+    query: ['replace'],
     input: z.object({ file: z.string(), replace: z.union([z.boolean(), z.stringbool()]).default(false) }),
     run: (_, input) => input,
   }),
@@ -72,7 +74,8 @@ const forms = {
     method: 'POST',
     path: '/echo/stream',
     limit: 64 * 1024 * 1024,
-    upload: { field: 'bytes', as: 'stream' },
+    upload: { field: 'bytes', as: 'stream', types: ['application/octet-stream'] },
+    query: ['name'],
     input: z.object({ bytes: z.custom<AsyncIterable<Uint8Array>>(() => true), name: z.string() }),
     run: async (_, { bytes, name }) => {
       let size = 0
@@ -89,7 +92,8 @@ const forms = {
     name: 'echo.refusing',
     method: 'POST',
     path: '/echo/refusing',
-    upload: { field: 'bytes', as: 'stream' },
+    upload: { field: 'bytes', as: 'stream', types: ['application/octet-stream'] },
+    query: ['name'],
     locate: () => {
       throw new AppError('forbidden', 'It is not yours')
     },

@@ -171,7 +171,10 @@ test('an aborted call throws the reason and leaves the process running', () =>
     const { pid } = process
     const stop = new AbortController()
     try {
-      for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 }), stop.signal))
+      for await (const chunk of await target.stream(
+        request('Hi', { max_tokens: 380, temperature: 1, seed: 4 }),
+        stop.signal,
+      ))
         if (chunk.choices[0]?.delta.content) stop.abort(new Error('gone'))
       assert.unreachable()
     } catch (reason) {
@@ -186,7 +189,9 @@ test('a killed process costs one request: those that wait are answered by the ne
     const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = (await target.ask(request('Hi'))).choices[0]!.message.content
     const first = process.pid!
-    const stream = (await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))[Symbol.asyncIterator]()
+    const stream = (await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))[
+      Symbol.asyncIterator
+    ]()
     await stream.next()
     await stream.next()
     const waiting = [target.ask(request('Hi')), target.ask(request('Hi'))]

@@ -8,7 +8,7 @@ export type Expect = (fine: boolean, path: string, wish: string) => boolean
 /** Collects what is wrong with a client's request, each with its path, to be told all at once. */
 export interface RequestCheck {
   readonly expect: Expect
-  /** Throws an AppError `invalid` with the first twenty problems noted, if any. */
+  /** Throws an AppError `invalid` with the problems noted, if any. */
   done(): void
 }
 
@@ -20,7 +20,7 @@ export function checkRequest(): RequestCheck {
       return fine
     },
     done() {
-      if (problems.length > 0) throw new AppError('invalid', 'Invalid chat request', { details: problems.slice(0, 20) })
+      if (problems.length > 0) throw new AppError('invalid', 'Invalid chat request', { details: problems })
     },
   }
 }
@@ -31,6 +31,8 @@ export function requestBody(body: unknown, name: string): { fields: JsonObject; 
   const fields = isObject(body) ? body : {}
   const turns = fields[name]
   if (expect(isObject(body), 'The request', 'must be a JSON object')) checkList(turns, name, expect, () => {})
+  for (const [field, value] of Object.entries(fields))
+    expect(field === name || !Array.isArray(value) || value.length <= mostItems, field, tooLong(mostItems))
   done()
   return { fields, turns: turns as readonly JsonObject[] }
 }
@@ -46,7 +48,8 @@ export function checkedRequest(request: JsonObject): ChatRequest {
   for (const name of numbers) expect(!given(name) || typeof request[name] === 'number', name, 'must be a number')
   for (const name of flags) expect(!given(name) || typeof request[name] === 'boolean', name, 'must be true or false')
   const { stop } = request
-  const isStop = typeof stop === 'string' || (Array.isArray(stop) && stop.every((text) => typeof text === 'string'))
+  const isList = Array.isArray(stop) && stop.length <= mostItems && stop.every((text) => typeof text === 'string')
+  const isStop = typeof stop === 'string' || isList
   expect(!given('stop') || isStop, 'stop', 'must be text or a list of texts')
   const effort = request['reasoning_effort']
   expect(!given('reasoning_effort') || typeof effort === 'string', 'reasoning_effort', 'must be text')
@@ -80,6 +83,11 @@ const numbers = [
 
 const flags = ['stream', 'parallel_tool_calls']
 
+/** As many messages as an operation takes (operations/chat.ts), and items of any other list: more is no chat. */
+const mostMessages = 5000
+const mostItems = 1000
+const tooLong = (most: number) => `must hold at most ${most} items`
+
 function checkList(
   value: unknown,
   path: string,
@@ -87,6 +95,8 @@ function checkList(
   check: (item: JsonObject, path: string, expect: Expect) => void,
 ): void {
   if (!expect(Array.isArray(value), path, 'must be a list')) return
+  const most = path === 'messages' ? mostMessages : mostItems
+  if (!expect((value as unknown[]).length <= most, path, tooLong(most))) return
   for (const [index, item] of (value as unknown[]).entries()) {
     const place = `${path}[${index}]`
     if (expect(isObject(item), place, 'must be an object')) check(item as JsonObject, place, expect)

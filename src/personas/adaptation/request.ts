@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundedRecord } from '../../bounded.ts'
 import { AppError } from '../../errors.ts'
 import { canonicalize } from '../dna/canonical-json.ts'
 import type { Sensitivity } from './rules.ts'
@@ -14,8 +15,14 @@ const name = z
   .regex(/^[\p{L}\p{N}][\p{L}\p{N} _.\-/]{0,63}$/u, 'must be 1 to 64 letters, digits, spaces, or one of _ . - /')
 const target = z.number().min(-1).max(1)
 const value = z
-  .json()
-  .refine((json) => canonicalize(json).length <= maxValueLength, 'must be shorter than 2,000 characters')
+  .unknown()
+  .refine(
+    (json) => json === undefined || canonicalize(json).length <= maxValueLength,
+    'must be shorter than 2,000 characters',
+  )
+
+/** Traits and preferences in one request. */
+const mostChanges = 64
 
 /** Longer values would crowd the prompt. */
 const maxValueLength = 2_000
@@ -31,10 +38,10 @@ export const adaptationRequest = z.object({
   adaptation_type: word,
   trigger_event: word,
   changes: z.union([
-    z.array(change).max(64),
+    z.array(change).max(mostChanges),
     z.strictObject({
-      behavioral_weights: z.exactOptional(z.record(name, target)),
-      learned_preferences: z.exactOptional(z.record(name, value)),
+      behavioral_weights: z.exactOptional(boundedRecord(name, target, mostChanges)),
+      learned_preferences: z.exactOptional(boundedRecord(name, value, mostChanges)),
     }),
   ]),
   /** The same key twice for one persona is one record. */

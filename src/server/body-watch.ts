@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../errors.ts'
+
+/** How long a request's body may take. */
+export interface BodyPatience {
+  /** Milliseconds without a byte. */
+  readonly idleMs: number
+  /** Milliseconds from the end of the headers to the end of the body, of a request that is no upload. */
+  readonly totalMs: number
+}
+
+/**
+ * Half a minute is what a mobile line may be silent; the whole of an ordinary request has a minute, of which its headers
+ * may take 10 s (listen.ts).
+ */
+export const usualPatience: BodyPatience = { idleMs: 30_000, totalMs: 50_000 }
+
+interface Watched {
+  readonly request: IncomingMessage
+  /** An upload goes on as long as bytes come. */
+  readonly isUpload: boolean
+  readonly since: number
+  bytes: number
+  changedAt: number
+  failed: boolean
+}
+
+const readers = new WeakMap<IncomingMessage, (reason: AppError) => void>()
+
+/** Has `fail` called when the request's body comes too slowly; returns how to stop that. */
+export function whenTooSlow(request: IncomingMessage, fail: (reason: AppError) => void): () => void {
+  readers.set(request, fail)
+  return () => void readers.delete(request)
+}
+
+/**
+ * Watches requests whose bodies have not come yet, all with one timer. One that takes too long fails its reader, which can
+ * still answer; where nobody reads it or answers, its connection ends.
+ */
+export function createBodyWatch({
+  idleMs,
+  totalMs,
+}: BodyPatience): (request: IncomingMessage, upload: boolean) => void {
+  const watched = new Set<Watched>()
+  let timer: NodeJS.Timeout | undefined
+
+  return (request, isUpload) => {
+    if (!hasBody(request)) return
+    const now = performance.now()
+    const entry = { request, isUpload, since: now, bytes: request.socket.bytesRead, changedAt: now, failed: false }
+    watched.add(entry)
+    const done = () => {
+      watched.delete(entry)
+      if (watched.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+    request.once('end', done).once('close', done)
+    timer ??= setInterval(sweep, Math.min(1000, idleMs / 4)).unref()
+  }
+
+  function sweep(): void {
+    const now = performance.now()
+    for (const entry of watched) {
+      const { bytesRead } = entry.request.socket
+      if (bytesRead !== entry.bytes) {
+        entry.bytes = bytesRead
+        entry.changedAt = now
+      }
+      const isLate = !entry.isUpload && now - entry.since > totalMs
+      if (entry.request.complete || (now - entry.changedAt <= idleMs && !isLate)) continue
+      const fail = readers.get(entry.request)
+      if (fail && !entry.failed) fail(new AppError('too_slow', 'The body did not come in time'))
+      else if (now - entry.since > totalMs) entry.request.socket.destroy()
+      entry.failed = true
+    }
+  }
+}
+
+/** A request without these two has no body (RFC 9112, section 6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}

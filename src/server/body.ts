@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../errors.ts'
+import { parseMetered } from '../json.ts'
+import { createJsonMeter, requestBounds } from '../json-meter.ts'
+import { whenTooSlow } from './body-watch.ts'
+import { jsonType, requireType } from './media-type.ts'
+
+/** A body of 1 MiB where an operation says nothing else. */
+export const defaultLimit = 1024 * 1024
+
+/**
+ * Hands the body's bytes to `take` as they arrive, never more than `limit`. Throws `too_large` as soon as that is certain,
+ * before the rest is read, `unsupported_media` at the first byte of a body that is of none of `types`, `too_slow` when the
+ * bytes stop coming, and what `take` throws.
+ */
+function readPieces(
+  request: IncomingMessage,
+  types: readonly string[],
+  limit: number,
+  take: (piece: Buffer) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length'] ?? 0) > 0) requireType(request, types)
+    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+    let size = 0
+    const onData = (piece: Buffer) => {
+      try {
+        if (size === 0) requireType(request, types)
+        size += piece.length
+        if (size > limit) throw tooLarge(limit)
+        take(piece)
+      } catch (reason) {
+        stop(reason)
+      }
+    }
+    const stop = (reason: unknown) => {
+      forget()
+      request.off('data', onData)
+      request.pause()
+      reject(reason)
+    }
+    const forget = whenTooSlow(request, stop)
+    request.on('data', onData)
+    request.once('end', () => {
+      forget()
+      resolve()
+    })
+    request.once('error', stop)
+    request.once('close', () => {
+      if (!request.complete) stop(new AppError('invalid', 'The body ended too early'))
+    })
+  })
+}
+
+/** The whole body of one of these media types. Throws as `readPieces` does. */
+export async function readBytes(request: IncomingMessage, types: readonly string[], limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  await readPieces(request, types, limit, (piece) => pieces.push(piece))
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
+
+/**
+ * The body as a JSON value; undefined when there is none. Every byte is decoded and metered as it arrives, so that no body
+ * takes longer to judge than to send. Throws `unsupported_media` when it is not said to be JSON in UTF-8, `invalid` when
+ * it is none, `too_large` beyond the limit or the bounds of a request.
+ */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const meter = createJsonMeter('the body', requestBounds)
+  const decoder = createDecoder()
+  const pieces: string[] = []
+  let size = 0
+  await readPieces(request, [jsonType], limit, (piece) => {
+    size += piece.length
+    meter.push(piece)
+    pieces.push(decoder.push(piece))
+  })
+  decoder.end()
+  if (size === 0) return undefined
+  if (size > heavyBody) await ownTurn()
+  return parseMetered(pieces.length === 1 ? pieces[0]! : pieces.join(''))
+}
+
+/** From this size on a body costs milliseconds to parse: bytes. */
+const heavyBody = 256 * 1024
+
+let turns: Promise<void> = Promise.resolve()
+
+/** Resolves in a turn of the event loop that no other heavy body has: between two of them everybody else is served. */
+function ownTurn(): Promise<void> {
+  turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return turns
+}
+
+/** The bytes of an upload as they arrive: as `readPieces`, at the pace of the reader. */
+export async function* readStream(
+  request: IncomingMessage,
+  types: readonly string[],
+  limit: number,
+): AsyncGenerator<Uint8Array> {
+  let fail: (reason: AppError) => void = () => {}
+  const slow = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  slow.catch(() => {})
+  const forget = whenTooSlow(request, fail)
+  // Leaving it early leaves the connection as it is, for an answer to be heard on it.
+  const pieces = request.iterator({ destroyOnReturn: false })
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = (await Promise.race([pieces.next(), slow])) as IteratorResult<Buffer, undefined>
+      if (done) return
+      if (size === 0) requireType(request, types)
+      size += value.length
+      if (size > limit) throw tooLarge(limit)
+      yield value
+    }
+  } finally {
+    forget()
+    // A read that is still under way ends with the connection.
+    pieces.return?.().catch(() => {})
+  }
+}
+
+/** The most that multi-byte characters may add to the bytes of a body: 4 Mi such characters of two bytes, or 2 Mi of three. */
+const mostBeyondAscii = 4 * 1024 * 1024
+
+/**
+ * Decodes UTF-8 in pieces that may end within a character. Throws `invalid` for anything else, and `too_large` for more
+ * text beyond ASCII than any model reads: every later step takes several times as long for it.
+ */
+export function createDecoder(): { push(bytes: Buffer): string; end(): void } {
+  let rest: Buffer = Buffer.alloc(0)
+  let beyondAscii = 0
+  return {
+    push(piece) {
+      const bytes = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
+      const whole = bytes.length - unfinished(bytes)
+      rest = bytes.subarray(whole)
+      const ready = rest.length > 0 ? bytes.subarray(0, whole) : bytes
+      if (!isUtf8(ready)) throw notUtf8()
+      const text = ready.toString('utf8')
+      beyondAscii += ready.length - text.length
+      if (beyondAscii > mostBeyondAscii)
+        throw new AppError('too_large', `The body holds more than ${mostBeyondAscii} bytes of text beyond ASCII`)
+      return text
+    },
+    end() {
+      if (rest.length > 0) throw notUtf8()
+    },
+  }
+}
+
+function notUtf8(): AppError {
+  return new AppError('invalid', 'The body is not text in UTF-8')
+}
+
+/** How many bytes at the end begin a character that is not whole yet: at most 3 (RFC 3629). */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!
+    if (byte < 0x80) return 0
+    if (byte < 0xc0) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+    return length > back ? back : 0
+  }
+  return 0
+}
+
+function tooLarge(limit: number): AppError {
+  const size = limit >= 1024 * 1024 ? `${Math.round(limit / 1024 / 1024)} MiB` : `${Math.round(limit / 1024)} KiB`
+  return new AppError('too_large', `The body is larger than ${size}`)
+}

@@ -1,0 +1,81 @@
+import { isIP } from 'node:net'
+import { AppError } from '../errors.ts'
+import { hostRange } from '../plugins/host-range.ts'
+import type { Settings } from '../settings.ts'
+import type { Exchange } from './exchange.ts'
+import { isRepeated } from './guards.ts'
+
+/**
+ * Refuses a request that reached us under a name we do not have: a web page whose name was re-bound to this machine's
+ * address would otherwise speak as a program of this machine. IP literals pass, since only names can be re-bound; but not
+ * 0.0.0.0 and [::], which are no addresses and which browsers do not guard as this machine's.
+ */
+export function checkHost({ request }: Exchange, settings: Settings): void {
+  // RFC 9112, section 3.2: of two hosts neither is right.
+  if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request names its host twice')
+  if (isOurs(hostnameOf(request.headers.host ?? ''), settings)) return
+  throw new AppError('forbidden', 'This server is not known under that host name', {
+    details: ['Use localhost or the address of the machine, or add the name to PUBLIC_HOSTS'],
+  })
+}
+
+function isOurs(name: string | undefined, { listen, publicHosts }: Settings): boolean {
+  if (name === undefined) return false
+  const address = name.replace(/^\[|\]$/g, '')
+  if (isIP(address)) return !isUnspecified(address)
+  return hostRange(name) === 'loopback' || name === listen.host.toLowerCase() || publicHosts.includes(name)
+}
+
+/** The host name in a Host header or an origin, as a URL has it: `0` and `[::0]` are written out. Undefined where it is none. */
+function hostnameOf(authority: string): string | undefined {
+  if (!/^[\w.\-:[\]]+$/.test(authority) || !URL.canParse(`http://${authority}`)) return undefined
+  return new URL(`http://${authority}`).hostname
+}
+
+/** 0.0.0.0, ::, and the first in an IPv6 spelling. */
+function isUnspecified(address: string): boolean {
+  return /^(?:0\.0\.0\.0|::|::ffff:0:0)$/.test(address)
+}
+
+const exposedHeaders =
+  'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, X-Aichat-Plugin, X-Aichat-Attempts, X-Aichat-Fallback'
+
+/**
+ * Answers for web pages of other origins: only those listed in CORS_ORIGIN may read, and a page that is neither listed nor
+ * ours may change nothing. Returns true when the exchange was a preflight and is over.
+ */
+export function checkOrigin({ request, response }: Exchange, settings: Settings): boolean {
+  const { origin, host = '' } = request.headers
+  if (settings.corsOrigins.length > 0) response.setHeader('vary', 'Origin')
+  const isListed = origin !== undefined && origin !== 'null' && settings.corsOrigins.includes(origin)
+  if (isListed) {
+    response.setHeader('access-control-allow-origin', origin)
+    response.setHeader('access-control-expose-headers', exposedHeaders)
+  }
+  if (request.method === 'OPTIONS') {
+    if (isListed && request.headers['access-control-request-method']) {
+      response.setHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
+      response.setHeader(
+        'access-control-allow-headers',
+        'Authorization, Content-Type, X-Api-Key, Anthropic-Version, X-Request-Id',
+      )
+      response.setHeader('access-control-max-age', '600')
+    }
+    response.statusCode = 204
+    response.end()
+    return true
+  }
+  if (request.method === 'GET' || request.method === 'HEAD' || isListed) return false
+  const isForeign = origin !== undefined && !isOwnOrigin(origin, host, settings)
+  if (isForeign || isRepeated(request, 'origin') || request.headers['sec-fetch-site'] === 'cross-site')
+    throw new AppError('forbidden', 'Pages of that origin may not call this server', {
+      details: ['Add the origin to CORS_ORIGIN'],
+    })
+  return false
+}
+
+/** A page of the host that was called, which the Host check has let pass, or of a name of ours behind a proxy. */
+function isOwnOrigin(origin: string, host: string, { publicHosts }: Settings): boolean {
+  const authority = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase()
+  return authority !== undefined && (authority === host.toLowerCase() || publicHosts.includes(authority))
+}
