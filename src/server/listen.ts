@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
+import { serviceUrl } from '../service-url.ts'
 import type { NodeHandler } from './app.ts'
 
 /** A server that listens. */
@@ -119,8 +120,10 @@ async function refusal(host: string, port: number): Promise<string | undefined> 
 /** Our own daemon or speech server on a port that we wanted, asked by name. */
 async function whoServes(host: string, port: number): Promise<string | undefined> {
   try {
-    const target = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
-    const response = await fetch(`http://${target}:${port}/`, { signal: AbortSignal.timeout(1000), redirect: 'manual' })
+    const response = await fetch(`${serviceUrl(host, port)}/`, {
+      signal: AbortSignal.timeout(1000),
+      redirect: 'manual',
+    })
     const body: unknown = await response.json()
     const { name, server } = body as { name?: unknown; server?: unknown }
     if (name !== 'aichat-toolkit') return undefined
