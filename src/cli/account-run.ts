@@ -1,7 +1,9 @@
 import { AppError } from '../errors.ts'
 import { changePassword, login, logout, register, setUp, whoAmI } from '../operations/auth.ts'
+import { serviceUrl } from '../service-url.ts'
 import { type Cli, note, show, table } from './cli.ts'
 import { findServer, findToken, openContexts, type SavedLogin, serverUrl, type Target } from './contexts.ts'
+import { refuseBesideOtherDaemon } from './other-daemon.ts'
 import { askSecret, askText, readSecrets } from './prompts.ts'
 
 export interface NewcomerOptions {
@@ -19,12 +21,16 @@ export interface LoginOptions {
 
 /** Creates the administrator; exit 1 when there is one already. */
 export async function setUpAdministrator(cli: Cli, options: NewcomerOptions): Promise<void> {
+  await refuseBesideOtherDaemon(cli, 'setup')
   const answer = await cli.ask(setUp, await askNewcomer(cli, options))
   await show(cli, answer, ({ user }) => user.username)
-  note(cli, `aichat: ${answer.user.username} is the administrator`)
+  const target = await findServer(cli)
+  note(cli, `aichat: ${answer.user.username} is the administrator${target ? ` of ${target.url}` : ''}`)
+  if (target) note(cli, `aichat: log in there with: aichat login ${target.url}`)
 }
 
 export async function registerUser(cli: Cli, options: NewcomerOptions): Promise<void> {
+  await refuseBesideOtherDaemon(cli, 'register')
   const answer = await cli.ask(register, await askNewcomer(cli, options))
   await show(cli, answer, ({ user }) => user.username)
 }
@@ -171,7 +177,7 @@ export async function newPassword(cli: Cli, piped: boolean): Promise<string> {
 /** Where one logs in who names no server: the one in use, else the one that `aichat serve` would be. */
 async function usualServer(cli: Cli): Promise<string> {
   const { host, port } = (await cli.settings()).listen
-  return (await findServer(cli))?.url ?? serverUrl(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+  return (await findServer(cli))?.url ?? serviceUrl(host, port)
 }
 
 function notLoggedIn(): AppError {

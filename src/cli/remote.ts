@@ -10,6 +10,7 @@ import { Download, type Operation } from '../operations/operation.ts'
 import { addressRange, hostRange, isLocalName } from '../plugins/host-range.ts'
 import { version } from '../version.ts'
 import type { Backend } from './cli.ts'
+import { type Exchange, isSpeechServer, speechRoute } from './speech-remote.ts'
 
 export interface RemoteOptions {
   /** Without a slash at its end. */
@@ -38,12 +39,17 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
   return {
     server,
     async ask(operation, input, signal) {
-      const response = await send(operation, input as Record<string, unknown>, signal)
+      const fields = input as Record<string, unknown>
+      const response = await exchange(requestOf(operation, fields), signal)
+      if (await isElsewhere(response, signal)) return (await askSpeech(operation, fields, signal)) as never
+      if (!response.ok) throw await failureOf(response, server)
       if (isDownload(operation, response)) return downloadOf(response, server) as never
       return (await answerOf(operation, response)) as never
     },
     async askStream(operation, input, signal) {
-      const response = await send(operation as Operation, input as Record<string, unknown>, signal)
+      const response = await exchange(requestOf(operation as Operation, input as Record<string, unknown>), signal)
+      if (await isElsewhere(response, signal)) throw noApi(server)
+      if (!response.ok) throw await failureOf(response, server)
       if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? ''))
         throw new AppError('protocol', `${server} did not answer with a stream`)
       return eventsOf(response, server)
@@ -51,20 +57,41 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     async close() {},
   }
 
-  async function send(
-    operation: Placed,
+  /** A path that is not there may be asked of a speech server, which has others. */
+  async function isElsewhere({ status }: Response, signal: AbortSignal | undefined): Promise<boolean> {
+    return status === 404 && (await isSpeechServer(exchange, signal))
+  }
+
+  async function askSpeech(
+    operation: Pick<Operation, 'name' | 'output'>,
     input: Record<string, unknown>,
     signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const route = speechRoute(operation.name)
+    if (!route) throw noApi(server)
+    const response = await exchange(route.request(input), signal)
+    if (response.status === 404)
+      throw new AppError('unavailable', `${server} is a speech server that cannot do this`, {
+        details: ['voxa-tts and voxb-tts clone voices, voxa-tts makes them from a description'],
+      })
+    if (!response.ok) throw await failureOf(response, server)
+    const parts = { server, download: (audio: Response) => downloadOf(audio, server) }
+    const answer = await route.answer(response, parts).catch(() => undefined)
+    if (operation.output.safeParse(answer).success) return answer
+    throw new AppError('protocol', `The answer of ${server} is not that of a speech server`)
+  }
+
+  async function exchange(
+    { method, path, headers, body }: Parameters<Exchange>[0],
+    signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
-    const { path, query, body, headers } = requestOf(operation, input)
     if (readable && isLocalName(hostname)) {
       dialled ??= requireThisMachine()
       await dialled
     }
-    let response: KyResponse
     try {
-      response = await ky(`${server}${path}${query}`, {
-        method: operation.method,
+      return await ky(`${server}${path}`, {
+        method,
         headers: {
           'user-agent': `aichat-toolkit/${version()}`,
           ...headers,
@@ -87,8 +114,6 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
         cause: reason,
       })
     }
-    if (response.ok) return response
-    throw await failureOf(response, server)
   }
 
   /** A name below localhost may lead elsewhere, where a resolver does not know that it means this machine. */
@@ -107,6 +132,12 @@ function unencrypted(server: string): AppError {
 
 function allAddresses(hostname: string): Promise<LookupAddress[]> {
   return lookup(hostname, { all: true })
+}
+
+function noApi(server: string): AppError {
+  return new AppError('unavailable', `${server} is a speech server, which does nothing but speak`, {
+    details: ['Name the address of the API with --server; `aichat serve` prints both', 'or work without it: --local'],
+  })
 }
 
 /** What of an operation says where its input goes. */
@@ -128,7 +159,7 @@ function requestOf(
   })
   const { body, headers } = bodyOf()
   const query = new URLSearchParams([...rest].map(([field, value]): [string, string] => [field, queryText(value)]))
-  return { path: filled, query: rest.size > 0 ? `?${query}` : '', body, headers }
+  return { method, path: `${filled}${rest.size > 0 ? `?${query}` : ''}`, headers, ...(body !== undefined && { body }) }
 
   /** The body takes its fields; what is left goes into the query. */
   function bodyOf(): { body?: NonNullable<RequestInit['body']>; headers: Record<string, string> } {

@@ -58,6 +58,8 @@ export function addUserCommands(program: Command, cli: Cli): void {
     .option('--password-stdin', 'read the password from stdin')
     .action(async (username: string, options: { email?: string; role?: Role; passwordStdin?: boolean }) => {
       const { newPassword } = await import('./account-run.ts')
+      const { refuseBesideOtherDaemon } = await import('./other-daemon.ts')
+      await refuseBesideOtherDaemon(cli, `users create ${username}`)
       const user = await cli.ask((await operations()).createUser, {
         username,
         password: await newPassword(cli, options.passwordStdin === true),

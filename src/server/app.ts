@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3, type H3Event, toNodeHandler } from 'h3'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
 import { hostRange } from '../plugins/host-range.ts'
@@ -97,6 +98,7 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
         sendJson(exchange, 200, {
           name: 'aichat-toolkit',
           needs_setup: (await app.accounts()).needsSetup(),
+          installation: installationId(app.settings.paths.data),
           documentation: '/openapi.json',
           health: '/health',
         }),

@@ -7,6 +7,8 @@ import type { Verified } from '../accounts/logins.ts'
 import { AppError } from '../errors.ts'
 import { authorise, type Mode } from '../operations/access.ts'
 import { login, register, setUp } from '../operations/auth.ts'
+import { hostRange } from '../plugins/host-range.ts'
+import { serviceUrl } from '../service-url.ts'
 import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
 import { watchLogins } from './live-logins.ts'
@@ -51,8 +53,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
       throw reason
     }
     if (rule === login) rateLimitAuth(accounts, address)
-    if ((rule === register || rule === setUp) && !local && accounts.needsSetup())
-      checkSetupToken(headers['x-setup-token'], setupToken)
+    if ((rule === register || rule === setUp) && !local && accounts.needsSetup()) checkSetupToken(exchange, setupToken)
     const session = authenticated?.session
     return {
       caller: authenticated?.caller,
@@ -80,7 +81,7 @@ export function authenticateToken(exchange: Exchange, accounts: Accounts, apiKey
     expired: 'The token has expired',
   }
   throw new AppError('unauthenticated', messages[verified], {
-    details: accounts.needsSetup() ? howToSetUp : ['Log in with POST /api/auth/login, or run: aichat login'],
+    details: accounts.needsSetup() ? howToSetUp(exchange) : ['Log in with POST /api/auth/login, or run: aichat login'],
   })
 }
 
@@ -97,10 +98,14 @@ export function rateLimitAuth({ logins }: Accounts, address: string): void {
 }
 
 /** While no user exists, whoever is on another machine must prove to have seen this one's terminal. */
-function checkSetupToken(given: string | string[] | undefined, expected: string | undefined): void {
+function checkSetupToken({ request: { headers, socket } }: Exchange, expected: string | undefined): void {
+  const given = headers['x-setup-token']
   if (expected !== undefined && typeof given === 'string' && sameText(given, expected)) return
   throw new AppError('forbidden', 'The first administrator is created on the machine that serves', {
-    details: ['Run there: aichat setup', 'or send the token that the service printed at its start as X-Setup-Token'],
+    details: [
+      `Run there: aichat --server ${ownUrl(socket)} setup`,
+      'or send the token that the service printed at its start as X-Setup-Token',
+    ],
   })
 }
 
@@ -110,10 +115,19 @@ function sameText(left: string, right: string): boolean {
   return timingSafeEqual(digest(left), digest(right))
 }
 
-const howToSetUp = [
-  'There is no user yet: create the administrator with aichat setup,',
-  'or with POST /api/auth/register and {"username":"…","password":"…"}',
-]
+/** Names the address that the request came to, so that the administrator is made here and in no other installation. */
+function howToSetUp({ request: { socket } }: Exchange): readonly string[] {
+  return [
+    `There is no user yet: create the administrator with aichat --server ${ownUrl(socket)} setup,`,
+    'or with POST /api/auth/register and {"username":"…","password":"…"}',
+  ]
+}
+
+/** Where this machine reaches the server that a connection came to; who comes from elsewhere needs another way. */
+function ownUrl({ localAddress = '', localPort = 0 }: Socket): string {
+  const address = localAddress.replace(/^::ffff:/, '')
+  return serviceUrl(hostRange(address) === 'loopback' ? address : '127.0.0.1', localPort)
+}
 
 /** The bearer token; on routes whose clients know no other way also x-api-key. Never a cookie, never the address line. */
 function tokenOf({ request }: Exchange, apiKey = false): string | undefined {

@@ -17,7 +17,7 @@ export interface Surroundings {
 /** Who may use a service, made ready before it listens. */
 export interface ServiceIdentity {
   readonly identify: Identify
-  /** Says on the terminal, never in the log, how to get in where nobody has been yet. */
+  /** Says on the terminal, never in the log, how to get in where nobody has been yet; `url` reaches the service from here. */
   greet(url: string): void
 }
 
@@ -37,7 +37,7 @@ export async function openIdentity(app: App, { stderr, stderrIsTerminal }: Surro
       if (!accounts.needsSetup()) return
       stderr.write(
         [
-          'There is no user yet. Create the administrator with `aichat setup`, or:',
+          `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`, or:`,
           `  curl ${url}/api/auth/register -H 'content-type: application/json' -d '{"username":"admin","password":"…"}'`,
           `From another machine that also needs -H 'x-setup-token: ${setupToken}'`,
           '',

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
+import { serviceUrl } from '../service-url.ts'
 import type { NodeHandler } from './app.ts'
 
 /** A server that listens. */
@@ -70,9 +71,8 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   server.keepAliveTimeout = 5_000
   server.maxConnections = 10_000
   const address = server.address() as AddressInfo
-  const shown = reachable(host)
   return {
-    url: `http://${shown}:${address.port}`,
+    url: serviceUrl(host, address.port),
     host,
     port: address.port,
     finish: (graceMs) => finish(server, [...answering], graceMs),
@@ -126,13 +126,6 @@ async function explain(reason: Error, { name, host, port, portFlag }: Place): Pr
   )
 }
 
-/** The host as it stands in an address; for every address of the machine, one at which it can be reached. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
-}
-
 /** listhen says only that it found no port; the system's own word is had by asking once more. */
 async function refusal(host: string, port: number): Promise<string | undefined> {
   const probe = createServer().listen(port, host)
@@ -149,7 +142,7 @@ async function refusal(host: string, port: number): Promise<string | undefined> 
 /** Our own daemon or speech server on a port that we wanted, asked by name. */
 async function whoServes(host: string, port: number): Promise<string | undefined> {
   try {
-    const response = await fetch(`http://${reachable(host)}:${port}/`, {
+    const response = await fetch(`${serviceUrl(host, port)}/`, {
       signal: AbortSignal.timeout(1000),
       redirect: 'manual',
     })

@@ -10,6 +10,7 @@ import { buildProgram } from '../../src/cli/main.ts'
 import { flatten, treeOf } from '../../src/cli/tree.ts'
 import { aichatCommand } from '../command.ts'
 import { haveProgram } from '../debian.ts'
+import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
 import { runMain } from '../terminal.ts'
 
@@ -136,20 +137,54 @@ when(bash)('bash completes behind a colon, and quotes what a shell would read ot
 
 test('the words of every kind are known', async () => {
   const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
-  for (const kind of new Set(kinds)) {
-    const { code, stdout, stderr } = await runMain(['__complete', kind], { environment })
-    assert.equal([code, stderr], [0, ''], kind)
-    if (!['personas', 'sessions', 'users', 'pulled-models'].includes(kind)) assert.ok(stdout.length > 0, kind)
+  const installation = openInstallation()
+  const environment = { AICHAT_HOME: installation.home, HOME: installation.home, OLLAMA_HOST: '127.0.0.1:9' }
+  try {
+    const run = (words: readonly string[], input?: string) =>
+      runMain(words, { environment, ...(input !== undefined && { input }) })
+    assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
+    assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+    const area = await installation.app.personas()
+    await area.conversations.create((await installation.app.accounts()).local()!.user.id, { name: 'Trip' })
+    const words = new Map<string, readonly string[]>()
+    for (const kind of new Set(kinds)) {
+      const { code, stdout, stderr } = await run(['__complete', kind])
+      assert.equal([code, stderr], [0, ''], kind)
+      words.set(kind, stdout.split('\n').filter(Boolean))
+    }
+    // Of each kind one that is always there; no model is pulled here.
+    const known = {
+      plugins: 'openai',
+      keys: 'OPENAI_API_KEY',
+      models: 'openai:gpt-4.1-mini',
+      personas: 'Mia',
+      sessions: 'Trip',
+      users: 'ada',
+      voices: 'ryan',
+      settings: 'api.port',
+      servers: 'api',
+      'speech-servers': 'voxa-tts',
+      topics: 'exit-codes',
+      'models-to-pull': 'smollm2-360m',
+    }
+    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models'].sort())
+    for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
+    assert.equal(words.get('pulled-models'), [])
+  } finally {
+    await installation.close()
   }
 })
+
+const unit = join(folder, 'aichat.service')
 
 test('the systemd unit runs this installation', async () => {
   const { code, stdout } = await runMain(['help', 'systemd'], { environment })
   assert.is(code, 0)
   assert.ok(stdout.includes(join(root, 'bin', 'aichat')))
-  if (spawnSync('sh', ['-c', 'command -v systemd-analyze']).status !== 0) return
-  const unit = join(folder, 'aichat.service')
   writeFileSync(unit, stdout)
+})
+
+when(haveProgram('systemd-analyze', 'systemd'))('systemd finds nothing wrong with the unit, and little exposed', () => {
   const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
   assert.equal([verified.status, verified.stderr], [0, ''])
   const scored = spawnSync('systemd-analyze', ['security', '--offline=yes', unit], { encoding: 'utf8' })

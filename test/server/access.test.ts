@@ -122,7 +122,7 @@ test('while there is no user, a 401 says how to create the administrator', async
   for (const path of ['/api/plugins', '/v1/models', '/api/auth/me']) {
     const { status, body } = await daemon.call('GET', path)
     assert.is(status, 401)
-    assert.match(JSON.stringify(body), /aichat setup/)
+    assert.match(JSON.stringify(body), /aichat --server http:\/\/127\.0\.0\.1:\d+ setup/)
     assert.match(JSON.stringify(body), /api\/auth\/register/)
   }
   assert.is((await daemon.call('GET', '/')).body.needs_setup, true)

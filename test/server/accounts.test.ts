@@ -62,7 +62,7 @@ test('the first user is created on this machine, or with the token that was prin
     for (const path of ['/api/auth/register', '/api/auth/setup']) {
       const refused = await call('POST', path, { body: credentials, headers: remote })
       assert.is(refused.status, 403)
-      assert.match(refused.body.details.join(' '), /aichat setup.*X-Setup-Token/)
+      assert.match(refused.body.details.join(' '), /aichat --server \S+ setup.*X-Setup-Token/)
       const guessed = await call('POST', path, { body: credentials, headers: { ...remote, 'x-setup-token': 'x' } })
       assert.is(guessed.status, 403)
     }

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+
+/**
+ * A text that is the same for everybody who works on this data folder and differs for every other folder of the machine;
+ * undefined where the folder does not exist. It tells nothing of the folder itself.
+ */
+export function installationId(dataFolder: string): string | undefined {
+  const found = statSync(dataFolder, { bigint: true, throwIfNoEntry: false })
+  if (!found) return undefined
+  return createHash('sha256').update(`${found.dev}:${found.ino}`).digest('hex').slice(0, 32)
+}
