@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 import { chat, previewChat } from '../operations/chat.ts'
 import type { Settings } from '../settings.ts'
 import type { ChatOptions } from './chat-options.ts'
-import { type Cli, mayAsk, note, show } from './cli.ts'
+import { type Cli, mayAsk, note, printJson, show } from './cli.ts'
 import { readInput } from './files.ts'
 import { forTerminal } from './io.ts'
 
@@ -51,7 +51,7 @@ export async function runChat(cli: Cli, words: string, options: ChatOptions): Pr
 
 async function preview(cli: Cli, messages: readonly Message[], options: ChatOptions): Promise<void> {
   const request = await cli.ask(previewChat, input(messages, options, await defaults(cli)))
-  await cli.io.out(`${JSON.stringify(request, null, 2)}\n`)
+  await printJson(cli, request)
 }
 
 /** Asks and prints; returns the answer's text. `offering` goes around a question that is put to the user on the way. */
@@ -99,7 +99,7 @@ async function streamAnswer(cli: Cli, request: ReturnType<typeof input>): Promis
     await cli.io.out(onTerminal(cli, delta.content))
     if (cli.io.outClosed) return text
   }
-  if (text === '' && calls.length > 0) await cli.io.out(`${JSON.stringify(calls)}\n`)
+  if (text === '' && calls.length > 0) await cli.io.out(`${onTerminal(cli, JSON.stringify(calls))}\n`)
   if (text !== '' && !text.endsWith('\n')) await cli.io.out('\n')
   if (report) remark(cli, report)
   return text

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { Ask, AskStream, Operation } from '../operations/operation.ts'
 import type { Settings } from '../settings.ts'
+import { escapedJson } from '../shown-text.ts'
 import { coloured, keepingLooks } from './colour.ts'
 import { forTerminal, type Io } from './io.ts'
 
@@ -58,9 +59,15 @@ export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
 /** Prints a value as --json, rows as --plain, or what `human` makes of it; what others wrote must not steer the terminal. */
 export async function show<T>(cli: Cli, value: T, human: (value: T) => string): Promise<void> {
-  if (cli.globals().json) return cli.io.out(`${JSON.stringify(value, null, 2)}\n`)
+  if (cli.globals().json) return printJson(cli, value)
   const text = cli.io.stdoutIsTerminal ? keepingLooks(human(value), forTerminal) : human(value)
   if (text !== '') await cli.io.out(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Prints a value as JSON; on a terminal what it would obey stands there as escapes, which are the same value. */
+export async function printJson(cli: Cli, value: unknown): Promise<void> {
+  const text = `${JSON.stringify(value, null, 2)}\n`
+  await cli.io.out(cli.io.stdoutIsTerminal ? escapedJson(text) : text)
 }
 
 /** Rows under headings, aligned for a reader; tab-separated and bare with --plain. */
@@ -112,7 +119,7 @@ export async function confirm(cli: Cli, question: string): Promise<void> {
   const { default: inquirer } = await import('inquirer')
   const { answer } = await ended(
     inquirer.createPromptModule({ output: cli.io.stderr as never })([
-      { type: 'confirm', name: 'answer', message: question, default: false },
+      { type: 'confirm', name: 'answer', message: forTerminal(question), default: false },
     ]),
   )
   if (!answer) throw new AppError('found', 'Nothing was changed')

@@ -72,7 +72,7 @@ async function gguf(file: FileHandle, bytes: number): Promise<string | undefined
 /** Walks over the fields of the outermost message: they must end where the file ends, and the one named be among them. */
 async function protobuf(file: FileHandle, bytes: number, needed: number, what: string): Promise<string | undefined> {
   let at = 0
-  let held = Buffer.alloc(0)
+  let held: Buffer = Buffer.alloc(0)
   let from = 0
   let found = false
   for (let fields = 0; at < bytes; fields++) {
