@@ -253,15 +253,22 @@ export function createLogins(parts: LoginParts): Logins {
 /** Names and addresses that somebody has already. The insertion itself checks again. */
 export function takenProblems(store: AccountStore, username: string, email: string | null): readonly string[] {
   const problems: string[] = []
-  if (!username.includes('@') && store.byName(username)) problems.push('username: is taken')
-  if (email?.includes('@') && store.byName(email)) problems.push('email: is taken')
+  if (!username.includes('@') && store.byName(username)) problems.push(takenWords.username_taken)
+  else if (store.lookAlike(username)) problems.push(takenWords.username_alike)
+  if (email?.includes('@') && store.byName(email)) problems.push(takenWords.email_taken)
   return problems
+}
+
+const takenWords: Readonly<Record<Taken, string>> = {
+  username_taken: 'username: is taken',
+  username_alike: 'username: looks like one that is taken, in letters of another script',
+  email_taken: 'email: is taken',
 }
 
 /** The failure for a name or address that somebody else was faster to take. */
 export function taken(which: Taken): AppError {
-  const field = which === 'username_taken' ? 'username' : 'email'
-  return new AppError('invalid', `That ${field} is taken`, { details: [`${field}: is taken`] })
+  const field = which === 'email_taken' ? 'email' : 'username'
+  return new AppError('invalid', `That ${field} is taken`, { details: [takenWords[which]] })
 }
 
 /** Throws `invalid` with all problems, when there are any. */

@@ -1,3 +1,5 @@
+import { isShownLine } from '../shown-text.ts'
+
 export type Role = 'admin' | 'user'
 
 /** A user as everybody may see them who may see users at all: never a hash. Times are milliseconds since 1970 UTC. */
@@ -80,7 +82,8 @@ export interface AuditEntry {
   readonly outcome: 'ok' | 'failed' | 'refused'
 }
 
-export type Taken = 'username_taken' | 'email_taken'
+/** `username_alike`: it could be taken for a name in another script. */
+export type Taken = 'username_taken' | 'username_alike' | 'email_taken'
 
 /**
  * Where accounts are kept. Every method is one transaction that is on the disk when it returns; the checks that a change
@@ -94,6 +97,8 @@ export interface AccountStore {
   byId(id: string): Account | undefined
   /** By name, or by address where the text holds an @. */
   byName(text: string): Account | undefined
+  /** The account for whose name this one could be taken, being in another script. */
+  lookAlike(username: string): Account | undefined
   list(query: UserQuery): { readonly users: readonly User[]; readonly total: number }
   /** A change of role ends the user's logins. */
   update(id: string, change: AccountChange, now: number): Account | Taken | 'absent' | 'last_admin'
@@ -132,6 +137,10 @@ export function usernameProblems(username: string): readonly string[] {
 
 /** What is wrong with an e-mail address; whether it reaches anybody only a message to it would tell. */
 export function emailProblems(email: string | null): readonly string[] {
-  if (email === null || (email.length <= 254 && /^[^\s@\x00-\x1f\x7f]+@[^\s@\x00-\x1f\x7f]+$/.test(email))) return []
+  if (
+    email === null ||
+    (email.length <= 254 && isShownLine(email) && /^[^\s@\x00-\x1f\x7f]+@[^\s@\x00-\x1f\x7f]+$/.test(email))
+  )
+    return []
   return ['email: must be an address such as ada@example.org']
 }

@@ -4,7 +4,7 @@ import { previewChat } from '../operations/chat.ts'
 import { answerQuestion, judgeAnswer, noAnswer } from './chat-answer.ts'
 import type { ChatOptions } from './chat-options.ts'
 import { questionOf, readQuestion, systemMessage, userMessage } from './chat-question.ts'
-import { type Cli, mayAsk } from './cli.ts'
+import { type Cli, mayAsk, printJson } from './cli.ts'
 
 /** One question when there is something to ask; else a conversation, if somebody sits at the terminal. */
 export async function runChat(cli: Cli, words: string, options: ChatOptions): Promise<void> {
@@ -25,8 +25,7 @@ export async function runChat(cli: Cli, words: string, options: ChatOptions): Pr
 }
 
 async function preview(cli: Cli, messages: readonly Message[], options: ChatOptions): Promise<void> {
-  const request = await cli.ask(previewChat, questionOf(messages, options, await cli.settings()))
-  await cli.io.out(`${JSON.stringify(request, null, 2)}\n`)
+  await printJson(cli, await cli.ask(previewChat, questionOf(messages, options, await cli.settings())))
 }
 
 /** Asks and prints; where nobody could answer, again after a model was pulled. False when there is no answer. */

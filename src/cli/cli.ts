@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { AppError } from '../errors.ts'
 import type { Ask, AskStream, Operation } from '../operations/operation.ts'
 import type { Settings } from '../settings.ts'
+import { escapedJson } from '../shown-text.ts'
 import { coloured, keepingLooks } from './colour.ts'
 import { forTerminal, type Io } from './io.ts'
 
@@ -66,10 +67,16 @@ export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
 /** Prints a value as --json, rows as --plain, or what `human` makes of it; what others wrote must not steer the terminal. */
 export async function show<T>(cli: Cli, value: T, human: (value: T) => string | Promise<string>): Promise<void> {
-  if (cli.globals().json) return cli.io.out(`${JSON.stringify(value, null, 2)}\n`)
+  if (cli.globals().json) return printJson(cli, value)
   const shown = await human(value)
   const text = cli.io.stdoutIsTerminal ? keepingLooks(shown, forTerminal) : shown
   if (text !== '') await cli.io.out(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Prints a value as JSON; on a terminal what it would obey stands there as escapes, which are the same value. */
+export async function printJson(cli: Cli, value: unknown): Promise<void> {
+  const text = `${JSON.stringify(value, null, 2)}\n`
+  await cli.io.out(cli.io.stdoutIsTerminal ? escapedJson(text) : text)
 }
 
 /** Rows under headings, aligned for a reader; tab-separated and bare with --plain. */
@@ -138,7 +145,9 @@ export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
   // The package reads `signal`, its types do not name it.
   const context = { output: cli.io.stderr, signal: cli.io.signal } as object
   try {
-    const { answer } = await inquirer.createPromptModule(context)([{ ...question, name: 'answer' } as never])
+    const { answer } = await inquirer.createPromptModule(context)([
+      { ...question, message: forTerminal(question.message), name: 'answer' } as never,
+    ])
     return answer as T
   } catch (reason) {
     if (reason instanceof Error && reason.name === 'ExitPromptError') throw new Interrupted()

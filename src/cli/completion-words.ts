@@ -1,3 +1,4 @@
+import { isShownLine } from '../shown-text.ts'
 import type { Cli } from './cli.ts'
 
 /** Asks the installation, or the server that commands go to, for the words of a kind. */
@@ -46,7 +47,7 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>
 export async function wordsOf(cli: Cli, kind: string): Promise<readonly string[]> {
   try {
     const words = await sources[kind]?.(cli)
-    return [...new Set(words)].filter((word) => word !== '' && !/[\x00-\x1f\x7f-\x9f]/.test(word)).sort()
+    return [...new Set(words)].filter((word) => word !== '' && isShownLine(word)).sort()
   } catch {
     return []
   }

@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander'
 import { AppError, toAppError } from '../errors.ts'
+import { escapedJson } from '../shown-text.ts'
 import { type Cli, Interrupted } from './cli.ts'
 import { coloured } from './colour.ts'
 import { forTerminal, type Io, interrupted, terminated } from './io.ts'
@@ -26,7 +27,9 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (cli.globals().json || words.includes('--json'))
     cli.io.err(
-      JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),
+      escapedJson(
+        JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),
+      ),
     )
   else {
     // A provider's or a server's own words may be among them.
@@ -36,7 +39,8 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
       cli.io.err('  This is a bug; run it again with --debug and report what it prints')
   }
   if (cli.globals().debug)
-    for (let reason: unknown = error; reason instanceof Error; reason = reason.cause) cli.io.err(String(reason.stack))
+    for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
+      cli.io.err(forTerminal(String(reason.stack)))
   return error.exit
 }
 

@@ -2,6 +2,8 @@ import { fstatSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError } from '../errors.ts'
 
+export { forTerminal } from '../shown-text.ts'
+
 /** The terminal, or what stands in for it: everything a command reads and writes. */
 export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -87,8 +89,3 @@ export function processIo(): Io {
 export const interrupted = new Error('interrupted')
 export const terminated = new Error('terminated')
 const hungUp = new Error('the terminal has gone')
-
-/** A text from a model or a server without what a terminal would obey: control characters other than tab and line break. */
-export function forTerminal(text: string): string {
-  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '').replace(/\r(?!\n)/g, '')
-}

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { PluginManifest } from '../plugins/manifest.ts'
-import { type Cli, confirm, note, show, table } from './cli.ts'
+import { type Cli, confirm, note, printJson, show, table } from './cli.ts'
 
 /** `aichat plugin …`: the documents that say how to reach providers and speech servers. */
 export function addPluginCommands(program: Command, cli: Cli): void {
@@ -133,10 +133,9 @@ export function addPluginCommands(program: Command, cli: Cli): void {
     .option('--force', 'replace the file')
     .action(async (id: string, options: { output?: string; force?: boolean }) => {
       const document = await cli.ask((await operations()).exportPlugin, { id })
-      const text = `${JSON.stringify(document, null, 2)}\n`
-      if (!options.output || options.output === '-') return cli.io.out(text)
+      if (!options.output || options.output === '-') return printJson(cli, document)
       const { writeOutput } = await import('./files.ts')
-      await writeOutput(options.output, text, options.force === true)
+      await writeOutput(options.output, `${JSON.stringify(document, null, 2)}\n`, options.force === true)
     })
 
   plugin

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../chat/messages.ts'
-import { type Cli, confirm, parseCount, show, table } from './cli.ts'
+import { type Cli, confirm, parseCount, printJson, show, table } from './cli.ts'
+import { forTerminal } from './io.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: Command, cli: Cli): void {
@@ -48,10 +49,12 @@ export function addSessionCommands(program: Command, cli: Cli): void {
     .action(async (id: string, options: { format: string; output?: string; force?: boolean }) => {
       const shown = await cli.ask((await operations()).showSession, { id })
       const json = options.format === 'json' || cli.globals().json
+      const printed = !options.output || options.output === '-'
+      if (printed && json) return printJson(cli, shown)
       const text = json ? `${JSON.stringify(shown, null, 2)}\n` : `# ${shown.name}\n\n${transcript(shown.messages)}\n`
-      if (!options.output || options.output === '-') return cli.io.out(text)
+      if (printed) return cli.io.out(cli.io.stdoutIsTerminal ? forTerminal(text) : text)
       const { writeOutput } = await import('./files.ts')
-      await writeOutput(options.output, text, options.force === true)
+      await writeOutput(options.output!, text, options.force === true)
     })
 
   session

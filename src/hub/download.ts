@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { notWhatItSays } from './content.ts'
 import { judgeFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 
@@ -30,7 +31,7 @@ const longestWait = 10_000
 /**
  * Brings a file to its place, whole and verified, or not at all; resolves with its SHA-256. What came of an earlier try
  * is taken up where it ended, as long as it belongs to the same content.
- * Throws an AppError: `invalid` when what the hub sends is not what it must be, `io` when the disk is full, `unavailable`
+ * Throws an AppError: `invalid` when what the hub sends is not what it must be or says it is, `io` when the disk is full, `unavailable`
  * when the hub stays away. What has come is kept for the next try.
  */
 export async function download(wanted: Wanted, parts: DownloadParts): Promise<string> {
@@ -40,13 +41,13 @@ export async function download(wanted: Wanted, parts: DownloadParts): Promise<st
   const resumed = (await sizeOf(part)) > 0
   await fill(part, wanted, parts)
   const judged = await judge(part, wanted, parts)
-  if (judged !== undefined) return place(part, wanted.target, judged)
+  if (judged !== undefined) return place(part, wanted, judged)
   // A part that a crash of the machine left with holes is not the hub's fault: once more from the beginning.
   await rm(part, { force: true })
   if (resumed) {
     await fill(part, wanted, parts)
     const again = await judge(part, wanted, parts)
-    if (again !== undefined) return place(part, wanted.target, again)
+    if (again !== undefined) return place(part, wanted, again)
     await rm(part, { force: true })
   }
   throw mismatch(wanted)
@@ -171,7 +172,15 @@ async function judge(part: string, wanted: Wanted, { signal }: DownloadParts): P
   return matches ? sha256 : undefined
 }
 
-async function place(part: string, target: string, sha256: string): Promise<string> {
+/** Puts a verified part in its place, unless its content is not what its name says: then nothing of it is kept. */
+async function place(part: string, { file, target }: Wanted, sha256: string): Promise<string> {
+  const found = await notWhatItSays(part, file.path)
+  if (found !== undefined) {
+    await rm(part, { force: true })
+    throw new AppError('invalid', `What the model hub sends as ${file.path} is ${found}`, {
+      details: [`from ${file.repository} at ${file.revision}; nothing was installed`],
+    })
+  }
   await rename(part, target)
   return sha256
 }

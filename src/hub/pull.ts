@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { notWhatItSays } from './content.ts'
 import { judgeFile } from './digest.ts'
 import { bytesHere, download, type Wanted } from './download.ts'
 import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'
@@ -15,6 +16,8 @@ export interface Pulled {
   readonly bytes: number
   /** Bytes that came over the line; 0 when everything was there and verified. */
   readonly downloaded: number
+  /** Files that were compared with no published digest, only with what the hub itself said of them. */
+  readonly unpinned: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -83,7 +86,19 @@ export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled>
     pulled_at: Date.now(),
   })
   const bytes = sum(placed.map((file) => file.bytes))
-  return { name, folder, bytes, downloaded: total - here, notes: plan.nonCommercial ? [] : leftOut(model) }
+  const unpinned = files.filter(({ sha256 }) => sha256 === undefined).map(({ as }) => as)
+  const notes = [...unchecked(model, unpinned, files.length), ...(plan.nonCommercial ? [] : leftOut(model))]
+  return { name, folder, bytes, downloaded: total - here, unpinned, notes }
+}
+
+/** Says which files nobody but the hub vouches for. */
+function unchecked({ name }: KnownModel, unpinned: readonly string[], files: number): readonly string[] {
+  if (unpinned.length === 0) return []
+  const which = unpinned.length === files ? `nothing of ${name}` : `of ${name} not ${unpinned.join(', ')}`
+  return [
+    `${which} was checked against a published SHA-256, since none is known: it is what the hub says it is`,
+    'what came is recorded, and every later pull on this machine must find the same',
+  ]
 }
 
 /** What did not come along, and how it can be had. */
@@ -115,11 +130,11 @@ function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<
 }
 
 /** The SHA-256 of what lies in a file's place, when it is the very file that is wanted. */
-async function hashOfThere({ target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
+async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
   const size = (await stat(target).catch(() => undefined))?.size
   if (size !== bytes) return undefined
   const { sha256, matches } = await judgeFile(target, bytes, digest, signal)
-  return matches ? sha256 : undefined
+  return matches && (await notWhatItSays(target, file.path)) === undefined ? sha256 : undefined
 }
 
 /** What a file must be: by the pins where they say all, else by the hub's own word. */

@@ -9,6 +9,8 @@ const pulled = z.object({
   bytes: z.int(),
   /** What came over the line; 0 when all was there and verified. */
   downloaded: z.int(),
+  /** Files that were compared with no published digest, only with what the hub itself said of them. */
+  unpinned: z.array(z.string()),
   notes: z.array(z.string()),
 })
 
@@ -101,8 +103,8 @@ async function* follow({ app, signal }: Call, name: string, nonCommercial?: bool
   }
 }
 
-function plain({ notes, ...rest }: Pulled): z.output<typeof pulled> {
-  return { ...rest, notes: [...notes] }
+function plain({ notes, unpinned, ...rest }: Pulled): z.output<typeof pulled> {
+  return { ...rest, unpinned: [...unpinned], notes: [...notes] }
 }
 
 export const pulledModelOperations = [pullModel, removeModel]

@@ -1,6 +1,6 @@
-import { z } from 'zod'
 import type { Message } from '../chat/messages.ts'
 import { textOf } from '../chat/messages.ts'
+import { shownName } from '../shown-text.ts'
 
 /** A saved conversation, called a session on the wire. */
 export interface Conversation {
@@ -51,7 +51,7 @@ export interface ConversationStore {
   remove(owner: string, id: string): Promise<boolean>
 }
 
-export const conversationName = z.string().trim().min(1).max(200)
+export const conversationName = shownName(200)
 
 /**
  * The newest messages that fit, whole turns from the oldest on left out, and every message of the system kept. What the

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
+import { shownName } from '../shown-text.ts'
 
 /** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
 const memorySettings = z.object({
@@ -23,8 +24,8 @@ const mutationSettings = z.object({
 export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
-const name = z.string().trim().min(1).max(200)
-const model = z.string().trim().min(1).max(300)
+const name = shownName(200)
+const model = shownName(300)
 const longText = z.string().max(100_000)
 
 /** Fields of a request that a persona's parameters are no place for. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { shownLine } from '../shown-text.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {
@@ -262,7 +263,7 @@ function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): Key
   return new Map([...pinned].map(([name, hosts]) => [name, [...hosts]]))
 }
 
-/** A name from outside, short and without control characters, to be shown in a message. */
+/** A name from outside, short and in one line, to be shown in a message. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '?').slice(0, 80)
+  return shownLine(text).slice(0, 80)
 }

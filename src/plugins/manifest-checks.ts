@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { forTerminal, isShownLine } from '../shown-text.ts'
 import { hostRange } from './host-range.ts'
 import { isOwnVariable } from './key-rules.ts'
 import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
@@ -115,12 +116,12 @@ export function checkPattern(text: string, context: z.RefinementCtx): void {
 
 /** One line to be shown: no control characters, and none that turn the direction of what follows. */
 export function checkLine(text: string, context: z.RefinementCtx): void {
-  if (unprintable.test(text) || /[\n\t]/.test(text)) context.addIssue('must be one line of printable text')
+  if (!isShownLine(text)) context.addIssue('must be one line of printable text')
 }
 
 /** The same over several lines. */
 export function checkText(text: string, context: z.RefinementCtx): void {
-  if (unprintable.test(text)) context.addIssue('must be printable text')
+  if (forTerminal(text) !== text) context.addIssue('must be printable text')
 }
 
 /** An address to be shown and perhaps opened: empty, or http or https. */
@@ -128,8 +129,6 @@ export function checkLink(text: string, context: z.RefinementCtx): void {
   const isLink = /^https?:\/\//i.test(text) && URL.canParse(text) && !/[^\x21-\x7e]/.test(text)
   if (text !== '' && !isLink) context.addIssue('must be an http or https address')
 }
-
-const unprintable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/
 
 /** The most open-ended repetitions in one pattern: each may cost the length of the text once more. */
 const mostRepetitions = 3

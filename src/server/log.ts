@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs'
 import type { LogLevel } from '../settings.ts'
+import { escapedJson, shownLine } from '../shown-text.ts'
 
 /** One event of the service's log. Never a body, a prompt, a token, a key or a password. */
 export interface LogEvent {
@@ -45,7 +46,8 @@ export function logFormat(environment: Readonly<Record<string, string | undefine
 }
 
 function lineOf(level: LogLevel, message: string, event: LogEvent, format: LogFormat): string {
-  if (format === 'json') return JSON.stringify({ ts: new Date().toISOString(), level, msg: message, ...event })
+  if (format === 'json')
+    return escapedJson(JSON.stringify({ ts: new Date().toISOString(), level, msg: message, ...event }))
   const fields = Object.entries(event)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? quoted(value) : value}`)
@@ -56,9 +58,9 @@ function lineOf(level: LogLevel, message: string, event: LogEvent, format: LogFo
 }
 
 function quoted(value: string): string {
-  return /^[\w.:/@{}-]+$/.test(value) ? value : JSON.stringify(value)
+  return /^[\w.:/@{}-]+$/.test(value) ? value : escapedJson(JSON.stringify(value))
 }
 
 function clean(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ')
+  return shownLine(text)
 }

@@ -23,12 +23,12 @@ import type { PullProgress } from '../../src/hub/pull.ts'
 import { openOutbound } from '../../src/outbound/agent.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
-import { gitBlob, type LoopbackHub, openLoopbackHub, sha256 } from './loopback-hub.ts'
+import { gitBlob, type LoopbackHub, onnxOf, openLoopbackHub, sha256 } from './loopback-hub.ts'
 
 const test = suite('the model hub')
 
 const revision = 'a'.repeat(40)
-const weights = randomBytes(300_000)
+const weights = onnxOf(300_000)
 const config = Buffer.from('{"hidden_size":8}')
 
 interface Scene {
@@ -129,7 +129,11 @@ test('a pull brings every file to its place and records what it hashes to', () =
       folder: join(folder, 'acme/tiny'),
       bytes: 300_017,
       downloaded: 300_017,
-      notes: [],
+      unpinned: ['config.json', 'onnx/model.onnx'],
+      notes: [
+        'nothing of tiny was checked against a published SHA-256, since none is known: it is what the hub says it is',
+        'what came is recorded, and every later pull on this machine must find the same',
+      ],
     })
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
     assert.equal(readFileSync(path('config.json')), config)
@@ -177,7 +181,7 @@ test('what a first pull found is a pin: the same commit must give the same conte
   scene(async ({ hub, loopback, path }) => {
     await hub.pull('tiny')
     rmSync(path('onnx/model.onnx'))
-    loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: randomBytes(300_000), large: true })
+    loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: onnxOf(300_000), large: true })
     const error = await failure(hub.pull('tiny'))
     assert.is(error.code, 'invalid')
     assert.match(error.message, /not the file that is pinned/)
@@ -262,6 +266,68 @@ test('a part left by a crash with a hole in it is found out and fetched from the
     await hub.pull('tiny')
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
     assert.equal(partsIn(folder), [])
+  }))
+
+test('what is not what its name says is never kept, though the hub vouches for it', async () => {
+  const page = Buffer.from(`<!DOCTYPE html><title>Sign in</title>${'x'.repeat(500)}`)
+  const header = (value: unknown) => {
+    const text = Buffer.from(JSON.stringify(value))
+    const length = Buffer.alloc(8)
+    length.writeBigUInt64LE(BigInt(text.length))
+    return Buffer.concat([length, text])
+  }
+  const tensors = header({ w: { dtype: 'F32', shape: [2], data_offsets: [0, 8] }, __metadata__: { format: 'pt' } })
+  const wrong: readonly (readonly [string, Buffer, RegExp])[] = [
+    ['onnx/model.onnx', page, /is a web page/],
+    ['model.safetensors', page, /is a web page/],
+    ['w.bin', Buffer.from('\n <html>'), /is a web page/],
+    ['onnx/model.onnx', randomBytes(3000), /is no ONNX model/],
+    ['onnx/model.onnx', weights.subarray(0, 200_000), /is no ONNX model/],
+    ['onnx/model.onnx', Buffer.from([0x08, 8]), /is no ONNX model/],
+    ['onnx/model.onnx', Buffer.alloc(0), /is no ONNX model/],
+    ['config.json', Buffer.from('{"hidden_size":'), /is no JSON object/],
+    ['tokenizer.json', Buffer.from('"not found"'), /is no JSON object/],
+    ['tokenizer.model', Buffer.from('Entry not found'), /is no SentencePiece model/],
+    ['model.safetensors', Buffer.from('Entry not found'), /is no safetensors file/],
+    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(7)]), /is no safetensors file/],
+    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(9)]), /is no safetensors file/],
+    ['model.gguf', Buffer.from('GGUF, a format for models'), /is no GGUF model/],
+  ]
+  const right: readonly (readonly [string, Buffer])[] = [
+    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(8)])],
+    ['model.safetensors', header({})],
+    ['tokenizer.model', Buffer.from([0x0a, 2, 0x0a, 0, 0x12, 0])],
+    ['model.gguf', Buffer.concat([Buffer.from('GGUF\x03\0\0\0'), Buffer.alloc(24)])],
+    ['tokenizer.json', Buffer.from('{"version":"1.0"}')],
+  ]
+  const pulling = (path: string, content: Buffer, large: boolean) =>
+    scene(async ({ loopback, open, folder }) => {
+      const files = [{ repository: 'acme/tiny', revision, path, as: path }]
+      loopback.files.set(`acme/tiny@${revision}/${path}`, { content, large })
+      const hub = open(known({ ...tiny, editions: [{ folder: 'acme/tiny', files }] }))
+      const reason = wrong.find(([, each]) => each === content)?.[2]
+      if (!reason) return void (await hub.pull('tiny'))
+      const error = await failure(hub.pull('tiny'))
+      assert.equal([error.code, error.exit, error.status], ['invalid', 65, 400], path)
+      assert.match(error.message, reason)
+      assert.is(hub.find('tiny'), undefined)
+      assert.equal(
+        readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+        [],
+        path,
+      )
+    })
+  for (const [path, content] of [...wrong, ...right])
+    for (const large of [false, true]) await pulling(path, content, large)
+})
+
+test('a pull says which files no published digest vouches for, and nothing where all have one', () =>
+  scene(async ({ open }) => {
+    const { notes, unpinned } = await open(known(pinned(sha256(weights), weights.length))).pull('tiny')
+    assert.equal({ notes, unpinned }, { notes: [], unpinned: [] })
+    for (const model of knownModels.values())
+      for (const { files } of model.editions)
+        for (const { sha256: digest } of files) assert.ok(digest === undefined || /^[0-9a-f]{64}$/.test(digest))
   }))
 
 test('a hub that stays away is given up after some tries, and what came is kept', () =>

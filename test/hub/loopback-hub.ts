@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { openStandIn, type Received, type StandIn } from '../stand-in.ts'
 
@@ -25,6 +25,14 @@ export interface LoopbackHub {
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 export const gitBlob = (bytes: Buffer) =>
   createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+
+/** A file of so many bytes (200 KB or more) that is laid out as an ONNX model; what is inside is random. */
+export function onnxOf(bytes: number): Buffer {
+  const graph = randomBytes(bytes - 6)
+  const length = [graph.length & 0x7f, (graph.length >> 7) & 0x7f, graph.length >> 14]
+  // ir_version (field 1) is 8; the graph (field 7) fills the rest.
+  return Buffer.concat([Buffer.from([0x08, 8, 0x3a, length[0]! | 0x80, length[1]! | 0x80, length[2]!]), graph])
+}
 
 /** Serves `owner/name/resolve/REVISION/path` for every file put into `files` under `owner/name@REVISION/path`. */
 export async function openLoopbackHub(): Promise<LoopbackHub> {

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { knownModels } from '../../src/hub/known-models.ts'
 import { openHome } from '../command.ts'
 import { openDaemon } from '../daemon.ts'
-import { openLoopbackHub } from '../hub/loopback-hub.ts'
+import { onnxOf, openLoopbackHub } from '../hub/loopback-hub.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
@@ -111,7 +111,9 @@ test('a followed pull tells its progress and ends with what became of it', async
   const installation = openInstallation({ HF_ENDPOINT: hub.endpoint })
   try {
     for (const { repository, revision, path } of knownModels.get('smollm2-360m')!.editions[0]!.files)
-      hub.files.set(`${repository}@${revision}/${path}`, { content: Buffer.from(`content of ${path}`) })
+      hub.files.set(`${repository}@${revision}/${path}`, {
+        content: path.endsWith('.json') ? Buffer.from(JSON.stringify({ path })) : onnxOf(300_000),
+      })
     const url = await installation.serve()
     const response = await fetch(`${url}/api/models/pull`, {
       method: 'POST',
@@ -123,6 +125,8 @@ test('a followed pull tells its progress and ends with what became of it', async
       .flatMap((event) => (event.startsWith('data: {') ? [JSON.parse(event.slice(6))] : []))
     assert.ok(events.some(({ progress }) => progress?.total > 0))
     assert.is(events.at(-1).pulled.name, 'smollm2-360m')
+    assert.equal(events.at(-1).pulled.unpinned.length, 5, 'no digest of it is published')
+    assert.match(events.at(-1).pulled.notes[0], /^nothing of smollm2-360m was checked against a published SHA-256/)
     const { body } = await ask(url, '/api/models?installed=true')
     assert.ok(
       body.models.some(

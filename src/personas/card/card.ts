@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { shownLine } from '../../shown-text.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../dna/canonical-json.ts'
 import { plainPng, readPngTexts, writePngTexts } from './png-text.ts'
 
@@ -106,7 +107,7 @@ export function personaOfCard(card: Card): CardPersona {
     : []
   const description = textOf(data, 'description')
   return {
-    name: textOf(data, 'name').trim().slice(0, 200),
+    name: shownLine(textOf(data, 'name')).trim().slice(0, 200),
     ...(description && { description }),
     system_prompt: promptOf(card),
     ...Object.fromEntries(carried),

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { shownLine } from '../../shown-text.ts'
 import { fold } from '../adaptation/adaptation.ts'
 import {
   type AdaptationRecord,
@@ -111,7 +112,11 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
   const known = Object.fromEntries(
     Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
   )
-  const parsed = personaInput.safeParse(known)
+  // A name from elsewhere, or from before names were held to this, comes in without what nobody can see.
+  const parsed = personaInput.safeParse({
+    ...known,
+    ...(typeof known['name'] === 'string' && { name: shownLine(known['name']) }),
+  })
   if (!parsed.success) {
     const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
     throw new AppError('invalid', 'The persona of the package cannot be used here', { details })

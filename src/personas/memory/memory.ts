@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { shownName } from '../../shown-text.ts'
 
 /** Whose memories: every method of a store takes it first, and every statement carries it. */
 export interface Scope {
@@ -166,7 +167,7 @@ export interface MemoryStore {
 /** A memory's metadata is a handful of labels. Characters as JSON. */
 const longestMetadata = 10_000
 
-const label = z.string().overwrite(wellFormed).trim().min(1).max(200)
+const label = z.string().overwrite(wellFormed).pipe(shownName(200))
 
 const metadata = z
   .looseObject({

@@ -1,3 +1,4 @@
+import { lookOf } from '../../accounts/look-alikes.ts'
 import type { Migration } from './migration.ts'
 
 /** Users, their logins, and the record of what was done to them. */
@@ -43,5 +44,16 @@ export const accountMigrations: readonly Migration[] = [
           DELETE FROM audit WHERE id <= new.id - 100000;
         END;
       `),
+  },
+  {
+    name: 'accounts-2',
+    up(db) {
+      // What a name looks like in any script. Not unique: accounts from before this that look alike go on working.
+      db.exec(`ALTER TABLE user ADD COLUMN username_look TEXT NOT NULL DEFAULT ''`)
+      const write = db.prepare<[string, string]>('UPDATE user SET username_look = ? WHERE id = ?')
+      const users = db.prepare<[], { id: string; username: string }>('SELECT id, username FROM user').all()
+      for (const { id, username } of users) write.run(lookOf(username), id)
+      db.exec('CREATE INDEX user_look ON user (username_look)')
+    },
   },
 ]

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { isSpoof, lookOf } from '../../accounts/look-alikes.ts'
 import {
   type Account,
   type AccountChange,
@@ -106,6 +107,7 @@ export function openAccountStore(db: Database, path: string): AccountStore {
     },
     byId: rows.byId,
     byName: rows.byName,
+    lookAlike: (username) => rows.lookAlike(username, ''),
     list: (query) => listed(db, query),
     update: writing(update.immediate),
     setPassword: writing(setPassword.immediate),
@@ -133,8 +135,8 @@ function userStatements(db: Database) {
     `SELECT * FROM user WHERE role = 'admin' ORDER BY username_key = ? DESC, created_at, rowid LIMIT 1`,
   )
   const insert = db.prepare(
-    `INSERT INTO user (id, username, username_key, email, email_key, password_hash, role, must_change_password, created_at, updated_at)
-     VALUES (:id, :username, :usernameKey, :email, :emailKey, :passwordHash, :role, :mustChange, :createdAt, :createdAt)`,
+    `INSERT INTO user (id, username, username_key, username_look, email, email_key, password_hash, role, must_change_password, created_at, updated_at)
+     VALUES (:id, :username, :usernameKey, :usernameLook, :email, :emailKey, :passwordHash, :role, :mustChange, :createdAt, :createdAt)`,
   )
   // The last administrator can be neither removed nor demoted: judged by the statement that would do it.
   const notTheLast = `(role <> 'admin' OR (SELECT count(*) FROM user WHERE role = 'admin') > 1)`
@@ -143,7 +145,7 @@ function userStatements(db: Database) {
     `UPDATE user SET role = :role, token_version = token_version + 1 WHERE id = :id AND (:role = 'admin' OR ${notTheLast})`,
   )
   const describe = db.prepare(
-    `UPDATE user SET username = :username, username_key = :usernameKey, email = :email, email_key = :emailKey,
+    `UPDATE user SET username = :username, username_key = :usernameKey, username_look = :usernameLook, email = :email, email_key = :emailKey,
        updated_at = :now WHERE id = :id`,
   )
   const setPassword = db.prepare(
@@ -152,7 +154,13 @@ function userStatements(db: Database) {
   )
   const rehash = db.prepare('UPDATE user SET password_hash = :after WHERE id = :id AND password_hash = :before')
 
+  const looking = db.prepare<[string, string], UserRow>('SELECT * FROM user WHERE username_look = ? AND id <> ?')
+  /** Whose name, of those with another id, this one could be taken for. */
+  const lookAlike = (username: string, id: string) =>
+    accountOf(looking.all(lookOf(username), id).find((row) => isSpoof(row.username, username)))
+
   return {
+    lookAlike,
     isEmpty: () => any.get() === undefined,
     byId: (id: string) => accountOf(one.get(id)),
     byName: (text: string) => accountOf((text.includes('@') ? addressed : named).get(nameKey(text))),
@@ -161,6 +169,8 @@ function userStatements(db: Database) {
     conflict(id: string, { username, email }: AccountChange): Taken | undefined {
       const owner = username === undefined ? undefined : named.get(nameKey(username))
       if (owner && owner.id !== id) return 'username_taken'
+      // A name that somebody has stays theirs, whatever it looks like.
+      if (username !== undefined && !owner && lookAlike(username, id)) return 'username_alike'
       const reader = email ? addressed.get(nameKey(email)) : undefined
       return reader && reader.id !== id ? 'email_taken' : undefined
     },
@@ -177,7 +187,11 @@ function userStatements(db: Database) {
 }
 
 function keysOf({ username, email }: Pick<User, 'username' | 'email'>) {
-  return { usernameKey: nameKey(username), emailKey: email === null ? null : nameKey(email) }
+  return {
+    usernameKey: nameKey(username),
+    usernameLook: lookOf(username),
+    emailKey: email === null ? null : nameKey(email),
+  }
 }
 
 function listed(db: Database, { limit, offset, q = '' }: UserQuery) {
