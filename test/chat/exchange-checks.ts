@@ -96,7 +96,7 @@ function wordsOf(asked: ChatRequest): unknown {
       .replace(jsonWish, ''),
     user: says('user'),
     assistant: says('assistant'),
-    answers: messages.filter(({ role }) => role === 'tool').map(({ content }) => argumentsIn(textOf(content))),
+    answers: messages.filter(({ role }) => role === 'tool').map(({ content }) => answerIn(textOf(content))),
     calls: calls.map(({ function: wire }) => [wire.name, argumentsIn(wire.arguments)]),
     tools: tools.flatMap((tool) => (tool.type === 'function' ? [[tool.function.name, schemaOf(tool)]] : [])),
   }
@@ -105,6 +105,13 @@ function wordsOf(asked: ChatRequest): unknown {
 /** Anthropic wants a schema with every tool: one without parameters takes none. */
 function schemaOf({ function: { parameters } }: Tool): unknown {
   return parameters ?? { type: 'object', properties: {} }
+}
+
+/** What a tool answered, without the mark that it failed: Anthropic has a field for that, others say it in words. */
+function answerIn(text: string): unknown {
+  const answer = argumentsIn(text.replace(/^Error: /, ''))
+  const { error, ...rest } = Object(answer) as Record<string, unknown>
+  return typeof error === 'string' && Object.keys(rest).length === 0 ? argumentsIn(error) : answer
 }
 
 /** JSON as its value, so that its spacing does not matter; any other text as it is. */

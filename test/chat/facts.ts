@@ -146,8 +146,12 @@ function openaiStream(pieces: Json[]): Facts {
       if (finish) choice.finish ??= openaiFinish(finish, 0)
     }
   }
-  for (const choice of choices) for (const call of choice.calls) call.input = inputOf(call.input)
-  return { choices, usage: openaiUsage(usage) }
+  // Calls stand in the order of their indices, which need not begin at 0 nor be without gaps.
+  for (const choice of choices) {
+    choice.calls = choice.calls.filter(Boolean)
+    for (const call of choice.calls) call.input = inputOf(call.input)
+  }
+  return { choices: choices.filter(Boolean), usage: openaiUsage(usage) }
 }
 
 const anthropicNames: Record<string, string> = {

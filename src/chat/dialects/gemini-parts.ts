@@ -154,7 +154,7 @@ function writePart(part: ContentPart): JsonObject | undefined {
   }
   if (part.type === 'input_audio') {
     const { data, format } = objectOf(wire['input_audio'])
-    return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+    return { inlineData: { mimeType: `audio/${stringOf(format) ?? 'wav'}`, data } }
   }
   const refusal = refusalOf(part)
   return refusal ? { text: refusal } : undefined

@@ -148,6 +148,7 @@ function outlineOf(fields: JsonObject, now: number): Pick<ChatReply, 'id' | 'cre
 function readMessage(wire: JsonObject, where: string, begun: number): Message {
   let count = begun
   const calls = readOllamaCalls(wire['tool_calls'], () => madeId(where, count++))
+  if (calls?.some((call) => call.function.name === '')) throw notAnAnswer('a call has no name')
   const thinking = stringOf(wire['thinking'])
   return {
     role: 'assistant',
