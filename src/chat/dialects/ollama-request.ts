@@ -3,6 +3,7 @@ import {
   type ContentPart,
   imageUrlOf,
   type Message,
+  saidIn,
   type Tool,
   type ToolCall,
   textOf,
@@ -122,7 +123,7 @@ function writeMessage(message: Message, names: ReadonlyMap<string, string>, quir
   return compact({
     ...extraOf(message, 'ollama'),
     role: role === 'developer' ? 'system' : role,
-    content: (isFailedTool(message) ? failedTool : '') + (textOf(message.content) || (message.refusal ?? '')),
+    content: (isFailedTool(message) ? failedTool : '') + textOf(saidIn(message)),
     thinking: message.reasoning_content,
     images: images.length > 0 ? images : undefined,
     tool_calls: message.tool_calls?.map((call) => writeOllamaCall(call)),

@@ -1,5 +1,14 @@
 import { collectReply } from '../chunks.ts'
-import type { ChatChunk, ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
+import {
+  type ChatChunk,
+  type ChatReply,
+  type Choice,
+  type FinishReason,
+  type Message,
+  saidIn,
+  textOf,
+  type Usage,
+} from '../messages.ts'
 import { createLineReader } from '../sse.ts'
 import { type ClientError, DialectError, type StreamDecoder, type StreamEncoder } from './dialect.ts'
 import { countOf, isoTime, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
@@ -161,7 +170,7 @@ function readMessage(wire: JsonObject, where: string, begun: number): Message {
 function writeMessage(message: Message | undefined): JsonObject {
   return {
     role: 'assistant',
-    content: typeof message?.content === 'string' ? message.content : (message?.refusal ?? ''),
+    content: message ? textOf(saidIn(message)) : '',
     ...(message?.reasoning_content && { thinking: message.reasoning_content }),
     ...(message?.tool_calls && { tool_calls: message.tool_calls.map(writeOllamaCall) }),
   }
