@@ -230,6 +230,13 @@ export function refusalOf(part: ContentPart): string {
   return part.type === 'refusal' && typeof refusal === 'string' ? refusal : ''
 }
 
+/** All that a model said for the user: a refusal is said in words too, beside other words or in their place. */
+export function saidIn({ content, refusal }: Pick<Message, 'content' | 'refusal'>): Message['content'] {
+  if (!refusal || content === refusal) return content
+  if (Array.isArray(content)) return [...content, { type: 'text', text: refusal }]
+  return `${(content as string | null) ?? ''}${refusal}`
+}
+
 /** The text of a message, its text parts joined, refusals among them; images and other parts are left out. */
 export function textOf(content: Message['content'] | undefined): string {
   if (typeof content === 'string') return content

@@ -83,7 +83,8 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       const reply = await post(wire(request, false), signal, endsAt)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
-      return dialect.readReply(parseBody(text), request)
+      const answer = dialect.readReply(parseBody(text), request)
+      return answer.model === '' ? { ...answer, model } : answer
     },
     async stream(request, signal, endsAt) {
       const reply = await post(wire(request, true), signal, endsAt)
@@ -158,7 +159,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     const decoder = dialect.decodeStream(request)
     try {
       for await (const bytes of reply.body) {
-        for (const chunk of decoder.push(bytes)) yield chunk
+        for (const chunk of decoder.push(bytes)) yield named(chunk)
         // Gemini counts tokens in events after its end: there the body's end is the end.
         if (decoder.complete && dialect.id !== 'gemini') {
           // The answer is whole; what little is still sent is let pass, so that its connection can be used again.
@@ -170,7 +171,12 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       // A connection that breaks after the dialect's own end has delivered everything.
       if (!decoder.complete) throw reason
     }
-    for (const chunk of decoder.end()) yield chunk
+    for (const chunk of decoder.end()) yield named(chunk)
+  }
+
+  /** Where a provider does not say who answered, it was the model that was asked. */
+  function named(chunk: ChatChunk): ChatChunk {
+    return chunk.model === '' ? { ...chunk, model } : chunk
   }
 }
 

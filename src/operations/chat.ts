@@ -117,11 +117,19 @@ interface Prepared {
 /** The request with what a persona and a saved conversation add; neither is opened for a chat without them. */
 async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise<Prepared> {
   const { persona, session, memory, ...plainInput } = input
-  const { request, plugin, fallback } = routed({ ...plainInput, memory })
+  const { request: asked, plugin, fallback } = routed({ ...plainInput, memory })
+  const request = await read(asked)
   if (persona === undefined && session === undefined) return { routed: { request, plugin, fallback } }
   const area = await app.personas()
   const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })
   return { routed: { request: chat.request, plugin, fallback }, chat }
+}
+
+/** The request as OpenAI's dialect reads it; a model that is left out stays left out. Throws `invalid` for what it cannot be. */
+async function read({ model, ...request }: ChatCall['request']): Promise<ChatCall['request']> {
+  const { readOpenaiRequest } = await import('../chat/dialects/openai-request.ts')
+  const { model: _none, ...checked } = readOpenaiRequest(request)
+  return { ...checked, ...(model !== undefined && { model }) }
 }
 
 /** Keeps what was said. The answer is there already: what cannot be kept is a warning beside it, not an error in its place. */

@@ -1,8 +1,10 @@
 import type { App } from '../app.ts'
+import { badEnding } from '../chat/dialects/anthropic-reply.ts'
 import type { Dialect } from '../chat/dialects/dialect.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { ChatRequest } from '../chat/messages.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
+import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
@@ -67,6 +69,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), id, input))
     const { router } = await app.chat()
     const { reply, report } = await router.complete(routed(input), exchange.gone)
+    const [choice] = reply.choices
+    // Anthropic's messages have no word for such an end; a stream of them ends with an error event.
+    if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
+      throw new AppError('protocol', badEnding(choice))
     const headers = reportHeaders(report)
     for (const name in headers) exchange.response.setHeader(name, headers[name]!)
     sendJson(exchange, 200, dialect.writeReply(reply))

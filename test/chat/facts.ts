@@ -29,15 +29,30 @@ export function factsOf(id: Dialect['id'], answer: Buffer, streamed: boolean): F
   return id === 'gemini' ? geminiPieces(pieces) : ollamaPieces(pieces)
 }
 
-/** Whether a provider says under a good status that it failed: an error object in the body or in a piece of the stream. */
-export function holdsError(answer: Buffer, streamed: boolean): boolean {
+/** How an answer under a good status fails to be one: the provider says so, it cannot be read, or it has no end. */
+export type FailureKind = 'reported' | 'broken' | 'cut'
+
+/**
+ * The ways in which an answer under a good status fails, one of which it must be told as; none where it is whole. An error
+ * stands in the body or in a piece of the stream; a second message that begins inside the first is no stream of Anthropic's.
+ */
+export function failuresIn(id: Dialect['id'], answer: Buffer, streamed: boolean): readonly FailureKind[] {
+  const text = answer.toString('utf8')
+  let pieces: Json[]
   try {
-    const text = answer.toString('utf8')
-    const pieces = streamed ? piecesOf(text) : [JSON.parse(text)]
-    return pieces.some((piece) => Boolean(piece.error) || piece.choices?.some((choice: Json) => choice.error))
+    pieces = streamed ? piecesOf(text) : [JSON.parse(text)]
   } catch {
-    return false
+    return ['broken', 'cut']
   }
+  if (pieces.some((piece) => Boolean(piece?.error) || piece?.choices?.some((choice: Json) => choice.error)))
+    return ['reported']
+  if (isSpliced(id, text)) return ['broken']
+  return streamed && !hasEnded(id, text) ? ['cut'] : []
+}
+
+/** Whether what came of a stream holds the begin of a second message. */
+export function isSpliced(id: Dialect['id'], text: string): boolean {
+  return id === 'anthropic-messages' && (text.match(/"type":\s*"message_start"/g)?.length ?? 0) > 1
 }
 
 /** The facts of an answer in our own shape. */
@@ -138,16 +153,27 @@ function openaiStream(pieces: Json[]): Facts {
       const choice = choices[index]
       choice.text += openaiText(delta?.content) + (delta?.refusal ?? '')
       const legacy = delta?.function_call && !delta.tool_calls ? [{ index: 0, function: delta.function_call }] : []
-      for (const call of delta?.tool_calls ?? legacy) {
-        choice.calls[call.index] ??= { name: '', input: '' }
-        choice.calls[call.index].name ||= call.function?.name ?? ''
-        choice.calls[call.index].input += call.function?.arguments ?? ''
-      }
+      for (const piece of delta?.tool_calls ?? legacy) addPiece(choice.calls, piece)
       if (finish) choice.finish ??= openaiFinish(finish, 0)
     }
   }
-  for (const choice of choices) for (const call of choice.calls) call.input = inputOf(call.input)
-  return { choices, usage: openaiUsage(usage) }
+  const facts = choices.filter(Boolean).map((choice) => ({
+    ...choice,
+    calls: choice.calls.map(({ name, input }: Json) => ({ name, input: inputOf(input) })),
+  }))
+  return { choices: facts, usage: openaiUsage(usage) }
+}
+
+/**
+ * Adds a piece to the call that it belongs to, or begins one. Indices need not begin at 0; Gemini's compatible service gives
+ * every call the index 0 and tells them apart by their ids.
+ */
+function addPiece(calls: Json[], { index = 0, id, function: wire }: Json): void {
+  const begun = calls.findLast((call) => call.index === index && (!id || call.id === id || !wire?.name))
+  const call = begun ?? { index, id, name: '', input: '' }
+  if (!begun) calls.push(call)
+  call.name ||= wire?.name ?? ''
+  call.input += wire?.arguments ?? ''
 }
 
 const anthropicNames: Record<string, string> = {
@@ -168,8 +194,9 @@ function anthropicReply(body: Json): Facts {
   const calls = body.content
     .filter((block: Json) => block.type === 'tool_use')
     .map(({ name, input }: Json) => ({ name, input }))
+  const why = body.stop_reason === 'refusal' ? (body.stop_details?.explanation ?? '') : ''
   return {
-    choices: [{ text, calls, finish: anthropicNames[body.stop_reason] ?? 'stop' }],
+    choices: [{ text: text + why, calls, finish: anthropicNames[body.stop_reason] ?? 'stop' }],
     usage: anthropicUsage(body.usage),
   }
 }
@@ -178,6 +205,7 @@ function anthropicStream(pieces: Json[]): Facts {
   const blocks: Json[] = []
   let usage: Json = {}
   let stop = ''
+  let details: Json
   for (const piece of pieces) {
     const { type, index, delta } = piece
     if (type === 'message_start') usage = piece.message.usage
@@ -186,13 +214,14 @@ function anthropicStream(pieces: Json[]): Facts {
     if (delta?.type === 'input_json_delta') blocks[index].json += delta.partial_json
     if (type === 'message_delta') {
       stop = delta.stop_reason
+      details = delta.stop_details
       usage = { ...usage, ...piece.usage }
     }
   }
   const content = blocks.map(({ json, ...block }) =>
     block.type === 'tool_use' ? { ...block, input: inputOf(json) } : block,
   )
-  return anthropicReply({ content, stop_reason: stop, usage })
+  return anthropicReply({ content, stop_reason: stop, stop_details: details, usage })
 }
 
 const geminiFiltered = [
@@ -217,8 +246,7 @@ function geminiPieces(pieces: Json[]): Facts {
       choices[index] ??= { text: '', calls: [] }
       for (const part of candidate.content?.parts ?? []) {
         if (part.text !== undefined && !part.thought) choices[index].text += part.text
-        if (part.functionCall)
-          choices[index].calls.push({ name: part.functionCall.name, input: part.functionCall.args ?? {} })
+        if (part.functionCall) addGeminiCall(choices[index], part.functionCall)
       }
       if (candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED')
         choices[index].reason = candidate.finishReason ?? choices[index].reason
@@ -231,6 +259,16 @@ function geminiPieces(pieces: Json[]): Facts {
   return {
     choices: choices.map(({ text, calls, reason }) => ({ text, calls, finish: geminiFinish(reason, calls.length) })),
     usage: counts,
+  }
+}
+
+/** A call, or a piece of one: later pieces have no name, and each of theirs stands at a path of one step in our fixtures. */
+function addGeminiCall(choice: Json, { name, args, partialArgs = [] }: Json): void {
+  if (name) choice.calls.push({ name, input: { ...args } })
+  const { input } = choice.calls.at(-1)
+  for (const { jsonPath, stringValue, numberValue, boolValue } of partialArgs) {
+    const [, field] = jsonPath.split('.')
+    input[field] = stringValue === undefined ? (numberValue ?? boolValue ?? null) : (input[field] ?? '') + stringValue
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Message,
   type ReasoningDetail,
   refusalOf,
+  saidIn,
   type TextPart,
   type ToolCall,
 } from '../messages.ts'
@@ -53,7 +54,7 @@ export function readBlocks(blocks: readonly JsonObject[]): ContentPart[] {
 export function writeAssistant(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'anthropic')['content']
   if (Array.isArray(own)) return own
-  const content = message.content ?? message.refusal ?? null
+  const content = saidIn(message)
   return [
     ...present((message.reasoning_details ?? []).map(writeThinking)),
     ...writeBlocks(content),

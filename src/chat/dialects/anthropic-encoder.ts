@@ -1,6 +1,6 @@
 import type { ChatChunk, Delta, FinishReason, ToolCallDelta, Usage } from '../messages.ts'
 import { writeThinking } from './anthropic-blocks.ts'
-import { anthropicErrorBody, stopReason, writeUsage } from './anthropic-reply.ts'
+import { anthropicErrorBody, badEnding, explanationOf, stopReason, writeUsage } from './anthropic-reply.ts'
 import { type ClientError, DialectError, type StreamEncoder } from './dialect.ts'
 import { type JsonObject, objectOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
@@ -27,6 +27,8 @@ export function encodeAnthropicStream(): StreamEncoder {
   let usage: Usage | undefined
   let ending: JsonObject = {}
   let refused = false
+  /** How the answer ended badly, where it did. */
+  let problem: string | undefined
   const waiting = new Map<number, ToolCallDelta[]>()
   const done = new Set<number>()
   let called = false
@@ -133,7 +135,7 @@ export function encodeAnthropicStream(): StreamEncoder {
     if (!started) start({ id: '', model: '' }, {})
     release()
     close()
-    if (finish === 'error') fail({ message: 'The model ended its answer with an error', status: 502 })
+    if (problem) fail({ message: problem, status: 502 })
     else sendEnd()
   }
 
@@ -162,9 +164,12 @@ export function encodeAnthropicStream(): StreamEncoder {
       const choice = chunk.choices.find(({ index }) => index === 0)
       if (!started && choice) start(chunk, extra)
       if (chunk.usage) usage = chunk.usage
-      if (choice) writeDelta(choice.delta)
+      // Anthropic's own explanation goes out beside the stop reason, where it came from.
+      const isExplained = choice?.delta.refusal && choice.delta.refusal === explanationOf(extra)
+      if (choice) writeDelta(isExplained ? { ...choice.delta, refusal: null } : choice.delta)
       if (choice?.finish_reason) {
         finish = choice.finish_reason
+        if (finish === 'error') problem = badEnding(choice)
         ending = extra
       }
       return flush()

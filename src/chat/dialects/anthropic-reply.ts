@@ -10,7 +10,11 @@ export function readAnthropicReply(body: unknown, now: number): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   if (!Array.isArray(fields['content'])) throw notAnAnswer('it holds no content')
-  const message = readAssistant(objectsOf(fields['content']))
+  const blocks = objectsOf(fields['content'])
+  if (blocks.some((block) => block['type'] === 'tool_use' && !stringOf(block['name'])))
+    throw notAnAnswer('a call has no name')
+  const refusal = explanationOf(fields)
+  const message = { ...readAssistant(blocks), ...(refusal !== undefined && { refusal }) }
   return {
     id: stringOf(fields['id']) ?? '',
     object: 'chat.completion',
@@ -20,6 +24,13 @@ export function readAnthropicReply(body: unknown, now: number): ChatReply {
     ...(isObject(fields['usage']) && { usage: readUsage(fields['usage']) }),
     ...withExtra('anthropic', restOf(fields, replyFields)),
   }
+}
+
+/** Why Anthropic's filter ended an answer, in words that its page on refusals gives for showing to a user. */
+export function explanationOf(ending: JsonObject): string | undefined {
+  return ending['stop_reason'] === 'refusal'
+    ? stringOf(objectOf(ending['stop_details'])['explanation']) || undefined
+    : undefined
 }
 
 const replyFields = new Set(['id', 'type', 'role', 'content', 'model'])
@@ -33,7 +44,7 @@ export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
     type: 'message',
     role: 'assistant',
     model: reply.model,
-    content: choice ? writeContent(choice.message) : [],
+    content: choice ? writeContent(withoutExplanation(choice.message, extra)) : [],
     stop_sequence: null,
     ...extra,
     stop_reason: extra['stop_reason'] ?? stopReason(choice?.finish_reason ?? 'stop', choice?.message),
@@ -62,6 +73,14 @@ export function stopReason(reason: FinishReason, message: Pick<Message, 'tool_ca
   if (reason === 'content_filter' || message?.refusal) return 'refusal'
   if (reason === 'error') return 'error'
   return reason === 'tool_calls' || message?.tool_calls?.length ? 'tool_use' : 'end_turn'
+}
+
+/** In words, that an answer ended with an error, and with which: Gemini names it, and OpenRouter gives its provider's name. */
+export function badEnding(choice: Pick<Choice, 'extra_content'> & JsonObject): string {
+  const { finishReason, finishMessage } = extraOf(choice, 'gemini')
+  const name = stringOf(finishReason) ?? stringOf(choice['native_finish_reason'])
+  const words = [name, stringOf(finishMessage)].filter(Boolean).join(': ').slice(0, 500)
+  return `The model ended its answer with an error${words ? `: ${words}` : ''}`
 }
 
 /** Anthropic counts what was read from and written to the cache beside the input; OpenAI counts it in. */
@@ -138,6 +157,11 @@ const ownTypes: ReadonlySet<string> = new Set(['invalid_request_error', 'api_err
 
 function otherType(status: number): string {
   return status >= 500 ? 'api_error' : 'invalid_request_error'
+}
+
+/** Anthropic's own explanation stands beside its answer and is no part of what the model said. */
+function withoutExplanation(message: Message, own: JsonObject): Message {
+  return message.refusal && message.refusal === explanationOf(own) ? { ...message, refusal: null } : message
 }
 
 /** Thinking that nobody signed is shown to the client all the same; its empty signature keeps it from coming back to us. */

@@ -3,7 +3,7 @@ import { writeAssistant, writeBlocks } from './anthropic-blocks.ts'
 import { samplingOf } from './anthropic-sampling.ts'
 import { thinkingFields } from './anthropic-thinking.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
-import { compact, type JsonObject, objectOf, present } from './json.ts'
+import { compact, type JsonObject, objectOf, present, stringOf } from './json.ts'
 import { withTools } from './legacy-functions.ts'
 import { cannotSay } from './request-check.ts'
 import { isShown } from './shown.ts'
@@ -55,7 +55,7 @@ export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quir
  * something else in a header is left out.
  */
 function betaHeader(betas: unknown): { readonly 'anthropic-beta'?: string } {
-  const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(String(name)))
+  const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(stringOf(name) ?? ''))
   return names.length > 0 ? { 'anthropic-beta': names.join(',') } : {}
 }
 

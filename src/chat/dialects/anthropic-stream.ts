@@ -1,7 +1,7 @@
 import type { ChatChunk, Delta, Message } from '../messages.ts'
 import { createEventReader, type ServerEvent } from '../sse.ts'
 import { thinkingFormat } from './anthropic-blocks.ts'
-import { anthropicFinish, readUsage } from './anthropic-reply.ts'
+import { anthropicFinish, explanationOf, readUsage } from './anthropic-reply.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
 import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
 import { withExtra } from './turns.ts'
@@ -92,9 +92,9 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     const type = blockType(content)
     blocks.set(event['index'], { type, callIndex: type === 'tool_use' ? calls++ : -1, filled: false })
     if (type === 'other') return content['type'] === 'redacted_thinking' ? encrypted(content, event) : foreign(event)
-    if (type === 'text') return content['text'] ? [chunk({ content: String(content['text']) })] : []
+    if (type === 'text') return content['text'] ? [chunk({ content: stringOf(content['text']) ?? '' })] : []
     if (type === 'thinking')
-      return content['thinking'] ? [chunk({ reasoning_content: String(content['thinking']) })] : []
+      return content['thinking'] ? [chunk({ reasoning_content: stringOf(content['thinking']) ?? '' })] : []
     return [startCall(content, blocks.get(event['index'])!)]
   }
 
@@ -106,6 +106,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
   }
 
   function startCall(content: JsonObject, block: Block): ChatChunk {
+    if (!stringOf(content['name'])) throw broken('a call has no name')
     const input = objectOf(content['input'])
     // The input comes in pieces after this; some compatible services send it whole right here.
     const text = Object.keys(input).length > 0 ? JSON.stringify(input) : ''
@@ -162,9 +163,10 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
       calls > 0 ? ({ tool_calls: [] } as unknown as Message) : undefined,
     )
     const extra = { ...ending, ...(usage && { usage }) }
+    const refusal = explanationOf(ending)
     const last: ChatChunk = {
       ...base,
-      choices: [{ index: 0, delta: {}, finish_reason: reason }],
+      choices: [{ index: 0, delta: refusal === undefined ? {} : { refusal }, finish_reason: reason }],
       ...withExtra('anthropic', extra),
     }
     return usage ? [last, { ...base, choices: [], usage: readUsage(usage) }] : [last]

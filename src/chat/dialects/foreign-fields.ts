@@ -1,5 +1,5 @@
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
-import { isObject, type JsonObject, objectOf, objectsOf } from './json.ts'
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from './json.ts'
 
 /** The names under which dialects keep what only they understand. */
 export type Owner = 'anthropic' | 'gemini' | 'ollama'
@@ -76,7 +76,7 @@ function fieldsIn(extra: ExtraContent | undefined, owner: Owner): readonly strin
 }
 
 function objectOrList(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map((item) => String(item).slice(0, 60)) : []
+  return Array.isArray(value) ? value.map((item) => (stringOf(item) ?? '').slice(0, 60)) : []
 }
 
 /** Thinking that is turned off, and a tier that is the usual one, ask for nothing. */
@@ -107,7 +107,7 @@ const said: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinki
 
 /** A block of the model's own turn that only Anthropic can read again, such as what its search found. */
 function unsaid(block: JsonObject): readonly string[] {
-  return said.has(block['type']) ? [] : [`a ${String(block['type']).slice(0, 60)} in a message`]
+  return said.has(block['type']) ? [] : [`a ${(stringOf(block['type']) ?? 'block').slice(0, 60)} in a message`]
 }
 
 function kindOf(part: ContentPart): string {

@@ -5,6 +5,7 @@ import {
   imageUrlOf,
   type Message,
   refusalOf,
+  saidIn,
   type TextPart,
   type ToolCall,
 } from '../messages.ts'
@@ -54,7 +55,7 @@ export function readParts(parts: readonly JsonObject[]): Message['content'] {
 export function writeModel(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'gemini')['parts']
   if (Array.isArray(own)) return own
-  const parts = writeParts(message.content ?? message.refusal ?? null)
+  const parts = writeParts(saidIn(message))
   const signature = signatureOf(message)
   const signed = signature === undefined ? parts : signLast(parts, signature)
   return [...signed, ...(message.tool_calls ?? []).map(writeCall)]
@@ -154,7 +155,7 @@ function writePart(part: ContentPart): JsonObject | undefined {
   }
   if (part.type === 'input_audio') {
     const { data, format } = objectOf(wire['input_audio'])
-    return { inlineData: { mimeType: `audio/${String(format)}`, data } }
+    return { inlineData: { mimeType: `audio/${stringOf(format) ?? 'wav'}`, data } }
   }
   const refusal = refusalOf(part)
   return refusal ? { text: refusal } : undefined

@@ -1,5 +1,6 @@
 import type { ChatReply, Choice, FinishReason, Usage } from '../messages.ts'
 import type { ClientError } from './dialect.ts'
+import { createCallJoiner } from './gemini-calls.ts'
 import { field, isPlainAnswer, readAnswer, writeModel } from './gemini-parts.ts'
 import { countOf, isObject, type JsonObject, objectOf, objectsOf, restOf, stringOf, wholeOf } from './json.ts'
 import { madeId } from './tool-ids.ts'
@@ -144,7 +145,11 @@ const candidateFields = new Set(['content', 'index'])
 const unfinishedFields = new Set([...candidateFields, 'finishReason'])
 
 function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
-  const parts = objectsOf(objectOf(candidate['content'])['parts'])
+  const joiner = createCallJoiner()
+  const parts = [
+    ...joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
+    ...joiner.end(field(candidate, 'finishReason') === 'MAX_TOKENS'),
+  ]
   const answer = readAnswer(parts, ids)
   // Server tools and other parts that our shape has no place for go back to Gemini's clients as they came.
   const kept = isPlainAnswer(parts) ? undefined : { parts }

@@ -7,7 +7,7 @@ import { compact, type JsonObject, objectOf, parseObject, present, stringOf } fr
 import { withTools } from './legacy-functions.ts'
 import { isShown } from './shown.ts'
 import { isMadeId } from './tool-ids.ts'
-import { extraOf, groupTurns, isModel, splitSystem } from './turns.ts'
+import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from './turns.ts'
 
 /** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
 export function writeGeminiRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
@@ -91,7 +91,9 @@ function writeAnswer(message: Message, names: ReadonlyMap<string, string>): read
   const name = names.get(id ?? '') || message.name || 'tool'
   const parts = writeParts(message.content, true)
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
-  const answer = { ...extraOf(message, 'gemini'), ...(!isMadeId(id) && { id }), name, response: answerOf(texts) }
+  // Gemini's page on function calling gives this name for what went wrong.
+  const response = isFailedTool(message) ? { error: texts } : answerOf(texts)
+  const answer = { ...extraOf(message, 'gemini'), ...(!isMadeId(id) && { id }), name, response }
   return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]
 }
 

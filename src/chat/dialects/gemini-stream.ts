@@ -2,6 +2,7 @@ import { createJsonReader } from '../json-stream.ts'
 import type { ChatChunk, Delta, FinishReason } from '../messages.ts'
 import { createEventReader } from '../sse.ts'
 import { DialectError, type StreamDecoder } from './dialect.ts'
+import { type CallJoiner, createCallJoiner } from './gemini-calls.ts'
 import { field, isPlainAnswer, readAnswer } from './gemini-parts.ts'
 import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './gemini-reply.ts'
 import { isObject, type JsonObject, objectOf, objectsOf, parseEvent, restOf, stringOf, wholeOf } from './json.ts'
@@ -40,6 +41,7 @@ function readArray(): PieceReader {
 interface CandidateState {
   finished: boolean
   calls: number
+  readonly joiner: CallJoiner
 }
 
 function decodeWith(reader: PieceReader, now: number): StreamDecoder {
@@ -88,11 +90,14 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
   function readCandidate(candidate: JsonObject, position: number): ChatChunk['choices'][number] {
     const index = wholeOf(candidate['index']) ?? position
     const known = candidates.get(index)
-    const state = known ?? { finished: false, calls: 0 }
+    const state = known ?? { finished: false, calls: 0, joiner: createCallJoiner() }
     candidates.set(index, state)
-    const parts = objectsOf(objectOf(candidate['content'])['parts'])
-    const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
     const wireReason = field(candidate, 'finishReason')
+    const parts = [
+      ...state.joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
+      ...(hasFinished(wireReason) ? state.joiner.end(wireReason === 'MAX_TOKENS') : []),
+    ]
+    const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
     const reason: FinishReason | null =
       state.finished || !hasFinished(wireReason) ? null : geminiFinish(wireReason, state.calls > 0)
     if (reason !== null) state.finished = true

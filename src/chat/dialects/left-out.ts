@@ -4,7 +4,7 @@ import { thinkingFields } from './anthropic-thinking.ts'
 import type { Dialect } from './dialect.ts'
 import { foreignFields, type Owner, unknownInMessages } from './foreign-fields.ts'
 import { thinkingConfig } from './gemini-thinking.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject, stringOf } from './json.ts'
 import { withTools } from './legacy-functions.ts'
 import { lostSampling as lostOpenaiSampling } from './openai-request.ts'
 import { unknownFields } from './request-fields.ts'
@@ -67,7 +67,7 @@ function unsaidByType(request: ChatRequest, id: Dialect['id']): readonly string[
   const isFormat = ['text', 'json_object', 'json_schema', undefined].includes(format?.type)
   return [
     ...(isWish && !hasWord ? ['tool_choice'] : []),
-    ...(isFormat ? [] : [`response_format ${String(format!.type).slice(0, 60)}`]),
+    ...(isFormat ? [] : [`response_format ${(stringOf(format!.type) ?? '').slice(0, 60)}`]),
   ]
 }
 

@@ -3,6 +3,7 @@ import {
   type ContentPart,
   imageUrlOf,
   type Message,
+  saidIn,
   type Tool,
   type ToolCall,
   textOf,
@@ -25,7 +26,7 @@ import { withTools } from './legacy-functions.ts'
 import { cannotSay, checkedRequest, checkRequest, requestBody } from './request-check.ts'
 import { cannotShow, isShown } from './shown.ts'
 import { isMadeId, madeId } from './tool-ids.ts'
-import { extraOf, withExtra } from './turns.ts'
+import { extraOf, failedTool, isFailedTool, withExtra } from './turns.ts'
 
 /** Our request as Ollama's /api/chat (https://docs.ollama.com/api/chat). Without `stream: false` Ollama streams. */
 export function writeOllamaRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
@@ -58,7 +59,7 @@ export function readOllamaRequest(body: unknown): ChatRequest {
   const { fields, turns } = requestBody(body, 'messages')
   const { expect, done } = checkRequest()
   for (const [index, turn] of turns.entries()) {
-    const known = ['system', 'user', 'assistant', 'tool'].includes(String(turn['role']))
+    const known = ['system', 'user', 'assistant', 'tool'].includes(stringOf(turn['role']) ?? '')
     expect(known, `messages[${index}].role`, 'must be system, user, assistant or tool')
     expect(
       turn['content'] === undefined || typeof turn['content'] === 'string',
@@ -122,7 +123,7 @@ function writeMessage(message: Message, names: ReadonlyMap<string, string>, quir
   return compact({
     ...extraOf(message, 'ollama'),
     role: role === 'developer' ? 'system' : role,
-    content: textOf(message.content) || (message.refusal ?? ''),
+    content: (isFailedTool(message) ? failedTool : '') + textOf(saidIn(message)),
     thinking: message.reasoning_content,
     images: images.length > 0 ? images : undefined,
     tool_calls: message.tool_calls?.map((call) => writeOllamaCall(call)),

@@ -1,5 +1,14 @@
 import { collectReply } from '../chunks.ts'
-import type { ChatChunk, ChatReply, Choice, FinishReason, Message, Usage } from '../messages.ts'
+import {
+  type ChatChunk,
+  type ChatReply,
+  type Choice,
+  type FinishReason,
+  type Message,
+  saidIn,
+  textOf,
+  type Usage,
+} from '../messages.ts'
 import { createLineReader } from '../sse.ts'
 import { type ClientError, DialectError, type StreamDecoder, type StreamEncoder } from './dialect.ts'
 import { countOf, isoTime, type JsonObject, objectOf, parseEvent, restOf, stringOf } from './json.ts'
@@ -148,6 +157,7 @@ function outlineOf(fields: JsonObject, now: number): Pick<ChatReply, 'id' | 'cre
 function readMessage(wire: JsonObject, where: string, begun: number): Message {
   let count = begun
   const calls = readOllamaCalls(wire['tool_calls'], () => madeId(where, count++))
+  if (calls?.some((call) => call.function.name === '')) throw notAnAnswer('a call has no name')
   const thinking = stringOf(wire['thinking'])
   return {
     role: 'assistant',
@@ -160,7 +170,7 @@ function readMessage(wire: JsonObject, where: string, begun: number): Message {
 function writeMessage(message: Message | undefined): JsonObject {
   return {
     role: 'assistant',
-    content: typeof message?.content === 'string' ? message.content : (message?.refusal ?? ''),
+    content: message ? textOf(saidIn(message)) : '',
     ...(message?.reasoning_content && { thinking: message.reasoning_content }),
     ...(message?.tool_calls && { tool_calls: message.tool_calls.map(writeOllamaCall) }),
   }

@@ -138,6 +138,7 @@ function readCalls(calls: unknown, legacy: unknown): readonly ToolCall[] | undef
 function readCall(call: JsonObject, position: number): ToolCall {
   const wire = objectOf(call['function'])
   const name = stringOf(wire['name']) ?? ''
+  if (name === '' && call['custom'] === undefined) throw notAnAnswer('a call has no name')
   return {
     ...call,
     id: stringOf(call['id']) || madeId(name, position),

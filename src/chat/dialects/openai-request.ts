@@ -1,9 +1,10 @@
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../messages.ts'
 import type { Quirks, WireRequest } from './dialect.ts'
-import { isObject } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 import { checkedRequest, requestBody } from './request-check.ts'
 import { cannotShow, isShown } from './shown.ts'
 import { renameToolIds } from './tool-ids.ts'
+import { failedTool, isFailedTool } from './turns.ts'
 
 /** Our request is OpenAI's, so writing it means taking out what OpenAI's dialect cannot say and bending it to the provider. */
 export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
@@ -25,10 +26,21 @@ export function writeOpenaiRequest(request: ChatRequest, endpoint: string, quirk
 
 /** Reads a request in OpenAI's dialect: the same body, once it is seen to be one. Azure's has no model: its address does. */
 export function readOpenaiRequest(body: unknown): ChatRequest {
-  const { fields } = requestBody(body, 'messages')
+  const { fields, turns } = requestBody(body, 'messages')
   const model = fields['model'] ?? ''
   const { tools, ...rest } = fields
-  return checkedRequest({ ...rest, ...(tools !== null && tools !== undefined && { tools }), model })
+  const messages = turns.some(hasNulls) ? turns.map(withoutNulls) : turns
+  return checkedRequest({ ...rest, messages, ...(tools !== null && tools !== undefined && { tools }), model })
+}
+
+/** Some clients send every field that a message can have, and null in those that it has not. */
+function hasNulls(message: JsonObject): boolean {
+  for (const name in message) if (message[name] === null && name !== 'content') return true
+  return false
+}
+
+function withoutNulls(message: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(message).filter(([name, value]) => value !== null || name === 'content'))
 }
 
 /** The host of an endpoint; "" where it is no address. Endpoints are few and repeat: reading one costs 3 of a chat's 130 µs. */
@@ -145,8 +157,15 @@ function writeMessage(message: Message, host: string): Message {
   return {
     ...(strict && message.role === 'assistant' ? dropEmpty(plain, host) : plain),
     ...(Array.isArray(content) && { content: writeParts(content, isShown(message)) }),
+    ...(isFailedTool(message) && { content: writeFailed(content) }),
     ...(calls && { tool_calls: calls.map((call) => withoutExtra(call, strict)) }),
   }
+}
+
+/** What a tool that failed says, marked in words: OpenAI has no other mark. */
+function writeFailed(content: Message['content']): Message['content'] {
+  if (!Array.isArray(content)) return `${failedTool}${(content as string | null) ?? ''}`
+  return [{ type: 'text', text: failedTool }, ...(writeParts(content, true) ?? [])]
 }
 
 /**

@@ -40,7 +40,7 @@ function keepSource(chunk: ChatChunk, text: string): ChatChunk {
 interface ChoiceState {
   finished: boolean
   /** Ours by the provider's index and id of a call; Gemini's compatible service gives every parallel call the index 0. */
-  readonly calls: { wireIndex: number; id: string | undefined }[]
+  readonly calls: { wireIndex: number; id: string | undefined; named: boolean }[]
 }
 
 /** Reads a stream in OpenAI's grammar (https://platform.openai.com/docs/api-reference/chat-streaming). */
@@ -57,6 +57,7 @@ export function decodeOpenaiStream(): StreamDecoder {
 
   function finish(): readonly ChatChunk[] {
     if (!finished()) throw cutOff()
+    for (const { calls } of choices.values()) if (calls.some(({ named }) => !named)) throw nameless()
     complete = true
     return usageChunk ? [usageChunk] : []
   }
@@ -224,21 +225,32 @@ function readCalls(calls: unknown, state: ChoiceState, chunkId: string): readonl
 
 function readCall(piece: JsonObject, position: number, state: ChoiceState, chunkId: string): JsonObject {
   const id = stringOf(piece['id']) || undefined
-  const wireIndex = wholeOf(piece['index']) ?? lastOf(state, id)?.wireIndex ?? position
+  const wire = readFunction(piece['function'])
+  const named = Boolean(wire?.['name']) || piece['custom'] !== undefined
+  // A piece without a name goes on with the call before it, also where a server gives every piece an id of its own.
+  const before = lastOf(state, id) ?? (named ? undefined : state.calls.at(-1))
+  const wireIndex = wholeOf(piece['index']) ?? before?.wireIndex ?? position
   const found = state.calls.findLastIndex(
-    (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id),
+    (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id || !named),
   )
   const index = found === -1 ? state.calls.length : found
-  if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index) })
-  const wire = readFunction(piece['function'])
-  const isNamed = found !== -1 || (id !== undefined && typeof piece['type'] === 'string')
-  if (piece['index'] === index && wire === piece['function'] && isNamed) return piece
+  if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index), named })
+  const call = state.calls[index]!
+  call.named ||= named
+  const isFirst = found === -1
+  const isWhole = isFirst ? id !== undefined && typeof piece['type'] === 'string' : id === undefined || id === call.id
+  if (piece['index'] === index && wire === piece['function'] && isWhole) return piece
+  const { id: _id, ...rest } = piece
   return {
-    ...piece,
+    ...(isFirst || id === call.id ? piece : rest),
     index,
-    ...(found === -1 && { id: state.calls[index]!.id, type: piece['type'] ?? 'function' }),
+    ...(isFirst && { id: call.id, type: piece['type'] ?? 'function' }),
     ...('function' in piece && { function: wire ?? {} }),
   }
+}
+
+function nameless(): DialectError {
+  return new DialectError('broken', { message: 'The provider sent a call of a tool without a name' })
 }
 
 /** A name and arguments in text; some servers send the arguments as an object. */

@@ -40,6 +40,7 @@ export const harmless: Readonly<Record<string, string>> = {
   prompt_cache_key: 'where the provider looks for what it has read before: it costs less, and says the same',
   prompt_cache_retention: 'how long the provider remembers what it has read: it costs less, and says the same',
   prompt_cache_options: 'how the provider remembers what it has read: it costs less, and says the same',
+  stream_options: 'which pieces of a stream are shown: ours to do',
   prediction: 'a guess of the answer, which makes it faster and nothing else',
 }
 

@@ -27,5 +27,5 @@ function kindOf(part: ContentPart): string {
   if (part.type !== 'foreign') return part.type === 'file' ? 'file of this kind' : part.type.slice(0, 60)
   const value = objectOf(wire['value'])
   const name = typeof value['type'] === 'string' ? value['type'] : (Object.keys(value)[0] ?? 'part')
-  return `${String(wire['dialect'])} ${name.slice(0, 60)}`
+  return `${typeof wire['dialect'] === 'string' ? wire['dialect'].slice(0, 20) : 'foreign'} ${name.slice(0, 60)}`
 }

@@ -52,6 +52,14 @@ export function extraOf(thing: { readonly extra_content?: ExtraContent | undefin
   return thing.extra_content?.[dialect] ?? {}
 }
 
+/** Whether an answer of a tool's says that it failed, as Anthropic's clients mark it. */
+export function isFailedTool(message: Message): boolean {
+  return message.role === 'tool' && extraOf(message, 'anthropic')['is_error'] === true
+}
+
+/** What stands before such an answer where a dialect has no mark for it. */
+export const failedTool = 'Error: '
+
 /** `extra_content` for one dialect, or nothing where there is nothing to carry: to be spread into a thing. */
 export function withExtra(dialect: string, extra: JsonObject | undefined): { readonly extra_content?: ExtraContent } {
   return extra === undefined ? {} : { extra_content: { [dialect]: extra } }

@@ -82,7 +82,8 @@ for (const exchange of streams) {
       message.content.map((block) => block.type),
       'every block ends, in order',
     )
-    assert.is(message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(''), text)
+    const words = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('')
+    assert.is(words + (message.stop_details?.explanation ?? ''), text)
     const made = message.content.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
     assert.equal(
       made.map(({ name, input }) => ({ name, input })),

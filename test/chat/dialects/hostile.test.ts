@@ -3,7 +3,9 @@ import * as assert from 'uvu/assert'
 import { collectReply } from '../../../src/chat/chunks.ts'
 import { type Dialect, DialectError } from '../../../src/chat/dialects/dialect.ts'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
+import { leftOutOf } from '../../../src/chat/dialects/left-out.ts'
 import type { ChatRequest } from '../../../src/chat/messages.ts'
+import { estimateRequestTokens } from '../../../src/chat/token-estimate.ts'
 import { AppError } from '../../../src/errors.ts'
 import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
@@ -106,7 +108,11 @@ for (const dialect of dialects) {
       fc.property(one, ([body, url]) => {
         survives(() => {
           const request = dialect.readRequest(body, url)
-          for (const target of dialects) survives(() => JSON.stringify(target.writeRequest(request, endpoint)))
+          for (const target of dialects) {
+            survives(() => JSON.stringify(target.writeRequest(request, endpoint)))
+            leftOutOf(request, target.id)
+          }
+          assert.ok(Number.isFinite(estimateRequestTokens(request)))
         })
       }),
       { numRuns: 600, includeErrorInReport: true },
