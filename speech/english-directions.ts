@@ -12,7 +12,8 @@ const vague = /^(?:look|manner|register|volume|pitch|pride|panic|passion|irony|e
 const sung = new Set(['tune', 'song', 'melody', 'goodbye', 'hello', 'line', 'lines', 'words', 'note', 'lyrics'])
 
 /** Made of such words and yet no direction. */
-const idioms = /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture))$/i
+const idioms =
+  /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture))$/i
 
 /** No direction is longer, in words. */
 const longest = 12
@@ -46,7 +47,8 @@ function readClause(words: readonly string[], start: number): Direction | undefi
   let at = start
   while (at < words.length && isAdverb(words[at]!)) at += 1
   const rest = words.length - at
-  if (rest === 0) return words.slice(start).some((word) => isMoodAdverb(word) && !has(lists.comments, word)) ? 'manner' : undefined
+  if (rest === 0)
+    return words.slice(start).some((word) => isMoodAdverb(word) && !has(lists.comments, word)) ? 'manner' : undefined
   return readAction(words, at) ? 'action' : readManner(words, at) ? 'manner' : undefined
 }
 
@@ -82,7 +84,11 @@ function readComplement(words: readonly string[], at: number): boolean {
 
 /** `trying not to laugh`, `starts to cry`, `about to burst into tears`. */
 function readAttempt(words: readonly string[], at: number): boolean {
-  if (!/^(?:try|trying|tries|struggl(?:es|ing)|start(?:s|ing)|begin(?:s|ning)|pretend(?:s|ing)|fail(?:s|ing)|about|pausing|pauses)$/i.test(words[at]!))
+  if (
+    !/^(?:try|trying|tries|struggl(?:es|ing)|start(?:s|ing)|begin(?:s|ning)|pretend(?:s|ing)|fail(?:s|ing)|about|pausing|pauses)$/i.test(
+      words[at]!,
+    )
+  )
     return false
   let next = at + 1
   if (words[next] === 'not') next += 1
@@ -125,9 +131,33 @@ function readManner(words: readonly string[], start: number): boolean {
     if (/^(?:with|through)$/.test(first) && words.length > start + 2)
       ends.push(readNoun(words, start + 1, [lists.bodies]))
   }
-  if (first === 'to') ends.push(readNoun(words, start + 1, [new Set(['himself', 'herself', 'themselves', 'myself', 'self', 'audience', 'camera', 'crowd', 'mic', 'room', 'others', 'everyone'])]))
-  if (/^(?:after|following)$/.test(first)) ends.push(readNoun(words, start + 1, [new Set(['moment', 'beat', 'pause', 'silence'])]))
-  if (/^(?:(?:on|down on) (?:his|her|their) knees|out of breath|on the (?:verge|brink|edge) of (?:tears|crying|laughter)|(?:close to|near|in) tears|(?:deep|lost) in thought|fade (?:in|out|to black)|cut to black|(?:end|new) (?:of )?scene|silence (?:falls|follows)|(?:enter|exit|exits|enters|aside to) \p{Lu}\p{Ll}+|sounds? of (?:thunder|footsteps|rain|wind|applause|laughter|glass|an? \p{Ll}+))$/iu.test(words.slice(start).join(' '))) return true
+  if (first === 'to')
+    ends.push(
+      readNoun(words, start + 1, [
+        new Set([
+          'himself',
+          'herself',
+          'themselves',
+          'myself',
+          'self',
+          'audience',
+          'camera',
+          'crowd',
+          'mic',
+          'room',
+          'others',
+          'everyone',
+        ]),
+      ]),
+    )
+  if (/^(?:after|following)$/.test(first))
+    ends.push(readNoun(words, start + 1, [new Set(['moment', 'beat', 'pause', 'silence'])]))
+  if (
+    /^(?:(?:on|down on) (?:his|her|their) knees|out of breath|on the (?:verge|brink|edge) of (?:tears|crying|laughter)|(?:close to|near|in) tears|(?:deep|lost) in thought|fade (?:in|out|to black)|cut to black|(?:end|new) (?:of )?scene|silence (?:falls|follows)|(?:enter|exit|exits|enters|aside to) \p{Lu}\p{Ll}+|sounds? of (?:thunder|footsteps|rain|wind|applause|laughter|glass|an? \p{Ll}+))$/iu.test(
+      words.slice(start).join(' '),
+    )
+  )
+    return true
   const noun = readNoun(words, start, feelings)
   if (noun > 0 && !vague.test(words[noun - 1]!) && formOf(lists.expressive, words[start]!) !== 'ing') ends.push(noun)
   if (noun > start + 1 && formOf(lists.expressive, words[start]!) !== 'ing') ends.push(noun)
@@ -135,13 +165,27 @@ function readManner(words: readonly string[], start: number): boolean {
   if (readNoun(words, start, [lists.voices]) > start + 1) ends.push(readNoun(words, start, [lists.voices]))
   // Raised eyebrow, clenched fists; ominous music.
   if (formOf(lists.moving, words[start]!) === 'ed') ends.push(readNoun(words, start + 1, [lists.bodies]))
-  if (isQualifier(words[start]!)) ends.push(readNoun(words, start, [new Set(['music', 'noise', 'noises', 'sounds', 'breathing'])]))
-  let at = /^(?:mock|faux|fake)$/.test(first) || (has(lists.manners, words[start]) && words[start + 1] === 'and') ? start + 1 : start
+  if (isQualifier(words[start]!))
+    ends.push(readNoun(words, start, [new Set(['music', 'noise', 'noises', 'sounds', 'breathing'])]))
+  let at =
+    /^(?:mock|faux|fake)$/.test(first) || (has(lists.manners, words[start]) && words[start + 1] === 'and')
+      ? start + 1
+      : start
   if (at > start && words[at] === 'and') at += 1
-  while (has(lists.moods, words[at]) || (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && has(lists.moods, words[at + 1])) || (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && isMoodAdverb(words[at + 1] ?? '')) || (at > start && isAdverb(words[at] ?? 'x')))
+  while (
+    has(lists.moods, words[at]) ||
+    (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && has(lists.moods, words[at + 1])) ||
+    (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && isMoodAdverb(words[at + 1] ?? '')) ||
+    (at > start && isAdverb(words[at] ?? 'x'))
+  )
     at += 1
   if (at === words.length) return !(words.length === start + 1 && has(lists.ambiguous, words[start]))
-  if (/^(?:sounding|sounds|looking|looks|getting|feeling|becoming|growing|grows|more|being|seems|seemingly)$/.test(first) && words.length > start + 1)
+  if (
+    /^(?:sounding|sounds|looking|looks|getting|feeling|becoming|growing|grows|more|being|seems|seemingly)$/.test(
+      first,
+    ) &&
+    words.length > start + 1
+  )
     return readClause(words, start + 1) === 'manner'
   return ends.some((end) => end > start && readTail(words, end))
 }
@@ -158,8 +202,7 @@ function readTail(words: readonly string[], start: number): boolean {
     else if (/^(?:and|but|while|then|as|before)$/i.test(word)) {
       if (formOf(lists.expressive, words[at + 1] ?? '') === 'base') return false
       return readClause(words, at + 1) !== undefined
-    }
-    else if (word === 'to' && formOf(lists.expressive, words[at + 1] ?? '') === 'base') at += 2
+    } else if (word === 'to' && formOf(lists.expressive, words[at + 1] ?? '') === 'base') at += 2
     else return /ing$/.test(word) && readAction(words, at)
   }
   return true
@@ -169,8 +212,20 @@ function readTail(words: readonly string[], start: number): boolean {
 function readPhrase(words: readonly string[], at: number): number {
   if (!has(lists.prepositions, words[at])) return -1
   const next = words[at + 1]
-  if (next !== undefined && /^(?:to|at|with|towards?|for|from|like|of|behind|beside|near)$/i.test(words[at]!) && /^\p{Lu}\p{Ll}+$/u.test(next)) return at + 2
-  return readNoun(words, at + 1, [lists.voices, lists.expressions, lists.bodies, lists.targets, lists.persons, lists.stages])
+  if (
+    next !== undefined &&
+    /^(?:to|at|with|towards?|for|from|like|of|behind|beside|near)$/i.test(words[at]!) &&
+    /^\p{Lu}\p{Ll}+$/u.test(next)
+  )
+    return at + 2
+  return readNoun(words, at + 1, [
+    lists.voices,
+    lists.expressions,
+    lists.bodies,
+    lists.targets,
+    lists.persons,
+    lists.stages,
+  ])
 }
 
 /** An article, words about it, and one of these nouns, with `of` another; gives where it ends, -1 where it does not. */
@@ -178,7 +233,12 @@ function readNoun(words: readonly string[], start: number, heads: readonly Reado
   const isHead = (word: string | undefined) => heads.some((set) => has(set, word))
   let at = start
   while (has(lists.determiners, words[at])) at += 1
-  while (at < words.length && (isQualifier(words[at]!) || /^(?:and|almost)$/.test(words[at]!)) && !(isHead(words[at]) && !isHead(words[at + 1]) && !isQualifier(words[at + 1] ?? ''))) at += 1
+  while (
+    at < words.length &&
+    (isQualifier(words[at]!) || /^(?:and|almost)$/.test(words[at]!)) &&
+    !(isHead(words[at]) && !isHead(words[at + 1]) && !isQualifier(words[at + 1] ?? ''))
+  )
+    at += 1
   if (!isHead(words[at])) return -1
   while (isHead(words[at + 1])) at += 1
   if (words[at + 1] === 'of') {
@@ -189,7 +249,13 @@ function readNoun(words: readonly string[], start: number, heads: readonly Reado
 }
 
 function isQualifier(word: string): boolean {
-  return has(lists.moods, word) || has(lists.manners, word) || isAdverb(word) || formOf(lists.expressive, word) === 'ing' || /^(?:ed|ing)$/.test(formOf(lists.moving, word) ?? '')
+  return (
+    has(lists.moods, word) ||
+    has(lists.manners, word) ||
+    isAdverb(word) ||
+    formOf(lists.expressive, word) === 'ing' ||
+    /^(?:ed|ing)$/.test(formOf(lists.moving, word) ?? '')
+  )
 }
 
 function isAdverb(word: string): boolean {

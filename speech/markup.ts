@@ -48,7 +48,14 @@ function dropTags(text: string): string {
 /** A bare word as attribute is one only where HTML has such: `<b and c>` compares. */
 function isTag(name: string, attributes: string, closed: ReadonlySet<string>): boolean {
   const bare = attributes.replace(/=\s*(?:"[^"]*"|'[^']*'|\S+)/g, '=').match(/[^\s=]+(?=\s|$)(?!\s*=)/g) ?? []
-  if (bare.some((word) => !/^(?:disabled|checked|hidden|async|defer|controls|autoplay|loop|muted|open|required|readonly|selected|multiple|download|allowfullscreen|data-.*)$/i.test(word)))
+  if (
+    bare.some(
+      (word) =>
+        !/^(?:disabled|checked|hidden|async|defer|controls|autoplay|loop|muted|open|required|readonly|selected|multiple|download|allowfullscreen|data-.*)$/i.test(
+          word,
+        ),
+    )
+  )
     return false
   return tagNames.has(name) || closed.has(name)
 }

@@ -172,7 +172,9 @@ function endOfAddress(text: string, at: number, closings: ReadonlyMap<number, nu
 
 /** Parentheses and brackets that hold a stage direction go, with the space before a following mark. */
 function dropDirections(text: string): string {
-  const closings = new Map(['()', '（）', '[]', '【】'].flatMap(([open, close]) => [...matchPairs(text, open!, close!)]))
+  const closings = new Map(
+    ['()', '（）', '[]', '【】'].flatMap(([open, close]) => [...matchPairs(text, open!, close!)]),
+  )
   if (closings.size === 0) return text
   let kept = ''
   let from = 0

@@ -18,7 +18,10 @@ for (const [name, list] of Object.entries({ 'written with them in sight': direct
 for (const [name, list] of Object.entries({ 'written with them in sight': asides, 'held out': heldOutAsides }))
   test(`of the ordinary asides ${name}, none is lost`, () => {
     assert.ok(list.length >= 65)
-    assert.equal(list.filter((inside) => sanitize(`It was so (${inside}) then.`) !== `It was so (${inside}) then.`), [])
+    assert.equal(
+      list.filter((inside) => sanitize(`It was so (${inside}) then.`) !== `It was so (${inside}) then.`),
+      [],
+    )
   })
 
 test('what stands between asterisks is a direction where it happens, and emphasis elsewhere', () => {
@@ -41,7 +44,16 @@ test('what stands between asterisks is a direction where it happens, and emphasi
 })
 
 test('directions of other languages go, their asides stay', () => {
-  for (const inside of ['lacht leise', 'mit leiser Stimme', 'soupire', 'à voix basse', 'en voz baja', 'sospira', 'тихо', '笑'])
+  for (const inside of [
+    'lacht leise',
+    'mit leiser Stimme',
+    'soupire',
+    'à voix basse',
+    'en voz baja',
+    'sospira',
+    'тихо',
+    '笑',
+  ])
     assert.ok(isStageDirection(inside), inside)
   for (const inside of ['siehe Seite 4', 'im Jahr 1998', 'par exemple', 'por ejemplo', 'например', '见第四页'])
     assert.not.ok(isStageDirection(inside), inside)
