@@ -1,16 +1,4 @@
-/** Abbreviations that are always followed by the name or number they belong to: their dot never ends a sentence. */
-const leading = abbreviations(`
-  mr mrs ms dr prof st mt fr rev hon gen col capt lt sgt maj cmdr gov sen rep pres messrs mme mlle mm fig figs eq vol
-  vs cf ca approx viz e.g i.e eg ie al nr hr frau hrn bzw z.b d.h u.a v.a s.o abb tel str
-  m p ex p.ex av j.-c env chap sr sra srta d dª ud uds pág núm art sig sig.ra sig.na dott ing avv pag dr.ª exmo
-  г ул д кв стр рис гл см им т.е т.н пр проф акад руб
-`)
-
-/** Abbreviations that may end a sentence as well: the case of the next word decides. */
-const trailing = abbreviations(`
-  etc inc ltd co corp jr sr.jr dept est a.m p.m am pm u.s u.k u.n e.u usw usf evtl ggf inkl mio mrd
-  jan feb mar apr jun jul aug sep sept oct nov dec no nos ee.uu ecc т.д т.п др тыс млн млрд гг в.в
-`)
+import { beforeOrdinal, leading, named, openers, trailing } from './abbreviations.ts'
 
 /** What follows a German ordinal most often: `am 3. Mai`, `der 2. Weltkrieg`. */
 const afterOrdinal =
@@ -52,13 +40,24 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
   if (/^\s*["'“‘«(¿¡-]*\p{Ll}/u.test(next)) return false
   if (marks !== '.') return true
   // A word longer than any abbreviation needs no look; the bound keeps hostile text linear.
-  const word = /[^\s"'“„‘«([]*$/.exec(text.slice(Math.max(from, at - 16), at))?.[0] ?? ''
-  if (leading.has(word.toLowerCase())) return false
-  if (trailing.has(word.toLowerCase())) return !/^\s*\p{N}/u.test(next)
+  const before = text.slice(Math.max(from, at - 24), at)
+  const word = /[^\s"'’“„‘«([]*$/.exec(before)?.[0] ?? ''
+  const small = word.toLowerCase()
+  if (leading.has(small)) return false
+  if (trailing.has(small)) return !/^\s*\p{N}/u.test(next)
+  if (named.has(small))
+    return next.trim() === '' || openers.has(/^\s*["'“‘(]*([\p{L}'’]+)/u.exec(next)?.[1]?.toLowerCase() ?? '')
+  // The halves of `EE. UU.`, `JJ. OO.`; the second one ends it where a capital follows.
+  if (/^(\p{Lu})\1$/u.test(word)) return !/^\s(\p{Lu})\1\./u.test(next)
+  // After a year, or as the end of `т. д.` and `5 p. m.`, a capital begins a new sentence.
+  if (/(?:\p{N} ?гг?|т\. ?[дп]|\p{N} ?[ap]\. ?m)$/iu.test(before)) return true
+  if (small === 'г') return false
   // Initials and abbreviations of single letters: `J. K. Rowling`, `z. B.`
   if (/^(?:\p{L}\.)*\p{L}$/u.test(word)) return false
   if (!/^\d{1,2}$/.test(word)) return true
   // A number that opens the line counts a list; German writes ordinals with a dot.
+  const article = /(\p{L}+) $/u.exec(before.slice(0, before.length - word.length))?.[1] ?? ''
+  if (beforeOrdinal.has(article.toLowerCase())) return false
   return at - word.length > from + (text[from] === ' ' ? 1 : 0) && !afterOrdinal.test(next)
 }
 
@@ -146,8 +145,4 @@ function lastBoundary(head: string, whole: string, granularity: 'word' | 'graphe
   // A few characters beyond the window show whether its end falls inside a word.
   for (const { index } of segmenter.segment(whole.slice(0, head.length + 40))) if (index <= head.length) last = index
   return last
-}
-
-function abbreviations(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
 }

@@ -1,29 +1,17 @@
-/**
- * Judges what stands in parentheses. A stage direction tells how something is said and is not to be read aloud; anything
- * else is part of the text. Every word must belong to the closed lists below, and one of them must be a cue: a kept
- * direction is a small flaw, a lost half sentence is a large one.
- */
+import { directionIn } from './english-directions.ts'
 
 /** Longer parentheses are never looked into. */
 export const longestDirection = 120
 
-/** Sounds, voices and gestures that a script puts in parentheses, as written in the ten languages. */
+/** Sounds, voices and gestures that a script puts in parentheses, in the languages of the speech servers but English. */
 const cues = wordSet(`
-  laugh laughs laughing laughter laughed chuckle chuckles chuckling giggle giggles giggling snicker snickers smirk smirks
-  sigh sighs sighing sighed gasp gasps gasping groan groans groaning moan moans moaning grunt grunts cough coughs coughing
-  sob sobs sobbing cry cries crying weep weeps weeping sniff sniffs sniffle sniffles sneeze sneezes yawn yawns yawning
-  whisper whispers whispering whispered murmur murmurs murmuring mutter mutters muttering shout shouts shouting yell yells
-  yelling scream screams screaming sing sings singing hum hums humming whistle whistles whistling growl growls hiss hisses
-  smile smiles smiling grin grins grinning nod nods nodding shrug shrugs shrugging frown frowns frowning wink winks winking
-  pause pauses pausing beat silence clears throat-clearing applause clapping claps cheering cheers music inhales exhales
-  softly quietly loudly angrily sadly happily cheerfully excitedly nervously sarcastically ironically gently slowly
-  dramatically sternly bitterly playfully teasingly breathlessly tearfully mockingly hesitantly whispery deadpan aside
   lacht lachend lachen gelächter kichert kichern seufzt seufzend seufzen hustet räuspert weint weinend schluchzt flüstert
-  flüsternd flüstern schreit schreiend lächelt lächelnd nickt gähnt schweigt applaus leise laut wütend traurig zögernd
-  rit rires rire riant ricane soupire soupir soupirs soupirant tousse chuchote chuchotant murmure pleure pleurant crie
-  criant sourit souriant silence applaudissements doucement ironique
+  flüsternd flüstern grinst grinsend stöhnt schluckt räuspernd atmet luft stimme schultern aufgeregt nervös überrascht
+  ironisch sarkastisch verlegen fröhlich verärgert schreit schreiend lächelt lächelnd nickt gähnt schweigt applaus leise laut wütend traurig zögernd
+  voix voz voce rit rires rire riant ricane soupire soupir soupirs soupirant tousse chuchote chuchotant murmure pleure pleurant crie
+  criant souriante inspire expire hésite tremblante sarcastique nerveux nerveuse ému émue énervé énervée criant sourit souriant silence applaudissements doucement ironique
   ríe ríen risas risa riendo suspira suspiro suspirando tose susurra susurrando llora llorando grita gritando sonríe
-  sonriendo pausa silencio aplausos suavemente
+  sonríen nervioso nerviosa emocionado emocionada enojado enojada sarcástico respira bosteza sonriendo pausa silencio aplausos suavemente
   ride ridono ridendo risate sospira sospiro sospirando tossisce sussurra sussurrando piange piangendo grida gridando
   sorride sorridendo silenzio applausi piano
   ri risos rindo suspira suspirando tosse sussurra sussurrando chora chorando sorri sorrindo silêncio
@@ -34,12 +22,9 @@ const cues = wordSet(`
   웃음 웃으며 웃는다 하하 한숨 한숨을 속삭이며 속삭임 기침 울음 울며 흐느낌 침묵 박수 미소 미소를 음악 정적 작게 크게
 `)
 
-/** Words that may stand beside a cue. English adverbs in -ly count too. */
+/** Words that may stand beside such a cue. */
 const companions = wordSet(`
-  a an the he she they his her their him to himself herself themselves with in under and then again very more still long
-  short brief brief- big small deep heavy nervous awkward light soft loud quiet low little slight evil hearty throat voice
-  breath tone crowd audience everyone all off on out
-  er sie es sich laut leise leicht kurz kurze lange und mit dann wieder der die das stimme publikum
+  leiser lauter tiefer zitternder ruhiger tief ein aus holt zuckt verdreht augen den seine ihre hält inne er sie es sich laut leise leicht kurz kurze lange und mit dann wieder der die das stimme publikum
   il elle ils elles on la le les un une à voix basse haute et puis longue courte public
   él ella ellos en voz baja alta el la los un una y larga breve público
   lui lei loro a voce bassa alta e lunga breve pubblico il lo la gli
@@ -47,16 +32,32 @@ const companions = wordSet(`
   он она они и долгая короткая с в зале горько тяжело
 `)
 
-/** True when the inside of a pair of parentheses is a stage direction, such as `laughs`, `long pause` or `笑`. */
+/**
+ * Judges what stands in parentheses or brackets: true for a stage direction such as `in a low voice`, `takes a deep
+ * breath`, `long pause` or `笑`, which tells how something is said and is not to be read aloud. Every word must be one
+ * that directions are made of: a kept direction is a small flaw, a lost half sentence is a large one.
+ */
 export function isStageDirection(inside: string): boolean {
-  if (inside.length > longestDirection) return false
-  const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
-  if (words.length === 0 || words.length > 6 || /[\p{N}@/=]/u.test(inside)) return false
-  return words.some((word) => cues.has(word)) && words.every(belongs)
+  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside)) return false
+  return directionIn(inside) !== undefined || isForeignDirection(inside)
 }
 
-function belongs(word: string): boolean {
-  return cues.has(word) || companions.has(word) || /^[a-z]{3,}ly$/.test(word)
+/**
+ * Judges what stands between asterisks, which emphasise as well. What happens (`sighs`, `leans closer`) is a direction
+ * where a sentence begins or ends; how it is said (`softly`) only in small letters where one begins, since there a word of
+ * the sentence would have a capital.
+ */
+export function isStarredDirection(inside: string, before: string, after: string): boolean {
+  if (!isStageDirection(inside)) return false
+  const begins = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before) && !/^\p{Lu}/u.test(inside)
+  if (directionIn(inside) === 'manner') return begins && /^\s|^$/.test(after)
+  return begins || /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
+}
+
+function isForeignDirection(inside: string): boolean {
+  const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
+  if (words.length === 0 || words.length > 6) return false
+  return words.some((word) => cues.has(word)) && words.every((word) => cues.has(word) || companions.has(word))
 }
 
 function wordSet(list: string): ReadonlySet<string> {

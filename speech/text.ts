@@ -1,5 +1,6 @@
+import { dropMarkup } from './markup.ts'
 import { signNames } from './signs.ts'
-import { isStageDirection, longestDirection } from './stage-directions.ts'
+import { isStageDirection, isStarredDirection, longestDirection } from './stage-directions.ts'
 
 /** No letter of the ten languages carries more combining marks; a longer run is decoration and slow to normalise. */
 const excessMarks = /(\p{M}{8})\p{M}+/gu
@@ -30,9 +31,10 @@ const gap = '\u0001'
 const mostReadings = 6
 
 /**
- * Makes written text ready to be read aloud: emoji and symbols, Markdown marks, stage directions in parentheses and long
- * repeats go; links leave their label; digits and letters of every script stay. Words are one space apart; paragraphs,
- * headings and list items are one line feed apart. Returns '' when nothing is left that can be spoken.
+ * Makes written text ready to be read aloud: emoji and symbols without a name, the marks of Markdown and HTML, stage
+ * directions and long repeats go; links leave their label; digits and letters of every script stay. Words are one space
+ * apart; paragraphs, headings, list items and rows of a table are one line feed apart, cells a comma. Returns '' when
+ * nothing is left that can be spoken.
  * Time is linear in the length whatever the text holds, and a line that is clean is left alone.
  */
 export function sanitize(text: string): string {
@@ -43,9 +45,9 @@ export function sanitize(text: string): string {
     .replace(invisible, '')
     .replace(shaped, (character) => character.normalize('NFKC'))
     .replace(otherDigits, digitOf)
-  let clean = tidy(joinLines(plain, true))
+  let clean = tidy(joinLines(dropMarkup(plain), true))
   for (let reading = 1; reading < mostReadings; reading++) {
-    const again = tidy(joinLines(clean, false))
+    const again = tidy(joinLines(dropMarkup(clean), false))
     if (again === clean) break
     clean = again
   }
@@ -53,7 +55,7 @@ export function sanitize(text: string): string {
 }
 
 function tidy(lines: string): string {
-  const unmarked = dropEmphasis(dropDirections(unlink(lines.replace(excessMarks, '$1').normalize('NFC'))))
+  const unmarked = dropEmphasis(dropStarred(dropDirections(unlink(lines.replace(excessMarks, '$1').normalize('NFC')))))
   return collapseRepeats(unmarked.replace(/‼/g, '!!').replace(/⁉/g, '!?'))
     .replace(symbols, gap)
     .replace(/\u0001\p{M}+/gu, gap)
@@ -97,7 +99,24 @@ function readLine(line: string): Line {
   let text = line.replace(/^(?:> ?)+/, '')
   if (/^#{1,6} /.test(text)) return { text: text.replace(/^#[# ]* /, '').replace(/ #+$/, ''), alone: true }
   text = text.replace(/^(?:[-*+•‣◦▪·] (?:\[[ xX]\] )?)+/, '')
+  if (/^\|.*\||.\s\|\s./.test(text)) return { text: joinCells(text), alone: true }
   return { text, alone: text.length < line.length || /^\d{1,3}[.)] /.test(text) }
+}
+
+/** A row of a table: a pause stands between two cells, which a mark at the end of a cell already is. */
+function joinCells(row: string): string {
+  const cells = row
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+  return cells
+    .map((cell, index) => {
+      const next = cells[index + 1]
+      if (next === undefined) return cell
+      if (isSpaceless(cell.at(-1)) && isSpaceless(next[0])) return `${cell}，`
+      return /[.,;:!?…]$/.test(cell) ? `${cell} ` : `${cell}, `
+    })
+    .join('')
 }
 
 function isSpaceless(character: string | undefined): boolean {
@@ -105,6 +124,9 @@ function isSpaceless(character: string | undefined): boolean {
     character !== undefined && /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff01-\uff60]/u.test(character)
   )
 }
+
+/** Numbers of notes behind a word or a mark: `text[1]`, `text. [2, 3]`. */
+const footnotes = /(?<=\p{L}{3}|[.,;:!?"'”’)\]]) ?\[\d{1,3}(?:[,;–-] ?\d{1,3}){0,9}\]/gu
 
 /** The longest address that a link may hide behind its label. */
 const longestAddress = 2048
@@ -132,6 +154,7 @@ function unlink(text: string): string {
   return pieces
     .join('')
     .replace(/\[\^[\p{L}\p{N}_-]{1,40}\]/gu, '')
+    .replace(footnotes, '')
     .replace(/<((?:https?|mailto):[^\s<>]{1,2048})>/g, '$1')
 }
 
@@ -147,9 +170,11 @@ function endOfAddress(text: string, at: number, closings: ReadonlyMap<number, nu
   return gap < 0 || /["'(]/.test(text[at + 2 + gap] ?? '') ? close : undefined
 }
 
-/** Parentheses that hold a stage direction go, with the space before a following mark. */
+/** Parentheses and brackets that hold a stage direction go, with the space before a following mark. */
 function dropDirections(text: string): string {
-  const closings = new Map([...matchPairs(text, '(', ')'), ...matchPairs(text, '（', '）')])
+  const closings = new Map(
+    ['()', '（）', '[]', '【】'].flatMap(([open, close]) => [...matchPairs(text, open!, close!)]),
+  )
   if (closings.size === 0) return text
   let kept = ''
   let from = 0
@@ -159,9 +184,22 @@ function dropDirections(text: string): string {
     const before = text.slice(from, at)
     kept += /[.,;:!?…]/.test(text[close + 1] ?? '') && before.endsWith(' ') ? before.slice(0, -1) : before
     from = close + 1
+    // `(whispering): Hello` begins with its words.
+    if (/(?:^|\n) ?$/.test(kept.slice(-2)) && /^[:,;.] /.test(text.slice(from, from + 2))) from += 1
     at = close
   }
   return kept + text.slice(from)
+}
+
+/** A direction between asterisks or underscores, as chat models write them: `*sighs*`. */
+const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\s)\1(?![\p{L}\p{N}*_])/gu
+
+function dropStarred(text: string): string {
+  return text.replace(starred, (whole: string, _marks: string, inside: string, at: number) => {
+    const end = at + whole.length
+    const isDirection = isStarredDirection(inside, text.slice(Math.max(0, at - 8), at), text.slice(end, end + 8))
+    return isDirection ? gap : whole
+  })
 }
 
 /** For each opening mark that is closed: where. Pairs nest; marks left over are in no pair. */

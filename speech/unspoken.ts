@@ -30,7 +30,7 @@ export function divideUnspoken(text: string, languages: readonly string[]): Divi
   let run = ''
   // White space and marks between two such letters belong to the run.
   let between = ''
-  for (const [word] of text.matchAll(/\p{sc=Greek}\p{M}*(?:\p{sc=Greek}\p{M}*)+|[^]/gu)) {
+  for (const [word] of text.matchAll(/\p{sc=Greek}\p{M}*(?:\p{sc=Greek}\p{M}*)+|./gsu)) {
     if (!speakable(word)) {
       run += between + word
       between = ''

@@ -1,4 +1,5 @@
 import { greekName, plainLetters, signName } from '../signs.ts'
+import { wordEnglish } from './wording.ts'
 
 /** Marks that mean a pause or nothing. */
 const marks: Readonly<Record<string, string>> = {
@@ -33,7 +34,7 @@ const marks: Readonly<Record<string, string>> = {
  * left to say. `divideUnspoken` takes out before what has no spelling here.
  */
 export function spellPlainly(text: string): string {
-  const plain = spellSigns(text)
+  const plain = spellSigns(wordEnglish(text))
     .normalize('NFKD')
     .replace(/[\p{M}]/gu, '')
     .replace(/[–—]/g, ', ')

@@ -16,6 +16,11 @@ const sentences = [
   'People all over the world listen to music when they travel to work.',
   'My brother wants to buy a new house with a large garden and a red door.',
   'We have been waiting for the train since seven in the morning.',
+  'Please remember to close the window before you leave the room.',
+  'The children played in the park until it was too dark to see.',
+  'He found an old letter from his mother in the kitchen drawer.',
+  'A cup of hot coffee is the best way to start a cold winter day.',
+  'Scientists have discovered water under the surface of the planet.',
 ]
 const rounds = 7
 

@@ -10,6 +10,8 @@ export const faultyRate = 8000
  */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
   if (options['unusable']) throw new AppError('unavailable', 'The weights are missing', { details: ['fetch them'] })
+  if (options['tellEnvironment'])
+    throw new AppError('unavailable', 'These variables are seen', { details: Object.keys(process.env) })
   return {
     id: 'faulty',
     sampleRate: faultyRate,
