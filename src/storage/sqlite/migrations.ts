@@ -1,7 +1,13 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
-export const migrations: readonly Migration[] = [...accountMigrations, ...personaMigrations, ...adaptationMigrations]
+export const migrations: readonly Migration[] = [
+  ...accountMigrations,
+  ...personaMigrations,
+  ...adaptationMigrations,
+  ...memoryMigrations,
+]
