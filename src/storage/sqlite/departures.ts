@@ -4,7 +4,7 @@ import type { Database } from './connection.ts'
 import { firstSlice, slice } from './memories-retention.ts'
 import { findScope, makeScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
-import { giveBackPages, rest } from './pages.ts'
+import { giveBackPages, isFailureOfDatabase, rest } from './pages.ts'
 
 /**
  * How what is large leaves: one short write makes it nobody's, so that it is gone for everybody at once, and its rows are
@@ -53,10 +53,18 @@ export function leaveConversations(db: Database, owner: string, id?: string): nu
   return changes
 }
 
-/** Removes what has left, of earlier processes too. One at a time: a second call begins when the first has ended. */
+/**
+ * Removes what has left, of earlier processes too. One at a time: a second call begins when the first has ended. Where the
+ * database cannot be written, such as on a full disk, what has left stays gone for everybody, and is removed by the next call.
+ */
 export function clearDeparted(db: Database): Promise<void> {
   const before = clearing.get(db) ?? Promise.resolve()
-  const work = before.catch(() => undefined).then(() => clear(db))
+  const work = before
+    .catch(() => undefined)
+    .then(() => clear(db))
+    .catch((reason) => {
+      if (!isFailureOfDatabase(reason)) throw reason
+    })
   clearing.set(db, work)
   return work
 }
