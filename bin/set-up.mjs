@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { recipeOf } from './recipe.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
@@ -74,12 +75,15 @@ function prepare() {
   }
 }
 
-/** Data that is made once from a development package, the built-in word vectors, and again when their recipe changes. */
+/**
+ * Data that is made once from a development package, the built-in word vectors, and again when their recipe changes: the
+ * package, or any source that the training leads to.
+ */
 function buildData() {
   const script = at('dist', 'src', 'wordnet', 'train.js')
   const target = at('dist', 'data', 'word-vectors.bin')
   const stamp = `${target}.stamp`
-  const recipe = digestOf(['src/wordnet']).update(lockDigest()).digest('hex')
+  const recipe = recipeOf(root, 'src/wordnet/train.ts').update(lockDigest()).digest('hex')
   if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, 'utf8') === recipe) return 0
   const failed = run(process.execPath, [script, target], process.env)
   if (!failed) writeFileSync(stamp, recipe)

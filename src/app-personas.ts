@@ -41,6 +41,8 @@ export interface PersonaAreaParts {
   readonly minilm: MiniLmEmbedder
   /** How many tokens a request to this model may hold, where somebody knows. */
   readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
+  /** Whether this process is there for long, and removes now and then what has outlived its days. */
+  readonly isService: boolean
   /** Milliseconds, monotonic. */
   readonly now: () => number
   readonly clock: () => number
@@ -55,6 +57,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     { createConversationStore },
     { createPersonas },
     { createMemories },
+    { startUpkeep },
     { createConversations },
     { createPersonaChat },
     { chatHooks, withSettingsRecords },
@@ -67,6 +70,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     import('./storage/sqlite/conversations.ts'),
     import('./personas/persona-service.ts'),
     import('./personas/memory/service.ts'),
+    import('./personas/memory/upkeep.ts'),
     import('./personas/conversation-service.ts'),
     import('./personas/persona-chat.ts'),
     import('./personas/adaptation/hooks.ts'),
@@ -88,9 +92,11 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     store: stores.personas,
     embedders,
     onEmbeddingModel: (persona) => memories.reembed(persona),
+    onMemorySettings: (persona) => memories.clean(persona),
     clock,
   })
   const memories: Memories = createMemories({ store: stores.memories, personas: plain, embedders, clock })
+  const upkeep = parts.isService ? startUpkeep(memories) : undefined
   const conversations = createConversations({ store: stores.conversations, personas: plain, clock })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
     state: async (persona) => (await dna()).adaptation.state(persona),
@@ -110,6 +116,9 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       contextTokens: parts.contextTokens,
     }),
     stores,
-    close: () => memories.close(),
+    async close() {
+      await upkeep?.close()
+      await memories.close()
+    },
   }
 }

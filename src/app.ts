@@ -200,6 +200,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       vectorFile: join(packageFolder('dist'), 'data', 'word-vectors.bin'),
       minilm,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
+      isService: options.service === true,
       now,
       clock: Date.now,
     })

@@ -86,7 +86,9 @@ export const searchMemories = defineOperation({
   access: 'user',
   summary: 'Finds memories by words and by meaning, best first, each with what its score is made of.',
   locate: locatePersona,
-  input: personaId.extend({
+  // A filter that is not known must not be taken for one that found nothing to leave out.
+  input: z.strictObject({
+    id: z.string(),
     query: z.string().trim().min(1).max(10_000),
     limit: z.exactOptional(limit),
     /** Other names for `limit`. */

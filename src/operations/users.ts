@@ -130,9 +130,11 @@ export const removeUser = defineOperation({
   output: z.object({ message: z.string(), id: z.string() }),
   run: async ({ app }, { id }) => {
     const { users } = await app.accounts()
-    const owned = await (await app.personas()).personas.list(id)
+    const { personas, memories } = await app.personas()
+    const owned = await personas.list(id)
     if (owned.length === 0) users.remove(id)
     else await (await app.dna()).backups.leaving(owned, () => users.remove(id))
+    await memories.clear()
     return { message: 'User deleted', id }
   },
 })

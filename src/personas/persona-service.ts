@@ -8,11 +8,19 @@ export interface PersonasParts {
   readonly embedders: Embedders
   /** Told after a persona's embedding model changed: its memories are to be embedded anew. */
   readonly onEmbeddingModel: (persona: Persona) => void
+  /** Waited for after a persona's memory settings changed: they may let less stay than before. */
+  readonly onMemorySettings: (persona: Persona) => Promise<void>
   readonly clock: () => number
 }
 
 /** Personas and the rules about them. */
-export function createPersonas({ store, embedders, onEmbeddingModel, clock }: PersonasParts): Personas {
+export function createPersonas({
+  store,
+  embedders,
+  onEmbeddingModel,
+  onMemorySettings,
+  clock,
+}: PersonasParts): Personas {
   return {
     async create(owner, input) {
       if (input.embedding_model !== undefined) await embedders.require(input.embedding_model)
@@ -31,6 +39,7 @@ export function createPersonas({ store, embedders, onEmbeddingModel, clock }: Pe
       const made = await store.update(before.id, owner, (persona) => changed(persona, change, now))
       const after = requireOwn(made, owner, idOrName)
       if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
+      if (change.memory_settings !== undefined) await onMemorySettings(after)
       return after
     },
     async remove(owner, idOrName) {

@@ -292,14 +292,19 @@ test('a full memory lets the least worth go, keeps what is pinned, and writes do
     assert.equal([record.timestamp, record.evicted_at >= record.timestamp], [dull.timestamp, true])
     assert.equal(await contents(ada, path), ['Middling', 'Weighty', 'Pinned and dull'])
     assert.equal((await ada('GET', `${path}/memory/evictions`)).body, { evictions: added.evicted })
-    // A smaller limit holds at the next look.
+    // A smaller limit holds at once.
     await ada('PUT', path, { memory_settings: { max_memories: 1 } })
     assert.equal(await contents(ada, path), ['Pinned and dull'])
     assert.equal((await ada('GET', `${path}/memory/evictions?limit=2`)).body.evictions.length, 2)
-    // Pinned ones may be more than fit; then what is new is not kept either.
-    const more = await add('Also pinned', 1, true)
-    assert.equal(more.evicted, [])
-    assert.equal(await contents(ada, path), ['Also pinned', 'Pinned and dull'])
+    // Where pinned ones fill it, what is new has no room, pinned or not, and nothing is answered that is not kept.
+    for (const isPinned of [true, false]) {
+      const refused = await ada('POST', `${path}/memory`, { content: 'New', metadata: { pinned: isPinned } })
+      assert.equal([refused.status, refused.body.code], [400, 'invalid'])
+      assert.match(refused.body.error, /full: it may hold 1 memories, and pinned ones/)
+      assert.match(refused.body.details.join(), 'max_memories')
+    }
+    assert.equal(await contents(ada, path), ['Pinned and dull'])
+    assert.is((await add('Pinned and dull', 0.2, true)).importance_score, 0.2, 'what is there may be renewed')
     const gone = (await ada('POST', `${path}/memory/search`, { query: 'dull' })).body.results
     assert.is(gone[0].id, pinned.id)
     assert.not.ok(gone.some(({ id }: { id: string }) => id === dull.id))
@@ -318,16 +323,17 @@ test('without clean-up a full memory refuses and says what can be done', () =>
     assert.equal((await ada('GET', `${path}/memory/evictions`)).body, { evictions: [] })
   }))
 
-test('what is older than its days goes with the next look, and is not found before it', () =>
+test('what has been here longer than its days is shown by no read, and the next write removes it with a record', () =>
   withUsers(async ({ ada, persona, installation }) => {
     const path = await persona({ memory_settings: { retention_days: 2 } })
     const scope = { personaId: path.split('/').at(-1)!, userId: 'ada-1' }
-    const { stores } = await installation.app.personas()
+    const { stores, memories } = await installation.app.personas()
     const [old, fresh] = [Date.now() - 3 * 86_400_000, Date.now() - 86_400_000]
     const keepAll = { maxMemories: 10, maxAge: 1e15, cleanup: true, now: Date.now() }
-    const memory = (content: string, timestamp: number, metadata = {}) => ({
+    const memory = (content: string, stored_at: number, metadata = {}) => ({
       content,
-      timestamp,
+      timestamp: stored_at,
+      stored_at,
       importance_score: 1,
       metadata,
     })
@@ -337,19 +343,73 @@ test('what is older than its days goes with the next look, and is not found befo
       memory('Fresh tea', fresh),
     ]
     await stores.memories.add(scope, past, keepAll)
-    const found = (await ada('POST', `${path}/memory/search`, { query: 'tea' })).body.results
-    assert.equal(found.map(({ content }: { content: string }) => content).sort(), ['Fresh tea', 'Old pinned tea'])
-    assert.equal((await ada('GET', `${path}/memory/categories`)).body, { categories: [{ category: '', count: 2 }] })
-    assert.equal(await contents(ada, path), ['Fresh tea', 'Old pinned tea'])
-    const { evictions } = (await ada('GET', `${path}/memory/evictions`)).body
-    assert.equal([evictions.length, evictions[0].reason, evictions[0].timestamp], [1, 'retention_days', old])
-    await stores.memories.add(scope, [memory('Old coffee', old)], keepAll)
-    await ada('PUT', path, { memory_settings: { auto_cleanup: false } })
+    const look = async () => {
+      const found = (await ada('POST', `${path}/memory/search`, { query: 'tea' })).body.results
+      assert.equal(found.map(({ content }: { content: string }) => content).sort(), ['Fresh tea', 'Old pinned tea'])
+      assert.equal((await ada('GET', `${path}/memory/categories`)).body, { categories: [{ category: '', count: 2 }] })
+      const { memories, total } = (await ada('GET', `${path}/memory`)).body
+      assert.equal(
+        [memories.map(({ content }: { content: string }) => content), total],
+        [['Fresh tea', 'Old pinned tea'], 2],
+      )
+      assert.equal((await ada('GET', `${path}/memory?category=drinks`)).body, { memories: [], total: 0 })
+    }
+    await look()
+    // A look removes nothing, which switching clean-up off shows.
+    assert.equal((await ada('GET', `${path}/memory/evictions`)).body.evictions, [])
+    assert.is((await stores.memories.list(scope, { limit: 10, offset: 0 })).total, 3)
+    const { body } = await ada('POST', `${path}/memory`, { content: 'New coffee' })
     assert.equal(
-      await contents(ada, path),
-      ['Fresh tea', 'Old coffee', 'Old pinned tea'],
-      'without clean-up nothing expires',
+      body.evicted.map(({ reason, timestamp }: { reason: string; timestamp: number }) => [reason, timestamp]),
+      [['retention_days', old]],
     )
+    assert.is((await ada('GET', `${path}/memory`)).body.total, 3)
+    // A service removes it now and then, too.
+    await stores.memories.add(scope, [memory('Old cocoa', old)], keepAll)
+    await memories.tend()
+    assert.is((await stores.memories.list(scope, { limit: 10, offset: 0 })).total, 3)
+    assert.is((await ada('GET', `${path}/memory/evictions`)).body.evictions.length, 2)
+    await stores.memories.add(scope, [memory('Old tea', old)], keepAll)
+    await ada('PUT', path, { memory_settings: { auto_cleanup: false } })
+    const all = ['New coffee', 'Fresh tea', 'Old tea', 'Old pinned tea']
+    assert.equal(await contents(ada, path), all, 'without clean-up nothing expires')
+  }))
+
+test('a memory of long ago is kept as long as one of today: its days begin when it is stored', () =>
+  withUsers(async ({ ada, persona }) => {
+    const path = await persona({ memory_settings: { retention_days: 2 } })
+    const timestamp = Date.UTC(1969 + 1, 4, 8)
+    const added = await ada('POST', `${path}/memory`, { content: 'Born in May', timestamp })
+    assert.equal([added.status, added.body.timestamp, added.body.evicted], [201, timestamp, []])
+    assert.is((await ada('POST', `${path}/memory`, { content: 'Another' })).status, 201)
+    assert.equal(await contents(ada, path), ['Another', 'Born in May'])
+    const { results } = (await ada('POST', `${path}/memory/search`, { query: 'May 1970' })).body
+    assert.is(results[0].timestamp, timestamp)
+  }))
+
+test('a time is a whole number of milliseconds from 1970 to 9999, and no field is taken that means nothing', () =>
+  withUsers(async ({ ada, persona }) => {
+    const path = await persona()
+    for (const timestamp of [-1, 0.5, '0', null, 253_402_300_800_000, 1e300, true]) {
+      const { status, body } = await ada('POST', `${path}/memory`, { content: 'x', timestamp })
+      assert.is(status, 400, `${timestamp}`)
+      assert.match(body.details[0], /^timestamp: /)
+    }
+    for (const timestamp of [0, 253_402_300_799_999])
+      assert.is(
+        (await ada('POST', `${path}/memory`, { content: `at ${timestamp}`, timestamp })).body.timestamp,
+        timestamp,
+      )
+    for (const [rest, body, field] of [
+      ['/memory', { content: 'x', importance: 0.9 }, 'importance'],
+      ['/memory', { content: 'x', user_id: 'bob-2', embedding: [1] }, 'user_id'],
+      ['/memory/search', { query: 'x', category: 'pets' }, 'category'],
+    ] as const) {
+      const answer = await ada('POST', path + rest, body)
+      assert.is(answer.status, 400, field)
+      assert.match(answer.body.details.join(), field)
+    }
+    assert.is((await ada('GET', `${path}/memory`)).body.total, 2)
   }))
 
 test('a wipe takes all, a category, or what is older than a time, and says how many', () =>

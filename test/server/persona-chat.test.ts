@@ -195,6 +195,28 @@ test('a memory cannot pass for an instruction of the prompt around it', () =>
     { provider },
   ))
 
+test('a request carries no more than a few thousand characters of memories, and says what it left out', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona(remembering)
+      const persona = path.split('/').at(-1)
+      // The cut falls into the middle of a character of two halves.
+      for (const [start, source] of [
+        ['The harbour is old. ', 'x'.repeat(9_000)],
+        ['The harbour is new.  ', 'chat'],
+        ['The harbour is far. ', 'chat'],
+      ])
+        await all.ada('POST', `${path}/memory`, { content: start + '\u{1F6A2}'.repeat(9_980), metadata: { source } })
+      await all.ada('POST', `${path}/memory`, { content: 'The harbour is cold.' })
+      await say(all, 'ada', { persona }, 'Tell me of the harbour')
+      const [system] = JSON.parse(lastRequest(all)).messages
+      assert.ok(system.content.length < 6_000 + 8 * 400, `${system.content.length}`)
+      assert.match(system.content, /The harbour is \w+\. +\u{1F6A2}+\ufffd? … \[19,98\d characters in all\]/u)
+      assert.not.match(system.content, /\p{Surrogate}/u)
+    },
+    { provider },
+  ))
+
 test('when nobody answers, or the answer breaks off, nothing is kept', () =>
   withUsers(
     async (all) => {

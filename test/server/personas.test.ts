@@ -204,8 +204,8 @@ test('a persona belongs to its user alone, and nobody learns more of it', () =>
     assert.is((await ada('GET', path)).status, 200)
   }))
 
-test('nobody chooses an id, an owner or a time for what they store', () =>
-  withUsers(async ({ bob, persona }) => {
+test('nobody chooses an id or an owner for what they store', () =>
+  withUsers(async ({ ada, bob, persona }) => {
     const [adas] = [(await persona()).split('/').at(-1)!]
     const claim = { id: adas, user_id: 'ada-1', created_at: 1, updated_at: 1 }
     const his = await bob('POST', '/api/personas', { name: 'His', model: 'm', ...claim })
@@ -219,11 +219,14 @@ test('nobody chooses an id, an owner or a time for what they store', () =>
       [changed.status, changed.body.id, changed.body.user_id, changed.body.created_at, changed.body.name],
       [200, his.body.id, 'bob-2', his.body.created_at, 'Renamed'],
     )
-    const memory = { content: 'x', id: 'chosen', persona_id: adas, user_id: 'ada-1', timestamp: 1, embedding: [1] }
-    const stored = await bob('POST', `${path}/memory`, memory)
-    assert.is(stored.status, 201)
-    assert.equal([stored.body.persona_id, stored.body.user_id], [his.body.id, 'bob-2'])
-    assert.ok(stored.body.id !== 'chosen' && stored.body.timestamp > 1 && stored.body.embedding.length > 1)
+    const memory = { content: 'x', persona_id: adas, user_id: 'ada-1', embedding: [1] }
+    const refused = await bob('POST', `${path}/memory`, memory)
+    assert.is(refused.status, 400)
+    for (const field of ['persona_id', 'user_id', 'embedding']) assert.match(refused.body.details.join(), field)
+    const stored = await bob('POST', `${path}/memory`, { content: 'x', id: 'chosen' })
+    assert.not.equal(stored.body.id, 'chosen')
+    assert.is((await ada('GET', `/api/personas/${adas}/memory`)).body.total, 0)
+    assert.is((await bob('POST', `${path}/memory`, { content: 'x' })).status, 201)
     // The path says which, whatever query and body say.
     assert.is((await bob('GET', `${path}/memory?id=${adas}&user_id=ada-1`)).body.total, 1)
     assert.is((await bob('POST', `${path}/memory/search`, { query: 'x', id: adas })).body.results.length, 1)

@@ -23,6 +23,25 @@ export function fold(log: readonly Event[]): Learned {
   return learned
 }
 
+/** The same for a log of any length: others are served in between. */
+export async function foldSlowly(log: readonly Event[]): Promise<Learned> {
+  const undone = undoneBy(log)
+  const learned = nothingLearned()
+  let signals = 0
+  for (const event of log) {
+    if (undone.has(event.id)) continue
+    play(learned, event)
+    signals += 1 + (event.inputs?.kind === 'signals' ? event.inputs.signals.length : 0)
+    if (signals < signalsAtOnce) continue
+    signals = 0
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return learned
+}
+
+/** Signals that are played between two turns of everybody else: some milliseconds' work. */
+const signalsAtOnce = 500
+
 /** Which records do not count, and the record that undid each. An undo can be undone, and its target counts again. */
 export function undoneBy(log: readonly Event[]): ReadonlyMap<string, string> {
   const undone = new Map<string, string>()

@@ -21,9 +21,6 @@ const value = z
     'must be shorter than 2,000 characters',
   )
 
-/** Traits and preferences in one request. */
-const mostChanges = 64
-
 /** Longer values would crowd the prompt. */
 const maxValueLength = 2_000
 
@@ -33,17 +30,45 @@ const change = z.union([
   z.strictObject({ record: z.string().min(1).max(100) }),
 ])
 
+/** As many changes as one request may name: looked at before the first of them is, since each costs time. */
+const mostChanges = { list: 64, behavioral_weights: 200, learned_preferences: 200, characters: 65_536 } as const
+
+function refuseTooMany(given: unknown, context: z.RefinementCtx): unknown {
+  const problem = tooMany(given)
+  if (problem === undefined) return given
+  context.addIssue(problem)
+  return z.NEVER
+}
+
+function tooMany(given: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null) return undefined
+  if (Array.isArray(given)) {
+    if (given.length > mostChanges.list) return `must name at most ${mostChanges.list} changes`
+  } else
+    for (const field of ['behavioral_weights', 'learned_preferences'] as const) {
+      const map: unknown = (given as Record<string, unknown>)[field]
+      if (typeof map === 'object' && map !== null && Object.keys(map).length > mostChanges[field])
+        return `${field} must name at most ${mostChanges[field]}`
+    }
+  return JSON.stringify(given).length > mostChanges.characters
+    ? `must not be longer than ${mostChanges.characters.toLocaleString('en')} characters as JSON`
+    : undefined
+}
+
 /** What a request to adapt says. */
 export const adaptationRequest = z.object({
   adaptation_type: word,
   trigger_event: word,
-  changes: z.union([
-    z.array(change).max(mostChanges),
-    z.strictObject({
-      behavioral_weights: z.exactOptional(boundedRecord(name, target, mostChanges)),
-      learned_preferences: z.exactOptional(boundedRecord(name, value, mostChanges)),
-    }),
-  ]),
+  changes: z.preprocess(
+    refuseTooMany,
+    z.union([
+      z.array(change).max(mostChanges.list),
+      z.strictObject({
+        behavioral_weights: z.exactOptional(boundedRecord(name, target, mostChanges.behavioral_weights)),
+        learned_preferences: z.exactOptional(boundedRecord(name, value, mostChanges.learned_preferences)),
+      }),
+    ]),
+  ),
   /** The same key twice for one persona is one record. */
   idempotency_key: z.exactOptional(z.string().min(1).max(200)),
 })

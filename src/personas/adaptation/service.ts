@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { mutationSettingsOf, type Persona } from '../persona.ts'
-import { advance, differences, fold, undoneBy } from './adaptation.ts'
+import { advance, differences, foldSlowly, undoneBy } from './adaptation.ts'
 import { openProposal, standing, undoable } from './answers.ts'
 import { type AdaptationRecord, type LogHead, seal, type UnsealedRecord } from './log.ts'
 import { type AdaptationRequest, readRequest } from './request.ts'
@@ -166,7 +166,8 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
       const { inputs, log, again } = await decide(learned)
       refuseTooMany(learned, inputs)
       const opened = opening(persona, again ? { ...settingsRecord } : about, inputs)
-      const next = outcome(learned, opened, log)
+      const next = await outcome(learned, opened, log)
+      refuseTooLarge(learned, next.learned)
       const record = seal({ ...opened, changes: next.effects }, head)
       if (!(await store.append(scope, record, next.learned))) continue
       if (again) continue
@@ -231,10 +232,12 @@ function viewState(persona: Persona, learned: Learned, head: LogHead, now: numbe
   const off = isSwitchedOff(persona)
   // Switched off by somebody who wrote no record of it: the persona cannot have changed later than this.
   const at = off && !learned.frozen ? Math.max(learned.clock, Math.min(now, persona.updated_at)) : now
+  // Before the first record nothing says with which sensitivity the persona learns but its settings.
+  const { sensitivity } = head.sequence === 0 ? mutationSettingsOf(persona) : learned
   return {
     persona_id: persona.id,
     user_id: persona.user_id,
-    ...viewLearned(learned, at),
+    ...viewLearned({ ...learned, sensitivity }, at),
     frozen: off,
     enabled: !off,
     last_mutation: learned.clock || persona.created_at,
@@ -254,16 +257,19 @@ interface Outcome {
 }
 
 /** What a record leads to. A proposal leads nowhere yet: its effects say what accepting it would change. */
-function outcome(learned: Learned, record: UnsealedRecord, log?: readonly AdaptationRecord[]): Outcome {
+async function outcome(learned: Learned, record: UnsealedRecord, log?: readonly AdaptationRecord[]): Promise<Outcome> {
   if (log) return undoing(log, record)
   if (record.status !== 'proposed') return advance(learned, record)
   return { learned, effects: advance(learned, { ...record, status: 'applied', actor: 'user' }).effects }
 }
 
 /** The state with one record of the log taken out again, and what that changed. */
-function undoing(log: readonly AdaptationRecord[], undo: UnsealedRecord): Outcome {
-  const learned = fold([...log, undo])
-  return { learned, effects: differences(fold(log), learned, new Map(), 'replayed without the undone record') }
+async function undoing(log: readonly AdaptationRecord[], undo: UnsealedRecord): Promise<Outcome> {
+  const learned = await foldSlowly([...log, undo])
+  return {
+    learned,
+    effects: differences(await foldSlowly(log), learned, new Map(), 'replayed without the undone record'),
+  }
 }
 
 function refuseTooMany(learned: Learned, inputs: Inputs): void {
@@ -282,4 +288,18 @@ function refuseTooMany(learned: Learned, inputs: Inputs): void {
   ]
   if (problems.length > 0)
     throw new AppError('invalid', 'A persona cannot learn that many things', { details: problems })
+}
+
+/** A state that was larger already, as one of an import may be, may become smaller. */
+function refuseTooLarge(before: Learned, after: Learned): void {
+  const size = sizeOf(after)
+  if (size > learnedLimits.characters && size > sizeOf(before))
+    throw new AppError('invalid', 'A persona cannot learn that much', {
+      details: [`at most ${learnedLimits.characters.toLocaleString('en')} characters of state as JSON`],
+    })
+}
+
+/** Characters of a state as JSON, about. */
+function sizeOf({ traits, preferences }: Learned): number {
+  return JSON.stringify([[...traits], [...preferences]]).length
 }

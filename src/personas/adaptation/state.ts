@@ -103,7 +103,14 @@ export interface Learned {
 }
 
 /** More is refused: a persona is a character, not a database. */
-export const learnedLimits = { traits: 200, preferences: 500, candidates: 8, evidence: 12 } as const
+export const learnedLimits = {
+  traits: 200,
+  preferences: 500,
+  candidates: 8,
+  evidence: 12,
+  /** Characters of the whole state as JSON: each change writes all of it, some ten milliseconds' work. */
+  characters: 262_144,
+} as const
 
 export function nothingLearned(): Learned {
   return { clock: 0, frozen: false, sensitivity: 'medium', traits: new Map(), preferences: new Map() }

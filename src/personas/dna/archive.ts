@@ -26,6 +26,8 @@ export interface Carried {
 export interface ArchivedMemory {
   readonly entry: MemoryEntry
   readonly extra: Fields
+  /** When it was stored here; no part of a package. */
+  readonly stored_at: number
 }
 
 export interface IncomingMemory extends NewMemory {

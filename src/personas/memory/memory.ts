@@ -40,6 +40,8 @@ export interface NewMemory {
   readonly importance_score: number
   readonly metadata: Metadata
   readonly vector?: Vector
+  /** When it was stored here, where that was earlier than now; retention counts from it. Milliseconds since 1970 UTC. */
+  readonly stored_at?: number
 }
 
 /** A unit vector and the space it lives in. */
@@ -60,13 +62,16 @@ export interface EmbeddingSpace {
 /** How much is kept. */
 export interface RetentionPolicy {
   readonly maxMemories: number
-  /** Milliseconds. */
+  /** Milliseconds since a memory was stored here, whatever time it speaks of. */
   readonly maxAge: number
   /** Without clean-up nothing is evicted, and a full memory refuses. */
   readonly cleanup: boolean
   /** What the time is, to measure ages by. */
   readonly now: number
 }
+
+/** How many evictions a scope remembers, and how many a write tells of. */
+export const keptEvictions = 1000
 
 /** Why a memory went. */
 export interface Eviction {
@@ -78,7 +83,15 @@ export interface Eviction {
   readonly evicted_at: number
 }
 
-export interface ListOptions {
+/**
+ * What has outlived its days is removed by a later write; until then no read shows it. Absent, nothing expires.
+ */
+export interface Unexpired {
+  /** Memories that were stored earlier count as gone, unless they are pinned. Milliseconds since 1970 UTC. */
+  readonly since?: number
+}
+
+export interface ListOptions extends Unexpired {
   readonly limit: number
   readonly offset: number
   readonly category?: string
@@ -94,7 +107,7 @@ export interface WipeFilter {
 }
 
 /** What a store is asked to find. */
-export interface SearchQuery {
+export interface SearchQuery extends Unexpired {
   /** As `queryTermsOf` gives them; none finds by vector alone. */
   readonly terms: readonly string[]
   /** The query's vector; none finds by terms alone. */
@@ -126,12 +139,21 @@ export interface Candidate {
   readonly cosine?: number
 }
 
+/** Some of the memories that have no vector yet. */
+export interface PendingPage {
+  readonly entries: readonly MemoryEntry[]
+  /** Where to go on; absent at the end. */
+  readonly next?: number
+}
+
 /** Where memories are kept: text, search index and vectors agree at all times, since each write is one transaction. */
 export interface MemoryStore {
   /**
-   * Adds memories in one transaction and enforces the policy in it. A memory whose content, speaker and conversation
-   * are there already is not stored twice: the older one takes the newer time, the higher importance and the metadata.
-   * Resolves with the entries as stored, in the order given, and with what had to go.
+   * Adds memories in one transaction and enforces the policy in it; where very many have to go, the rest goes after it,
+   * some at a time, before this resolves. A memory whose content, speaker and conversation are there already is not
+   * stored twice: the older one takes the newer time, the higher importance and the metadata.
+   * Throws `invalid` when what is pinned leaves no room for it. Resolves with the entries as stored, in the order given,
+   * and with what had to go, `keptEvictions` of them at the most.
    */
   add(
     scope: Scope,
@@ -145,19 +167,28 @@ export interface MemoryStore {
     options: ListOptions,
   ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly total: number }>
   /** The categories in use and their counts; '' stands for none. */
-  categories(scope: Scope): Promise<readonly { readonly category: string; readonly count: number }[]>
-  /** Removes for good (text, index, vectors, freed pages) and resolves with the number. */
+  categories(
+    scope: Scope,
+    unexpired: Unexpired,
+  ): Promise<readonly { readonly category: string; readonly count: number }[]>
+  /**
+   * Removes for good (text, index, vectors, freed pages) and resolves with the number. A wipe of everything is seen at once;
+   * any other goes some at a time, and takes what was there when it began.
+   */
   wipe(scope: Scope, filter: WipeFilter): Promise<number>
-  /** Removes what is too old or too many. */
+  /** Removes what is too old or too many, some at a time; resolves with `keptEvictions` of them at the most. */
   clean(scope: Scope, policy: RetentionPolicy): Promise<readonly Eviction[]>
+  /** The scopes that hold memories, some at a time: those after a mark, which is the number of the last one given. */
+  scopes(after: number): Promise<readonly { readonly number: number; readonly scope: Scope }[]>
+  /** Removes for good, some at a time, what was wiped or left behind by removed personas, earlier ones' too. */
+  clear(): Promise<void>
   /** What may answer a query: the best by terms and the nearest by vector, in no order. */
   search(scope: Scope, query: SearchQuery): Promise<Found>
-  /** Memories that have no vector in the space, oldest first, with the number of all such. */
-  pending(
-    scope: Scope,
-    spaceKey: string | undefined,
-    limit: number,
-  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly total: number }>
+  /**
+   * Memories that have no vector in the space, oldest first, from a place on that the call before gave as `next` (0 at
+   * first); without `next` the end is reached. A page may be empty before the end.
+   */
+  pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): Promise<PendingPage>
   /** Gives memories their vectors, in place of older ones; ids that are gone are left out. */
   putVectors(scope: Scope, vectors: ReadonlyMap<string, Vector>): Promise<void>
   /** The record of what went and why, newest first. */
@@ -181,10 +212,15 @@ const metadata = z
     `must not be longer than ${longestMetadata} characters as JSON`,
   )
 
+/** The end of the year 9999: nothing was said later. Milliseconds since 1970 UTC. */
+const latestTimestamp = 253_402_300_799_999
+
 /** What a user says of a new memory. */
-export const memoryInput = z.object({
+export const memoryInput = z.strictObject({
   content: z.string().overwrite(wellFormed).trim().min(1).max(maxContentLength),
   importance_score: z.number().min(0).max(1).default(0.5),
+  /** When it was said, where that was not now. */
+  timestamp: z.exactOptional(z.int().min(0).max(latestTimestamp)),
   metadata: metadata.default({}),
 })
 export type MemoryInput = z.output<typeof memoryInput>

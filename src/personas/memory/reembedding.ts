@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
-import type { MemoryStore, Vector } from './memory.ts'
+import type { MemoryEntry, MemoryStore, PendingPage, Vector } from './memory.ts'
 
 export interface ReembeddingParts {
   readonly store: MemoryStore
@@ -120,18 +120,27 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     const scope = { personaId: persona.id, userId: persona.user_id }
     const embedder = embedders.embedder(persona.embedding_model)
     let spaceKey = embedder.space()?.key
-    while (!closed) {
+    for (let from: number | undefined = 0; !closed; ) {
       // Before the model has made a vector its space is not known, and whatever is there counts as missing: one will tell.
-      const { entries } = await store.pending(scope, spaceKey, spaceKey === undefined ? 1 : batch)
-      if (entries.length === 0) return true
+      const isKnown = spaceKey !== undefined
+      const page: PendingPage = await store.pending(scope, spaceKey, from, isKnown ? batch : 1)
+      const entries = page.entries
+      // Others get their turn between batches, and where many have their vector already.
+      await new Promise((resolve) => setImmediate(resolve))
+      if (closed) return false
+      if (entries.length > 0) spaceKey = await embedBatch(entries)
+      // What was asked for without a space is asked for again with it.
+      from = isKnown || entries.length === 0 ? page.next : 0
+      if (from === undefined) return true
+    }
+    return false
+
+    async function embedBatch(entries: readonly MemoryEntry[]): Promise<string> {
       const texts = entries.map(({ content }) => content)
       const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
       const made = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
       await store.putVectors(scope, new Map(made))
-      spaceKey = space.key
-      // Others get their turn between batches.
-      await new Promise((resolve) => setImmediate(resolve))
+      return space.key
     }
-    return false
   }
 }

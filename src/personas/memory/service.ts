@@ -9,6 +9,7 @@ import type {
   MemoryStore,
   RetentionPolicy,
   Scope,
+  Unexpired,
   Vector,
   WipeFilter,
 } from './memory.ts'
@@ -68,6 +69,12 @@ export interface Memories {
   store(persona: Persona, memories: readonly MemoryInput[]): Promise<void>
   /** Embeds in the background what has no vector of the persona's model yet. */
   reembed(persona: Persona): void
+  /** Removes what the persona's settings do not let stay, some at a time. */
+  clean(persona: Persona): Promise<void>
+  /** Removes for good what was left behind by removed users and personas. */
+  clear(): Promise<void>
+  /** The same for everybody's, and what an earlier process had begun to remove: for a service, now and then. */
+  tend(signal?: AbortSignal): Promise<void>
   /** Resolves when no background work is under way; what was not done is done at the next start. */
   close(): Promise<void>
 }
@@ -100,17 +107,15 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     },
     async list(owner, asked, options) {
       const persona = await personas.get(owner, asked)
-      const scope = scopeOf(persona)
-      await store.clean(scope, policyOf(persona, clock()))
-      const { entries, total } = await store.list(scope, { ...options, embeddings: true })
+      const listed = { ...options, ...unexpiredOf(persona, clock()), embeddings: true }
+      const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
     async categories(owner, asked) {
       const persona = await personas.get(owner, asked)
-      await store.clean(scopeOf(persona), policyOf(persona, clock()))
-      return store.categories(scopeOf(persona))
+      return store.categories(scopeOf(persona), unexpiredOf(persona, clock()))
     },
     async evictions(owner, asked, limit) {
       return store.evictions(scopeOf(await personas.get(owner, asked)), limit)
@@ -126,6 +131,22 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       await keep(persona, memories)
     },
     reembed: (persona) => reembedding.start(persona),
+    async clean(persona) {
+      await store.clean(scopeOf(persona), policyOf(persona, clock()))
+    },
+    clear: () => store.clear(),
+    async tend(signal) {
+      await store.clear()
+      let after = 0
+      for (let page = await store.scopes(after); page.length > 0; page = await store.scopes(after))
+        for (const { number, scope } of page) {
+          if (signal?.aborted) return
+          after = number
+          const persona = await personas.get(scope.userId, scope.personaId).catch(() => undefined)
+          if (persona) await store.clean(scope, policyOf(persona, clock()))
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+    },
     close: () => reembedding.close(),
   }
 
@@ -140,7 +161,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       scopeOf(persona),
       memories.map((memory, at) => ({
         content: memory.content,
-        timestamp: now,
+        timestamp: memory.timestamp ?? now,
         importance_score: memory.importance_score,
         metadata: memory.metadata,
         ...(vectors && { vector: vectors[at]! }),
@@ -160,11 +181,9 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       terms,
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
+      ...unexpiredOf(persona, now),
     })
-    const settings = memorySettingsOf(persona)
-    const oldest = settings.auto_cleanup ? now - settings.retention_days * dayMs : Number.NEGATIVE_INFINITY
     const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
-      .filter(({ candidate }) => candidate.entry.timestamp >= oldest || candidate.entry.metadata['pinned'] === true)
       .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
       .slice(0, limit)
       .map(hitOf)
@@ -177,6 +196,12 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
 /** Whose memories a persona's are. */
 export function scopeOf(persona: Persona): Scope {
   return { personaId: persona.id, userId: persona.user_id }
+}
+
+/** Which memories have not outlived their days. */
+function unexpiredOf(persona: Persona, now: number): Unexpired {
+  const { cleanup, maxAge } = policyOf(persona, now)
+  return cleanup ? { since: now - maxAge } : {}
 }
 
 /** What a persona's settings let it keep. */

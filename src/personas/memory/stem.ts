@@ -94,10 +94,17 @@ function suffixes(word: string, list: Rules, least = 1): string {
   return measure(list === fourth ? replaced : root) >= least ? replaced : word
 }
 
-/** Step 5. */
+/** Step 5: 5a takes a final e off, and 5b looks at what is left. */
 function tidy(word: string): string {
   const root = word.slice(0, -1)
   const size = measure(root)
-  if (word.endsWith('e') && (size > 1 || (size === 1 && !endsShort(root)))) return root
-  return word.endsWith('ll') && measure(root) > 1 ? root : word
+  const isLong = size > 1 || (size === 1 && !endsShort(root))
+  return withoutSecondL(word.endsWith('e') && isLong ? root : word)
+}
+
+/** Step 5b. @param word lower-case ASCII letters; anything else comes back unchanged */
+export function withoutSecondL(word: string): string {
+  if (!word.endsWith('ll') || !/^[a-z]+$/.test(word)) return word
+  const root = word.slice(0, -1)
+  return measure(root) > 1 ? root : word
 }

@@ -15,7 +15,6 @@ import { AppError } from '../../errors.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { Database } from './connection.ts'
 import { adopt, disown } from './ownership.ts'
-import { giveBackPages } from './pages.ts'
 
 interface UserRow extends User {
   readonly username_key: string
@@ -112,11 +111,7 @@ export function openAccountStore(db: Database, path: string): AccountStore {
     update: writing(update.immediate),
     setPassword: writing(setPassword.immediate),
     rehash: rows.rehash,
-    remove: writing((id: string) => {
-      const outcome = remove.immediate(id)
-      if (outcome === 'removed') giveBackPages(db)
-      return outcome
-    }),
+    remove: writing(remove.immediate),
     counts: sessions.counts,
     administrator: rows.administrator,
     openSession: writing(sessions.open),

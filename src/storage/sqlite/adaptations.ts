@@ -5,6 +5,7 @@ import type { AdaptationStore } from '../../personas/adaptation/service.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
+import { rest } from './pages.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */
 export function createAdaptationStore(db: Database): AdaptationStore {
@@ -13,7 +14,7 @@ export function createAdaptationStore(db: Database): AdaptationStore {
     read: async (scope) => db.transaction(() => rows.read(scope))(),
     append: async (scope, record, learned) => db.transaction(() => rows.append(scope, record, learned)).immediate(),
     findByKey: async (scope, key) => rows.findByKey(scope, key),
-    log: async (scope) => rows.log(scope),
+    log: (scope) => rows.logSlowly(scope),
   }
 }
 
@@ -39,6 +40,12 @@ export function adaptationRows(db: Database) {
         WHERE persona_id = ? AND user_id = ? ORDER BY sequence`,
     )
     .pluck()
+  const laterRecords = db
+    .prepare<[string, string, number], string>(
+      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+        WHERE persona_id = ? AND user_id = ? AND sequence > ? ORDER BY sequence`,
+    )
+    .pluck()
   const byKey = db
     .prepare<[string, string, string], string>(
       `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
@@ -46,7 +53,7 @@ export function adaptationRows(db: Database) {
     )
     .pluck()
 
-  return { read, append, findByKey, log, replace, cached }
+  return { read, append, findByKey, log, logSlowly, replace, cached }
 
   function read(scope: Scope): { readonly learned: Learned; readonly head: LogHead } {
     const row = state.get(scope.personaId, scope.userId)
@@ -80,6 +87,22 @@ export function adaptationRows(db: Database) {
     return records.all(scope.personaId, scope.userId).map((text) => recordOf(scope, text))
   }
 
+  /** The same for a log of any length, outside a transaction: others are served in between. */
+  async function logSlowly(scope: Scope): Promise<readonly AdaptationRecord[]> {
+    const all: AdaptationRecord[] = []
+    for (let more = true; more && db.open; ) {
+      let [count, characters] = [0, 0]
+      for (const text of laterRecords.iterate(scope.personaId, scope.userId, all.at(-1)?.sequence ?? 0)) {
+        all.push(recordOf(scope, text))
+        characters += text.length
+        if (++count === recordsAtOnce || characters > charactersAtOnce) break
+      }
+      more = count > 0
+      if (more) await rest()
+    }
+    return all
+  }
+
   /** Puts a whole log in the place of what was there. */
   function replace(scope: Scope, whole: readonly AdaptationRecord[], learned: Learned): void {
     db.prepare('DELETE FROM adaptation WHERE persona_id = ?').run(scope.personaId)
@@ -100,6 +123,10 @@ export function adaptationRows(db: Database) {
     return cache.run(algorithm, head.sequence, head.hash, encode(learned), scope.personaId, scope.userId).changes === 1
   }
 }
+
+/** Records, and characters of them, that are read between two turns of everybody else: some ten milliseconds' work. */
+const recordsAtOnce = 200
+const charactersAtOnce = 500_000
 
 interface StateRow {
   readonly algorithm: string

@@ -15,7 +15,13 @@ export function createBackupStore(db: Database): BackupStore {
         .all(personaId, userId),
     remove: async ({ personaId, userId }, backupId) =>
       void db.prepare(`DELETE FROM persona_backup WHERE ${own} AND id = ?`).run(personaId, userId, backupId),
-    isKnown: async (backupId) => db.prepare('SELECT 1 FROM persona_backup WHERE id = ?').get(backupId) !== undefined,
+    isKnown: async (backupId) =>
+      db
+        .prepare(
+          `SELECT 1 FROM persona_backup JOIN persona ON persona.id = persona_id
+            WHERE persona_backup.id = ? AND user_id NOT LIKE '~%'`,
+        )
+        .get(backupId) !== undefined,
   }
 }
 

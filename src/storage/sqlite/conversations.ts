@@ -1,7 +1,7 @@
 import type { Conversation, ConversationStore, SavedMessage } from '../../personas/conversation.ts'
 import type { Database } from './connection.ts'
+import { clearDeparted, leaveConversations } from './departures.ts'
 import type { OwnedRows } from './owned-rows.ts'
-import { giveBackPages } from './pages.ts'
 
 interface Row {
   id: string
@@ -29,7 +29,9 @@ export function createConversationStore(db: Database): ConversationStore {
       return changes > 0
     },
     async find(id) {
-      const row = db.prepare<[string], Row>(`SELECT ${columns} FROM conversation WHERE id = ?`).get(id)
+      const row = db
+        .prepare<[string], Row>(`SELECT ${columns} FROM conversation WHERE id = ? AND user_id NOT LIKE '~%'`)
+        .get(id)
       return row && conversationOf(row)
     },
     async named(owner, name) {
@@ -69,9 +71,9 @@ export function createConversationStore(db: Database): ConversationStore {
       return changes > 0
     },
     async remove(owner, id) {
-      const { changes } = db.prepare('DELETE FROM conversation WHERE id = ? AND user_id = ?').run(id, owner)
-      if (changes > 0) giveBackPages(db)
-      return changes > 0
+      const removed = db.transaction(() => leaveConversations(db, owner, id)).immediate() > 0
+      if (removed) await clearDeparted(db)
+      return removed
     },
   }
 
@@ -102,7 +104,7 @@ export const conversationOwnership: OwnedRows = {
     ).run({ from, to })
   },
   remove(db, owner) {
-    db.prepare('DELETE FROM conversation WHERE user_id = ?').run(owner)
+    leaveConversations(db, owner)
   },
 }
 

@@ -27,8 +27,18 @@ export function digestOf({ content, metadata }: NewMemory): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest()
 }
 
-/** The columns of a new memory. */
-export function rowOf(number: number, scopeId: number, memory: NewMemory, digest: Buffer) {
+/**
+ * How much a memory is worth keeping: its importance, halved with every month of age, as a logarithm. So it does not change
+ * with the time, and the least worth is found in an index.
+ */
+export function worthOf(timestamp: number, importance: number): number {
+  return timestamp / monthMs + Math.log2(importance + 0.1)
+}
+
+const monthMs = 2_592_000_000
+
+/** The columns of a new memory that is stored `now`. */
+export function rowOf(number: number, scopeId: number, memory: NewMemory, digest: Buffer, now: number) {
   return {
     memory_id: number,
     scope_id: scopeId,
@@ -37,6 +47,8 @@ export function rowOf(number: number, scopeId: number, memory: NewMemory, digest
     digest,
     timestamp: memory.timestamp,
     importance: memory.importance_score,
+    stored_at: memory.stored_at ?? now,
+    worth: worthOf(memory.timestamp, memory.importance_score),
     category: categoryOf(memory.metadata),
     pinned: Number(isPinned(memory.metadata)),
     conversation: conversationOf(memory.metadata),
@@ -59,7 +71,11 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
 }
 
 /** What is remembered of a memory that went. */
-export function evictionOf(row: Row, reason: Eviction['reason'], now: number): Eviction {
+export function evictionOf(
+  row: Pick<Row, 'id' | 'timestamp' | 'importance'>,
+  reason: Eviction['reason'],
+  now: number,
+): Eviction {
   return {
     memory_id: row.id,
     reason,

@@ -63,6 +63,20 @@ function prepareFinder(db: Database) {
   return find
 }
 
+/** The next hundred scopes that hold memories, in the order of their numbers. */
+export function scopesAfter(db: Database, after: number): { readonly number: number; readonly scope: Scope }[] {
+  return db
+    .prepare<[number], { scope_id: number; persona_id: string; user_id: string }>(
+      `SELECT scope_id, persona_id, user_id FROM memory_scope WHERE scope_id > ? AND memories > 0
+        ORDER BY scope_id LIMIT 100`,
+    )
+    .all(after)
+    .map(({ scope_id, persona_id, user_id }) => ({
+      number: scope_id,
+      scope: { personaId: persona_id, userId: user_id },
+    }))
+}
+
 /** The next `count` numbers of a scope. */
 export function takeNumbers(db: Database, scope: ScopeRow, count: number): number[] {
   const last = scope.last_number + count

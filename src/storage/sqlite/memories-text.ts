@@ -8,7 +8,6 @@ import {
 } from '../../personas/memory/ranking-index.ts'
 import { termsOf } from '../../personas/memory/ranking-terms.ts'
 import type { Database } from './connection.ts'
-import { rangeOf } from './memories-scope.ts'
 
 interface TextRow {
   memory_id: number
@@ -22,14 +21,21 @@ interface TextRow {
 export function createTextIndex(db: Database) {
   const columns = 'memory_id, content, timestamp, metadata, conversation'
   const read = db.prepare<[number], TextRow>(`SELECT ${columns} FROM memory WHERE memory_id = ?`)
-  const before = db.prepare<[number, string, number, number, number], TextRow>(
-    `SELECT ${columns} FROM memory WHERE scope_id = ? AND conversation = ? AND (timestamp, memory_id) < (?, ?)
-       AND timestamp >= ? ORDER BY timestamp DESC, memory_id DESC LIMIT ${reach}`,
-  )
-  const after = db.prepare<[number, string, number, number, number], TextRow>(
-    `SELECT ${columns} FROM memory WHERE scope_id = ? AND conversation = ? AND (timestamp, memory_id) > (?, ?)
-       AND timestamp <= ? ORDER BY timestamp, memory_id LIMIT ${reach}`,
-  )
+  // Those of the same time and those of another are asked for apart: one comparison of both columns at once would walk all
+  // memories of that time, which for an import may be every one.
+  const around = (place: string, order: 'ASC' | 'DESC') =>
+    db.prepare<[object], TextRow>(
+      `SELECT ${columns} FROM memory WHERE scope_id = @scopeId AND conversation = @conversation AND ${place}
+        ORDER BY timestamp ${order}, memory_id ${order} LIMIT @limit`,
+    )
+  const earlier = [
+    around('timestamp = @timestamp AND memory_id < @number', 'DESC'),
+    around('timestamp < @timestamp AND timestamp >= @timestamp - @gap', 'DESC'),
+  ]
+  const later = [
+    around('timestamp = @timestamp AND memory_id > @number', 'ASC'),
+    around('timestamp > @timestamp AND timestamp <= @timestamp + @gap', 'ASC'),
+  ]
   const insertTerms = db.prepare('INSERT INTO memory_terms (memory_id, terms, about, context) VALUES (?, ?, ?, ?)')
   const setAbout = db.prepare('UPDATE memory_terms SET about = ? WHERE memory_id = ?')
   const setContext = db.prepare('UPDATE memory_terms SET context = ? WHERE memory_id = ?')
@@ -40,7 +46,6 @@ export function createTextIndex(db: Database) {
        SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
   )
   const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
-  const unindexRange = db.prepare('DELETE FROM memory_text WHERE rowid BETWEEN ? AND ?')
   const totalLength = db
     .prepare<[string], number>(
       'SELECT coalesce(sum(length(terms)), 0) FROM json_each(?) AS asked CROSS JOIN memory_terms WHERE memory_id = asked.value',
@@ -106,25 +111,23 @@ export function createTextIndex(db: Database) {
       for (const number of numbers) unindex.run(number)
     },
 
-    /** The same for all of a scope. */
-    removeScope(scopeId: number): void {
-      const { low, high } = rangeOf(scopeId)
-      unindexRange.run(low, high)
-    },
-
     /** How long the terms of these memories are together, in characters. */
     length(numbers: readonly number[]): number {
       return totalLength.get(JSON.stringify(numbers))!
     },
   }
 
-  function neighbours(scopeId: number, row: TextRow): Near[] {
-    const { conversation, timestamp, memory_id } = row
-    const earlier = before.all(scopeId, conversation, timestamp, memory_id, timestamp - gap)
-    const later = after.all(scopeId, conversation, timestamp, memory_id, timestamp + gap)
+  function neighbours(scopeId: number, { conversation, timestamp, memory_id: number }: TextRow): Near[] {
+    const nearest = (statements: typeof earlier) => {
+      const found: TextRow[] = []
+      for (const statement of statements)
+        if (found.length < reach)
+          found.push(...statement.all({ scopeId, conversation, timestamp, number, gap, limit: reach - found.length }))
+      return found
+    }
     return [
-      ...earlier.map((other, at) => ({ row: other, distance: -1 - at })),
-      ...later.map((other, at) => ({ row: other, distance: 1 + at })),
+      ...nearest(earlier).map((row, at) => ({ row, distance: -1 - at })),
+      ...nearest(later).map((row, at) => ({ row, distance: 1 + at })),
     ]
   }
 }
@@ -143,8 +146,16 @@ function analysed(row: TextRow, known: Known) {
   return seen
 }
 
+/**
+ * Characters of a neighbour's terms that count as context: what is said in a conversation is shorter, and a memory between
+ * six of the greatest length would take a hundred times its own length into the index, with each of seven writes.
+ */
+const longestNeighbour = 1_000
+
 function neighbour({ row, distance }: Near, known: Known): Neighbour {
-  return { distance, ...analysed(row, known) }
+  const { terms, question } = analysed(row, known)
+  if (terms.length <= longestNeighbour) return { distance, question, terms }
+  return { distance, question, terms: terms.slice(0, terms.lastIndexOf(' ', longestNeighbour) + 1).trimEnd() }
 }
 
 function aboutOf(row: TextRow): string {

@@ -51,7 +51,6 @@ export function createVectorIndex(db: Database) {
         WHERE memory_id = asked.value AND memory_id BETWEEN ? AND ? AND +space_id = ?`,
     )
     .raw()
-  const removeRange = db.prepare('DELETE FROM memory_vector WHERE memory_id BETWEEN ? AND ?')
 
   return {
     put(number: number, vector: Vector): void {
@@ -88,11 +87,6 @@ export function createVectorIndex(db: Database) {
     },
 
     spaceId,
-
-    removeScope(scopeId: number): void {
-      const { low, high } = rangeOf(scopeId)
-      removeRange.run(low, high)
-    },
   }
 
   function spaceId(key: string | undefined): number | undefined {

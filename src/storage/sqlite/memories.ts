@@ -1,9 +1,9 @@
-import { AppError } from '../../errors.ts'
 import {
   categoryOf,
   type Eviction,
   type Found,
   isPinned,
+  keptEvictions,
   type ListOptions,
   type MemoryEntry,
   type MemoryStore,
@@ -12,16 +12,19 @@ import {
   type RetentionPolicy,
   type Scope,
   type SearchQuery,
+  type Unexpired,
   type Vector,
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
+import { clearDeparted, leaveMemories } from './departures.ts'
 import { createPostings } from './memories-postings.ts'
-import { digestOf, entryOf, evictionOf, type Row, rowOf } from './memories-rows.ts'
-import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
+import { createRetention, firstSlice, slice } from './memories-retention.ts'
+import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
+import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
-import { giveBackPages } from './pages.ts'
+import { giveBackPages, rest } from './pages.ts'
 
 type FoundRow = [
   terms: string,
@@ -38,35 +41,72 @@ type FoundRow = [
 export interface Added {
   readonly entries: readonly MemoryEntry[]
   readonly evicted: readonly Eviction[]
+  /** Whether more has to go than one transaction takes. */
+  readonly more: boolean
 }
 
 /** Memories in SQLite: the table, the full-text index and the vectors change together or not at all. */
 export function createMemoryStore(db: Database): MemoryStore {
   const rows = memoryRows(db)
+  const inOneView = <T>(work: () => T): T => db.transaction(work)()
+  const inOneWrite = <T>(work: () => T): T => db.transaction(work).immediate()
   return {
-    add: async (scope, memories, policy) => {
-      const added = db.transaction(() => rows.add(scope, memories, policy)).immediate()
-      if (added.evicted.length > 0) giveBackPages(db)
-      return added
+    async add(scope, memories, policy) {
+      const { entries, evicted, more } = inOneWrite(() => rows.add(scope, memories, policy))
+      if (more) await rest()
+      const all = [...evicted, ...(more ? await cleaned(scope, policy) : [])]
+      if (all.length > 0) await giveBackPages(db)
+      return { entries, evicted: all.slice(0, keptEvictions) }
     },
     get: async (scope, id) => rows.get(scope, id),
-    list: async (scope, options) => db.transaction(() => rows.list(scope, options))(),
-    categories: async (scope) => rows.categories(scope),
-    wipe: async (scope, filter) => {
-      const wiped = db.transaction(() => rows.wipe(scope, filter)).immediate()
-      if (wiped > 0) giveBackPages(db)
+    list: async (scope, options) => inOneView(() => rows.list(scope, options)),
+    categories: async (scope, unexpired) => inOneView(() => rows.categories(scope, unexpired)),
+    async wipe(scope, filter) {
+      const wiped = isEverything(filter)
+        ? inOneWrite(() => leaveMemories(db, scope))
+        : await wiping(scope, filter, findScope(db, scope))
+      if (wiped > 0) await clearDeparted(db)
       return wiped
     },
-    clean: async (scope, policy) => {
-      const evicted = db.transaction(() => rows.clean(scope, policy)).immediate()
-      if (evicted.length > 0) giveBackPages(db)
-      return evicted
+    async clean(scope, policy) {
+      const evicted = await cleaned(scope, policy)
+      if (evicted.length > 0) await giveBackPages(db)
+      return evicted.slice(0, keptEvictions)
     },
-    search: async (scope, query) => db.transaction(() => rows.search(scope, query))(),
-    pending: async (scope, spaceKey, limit) => db.transaction(() => rows.pending(scope, spaceKey, limit))(),
-    putVectors: async (scope, vectors) => db.transaction(() => rows.putVectors(scope, vectors)).immediate(),
+    scopes: async (after) => scopesAfter(db, after),
+    clear: () => clearDeparted(db),
+    search: async (scope, query) => inOneView(() => rows.search(scope, query)),
+    pending: async (scope, spaceKey, from, limit) => inOneView(() => rows.pending(scope, spaceKey, from, limit)),
+    putVectors: async (scope, vectors) => inOneWrite(() => rows.putVectors(scope, vectors)),
     evictions: async (scope, limit) => rows.evictions(scope, limit),
   }
+
+  async function cleaned(scope: Scope, policy: RetentionPolicy): Promise<Eviction[]> {
+    const all: Eviction[] = []
+    for (let more = true; more && db.open; ) {
+      const slice = inOneWrite(() => rows.clean(scope, policy))
+      // A scope of hundreds of thousands has as many records, of which the newest are kept.
+      if (all.length < keptEvictions) all.push(...slice.evicted)
+      more = slice.more
+      if (more) await rest()
+    }
+    return all
+  }
+
+  async function wiping(scope: Scope, filter: WipeFilter, from: ScopeRow | undefined): Promise<number> {
+    let wiped = 0
+    for (let more = from !== undefined; more && db.open; ) {
+      const slice = inOneWrite(() => rows.wipe(scope, filter, from!.last_number))
+      wiped += slice.wiped
+      more = slice.more
+      if (more) await rest()
+    }
+    return wiped
+  }
+}
+
+function isEverything({ category, before }: WipeFilter): boolean {
+  return category === undefined && before === undefined
 }
 
 /** The same by plain calls, for transactions that span several stores; each expects to run inside one. */
@@ -74,6 +114,7 @@ export function memoryRows(db: Database) {
   const text = createTextIndex(db)
   const postings = createPostings(db)
   const vectors = createVectorIndex(db)
+  const retention = createRetention(db)
   const columns = 'memory_id, id, content, timestamp, importance, metadata'
   const byId = db.prepare<[number, string], Row>(`SELECT ${columns} FROM memory WHERE scope_id = ? AND id = ?`)
   const byDigest = db.prepare<[number, Buffer], Row>(`SELECT ${columns} FROM memory WHERE scope_id = ? AND digest = ?`)
@@ -81,17 +122,28 @@ export function memoryRows(db: Database) {
     `SELECT ${columns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
   )
   const found = db
-    .prepare<[string, number], FoundRow>(
+    .prepare<[string, number, number], FoundRow>(
       `SELECT terms, about, context, memory_id, memory.id, content, timestamp, importance, metadata
          FROM json_each(?) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
-        WHERE memory_id = asked.value AND +scope_id = ?`,
+        WHERE memory_id = asked.value AND +scope_id = ? AND (pinned = 1 OR stored_at >= ?)`,
     )
     .raw()
   const insert = db.prepare(
-    `INSERT INTO memory (memory_id, scope_id, id, content, digest, timestamp, importance, category, pinned, conversation,
-       metadata) VALUES (@memory_id, @scope_id, @id, @content, @digest, @timestamp, @importance, @category, @pinned,
-       @conversation, @metadata)`,
+    `INSERT INTO memory (memory_id, scope_id, id, content, digest, timestamp, importance, stored_at, worth, category,
+       pinned, conversation, metadata) VALUES (@memory_id, @scope_id, @id, @content, @digest, @timestamp, @importance,
+       @stored_at, @worth, @category, @pinned, @conversation, @metadata)`,
   )
+  const anyExpired = db
+    .prepare<[number, number], 0 | 1>(
+      'SELECT EXISTS (SELECT 1 FROM memory WHERE scope_id = ? AND pinned = 0 AND stored_at < ?)',
+    )
+    .pluck()
+  const lookedAt = db
+    .prepare<[number, number], [number, number | null]>(
+      `SELECT memory_id, space_id FROM memory_terms LEFT JOIN memory_vector USING (memory_id)
+        WHERE memory_id BETWEEN ? AND ? ORDER BY memory_id LIMIT ${pendingAtOnce}`,
+    )
+    .raw()
   const count = db.prepare('UPDATE memory_scope SET memories = memories + ?, length = length + ? WHERE scope_id = ?')
 
   return { add, get, list, categories, wipe, clean, search, pending, putVectors, evictions }
@@ -101,13 +153,18 @@ export function memoryRows(db: Database) {
     const row = makeScope(db, scope)
     const scopeId = row.scope_id
     const fresh: number[] = []
+    let newlyPinned = 0
     const numbers = takeNumbers(db, row, memories.length)
     const stored = memories.map((memory, at) => {
       const digest = digestOf(memory)
       const known = byDigest.get(scopeId, digest)
-      if (known) return renew(scopeId, known, memory)
+      if (known) {
+        const metadata = { ...(JSON.parse(known.metadata) as Metadata), ...memory.metadata }
+        newlyPinned += Number(isPinned(metadata) && !isPinned(JSON.parse(known.metadata)))
+        return renew(scopeId, known, { ...memory, metadata }, policy.now)
+      }
       const number = numbers[at]!
-      insert.run(rowOf(number, scopeId, memory, digest))
+      insert.run(rowOf(number, scopeId, memory, digest, policy.now))
       fresh.push(number)
       return number
     })
@@ -117,19 +174,26 @@ export function memoryRows(db: Database) {
     })
     const found = new Map(rowsOf(scopeId, stored).map((each) => [each.memory_id, each]))
     const entries = stored.map((number) => entryOf(scope, found.get(number)!, vectors.read(number)))
-    return { entries, evicted: enforce(findScope(db, scope)!, policy, stored) }
+    const grown = findScope(db, scope)!
+    retention.refuseFull(grown, policy, { numbers: stored, fresh: fresh.length, newlyPinned })
+    const { evicted, more } = evict(grown, policy, stored)
+    return { entries, evicted, more }
   }
 
-  /** The same thing said again: it is newer and at least as important now. */
-  function renew(scopeId: number, known: Row, memory: NewMemory): number {
-    const metadata = { ...(JSON.parse(known.metadata) as Metadata), ...memory.metadata }
+  /** The same thing said again, with the metadata of both: it is newer and at least as important now. */
+  function renew(scopeId: number, known: Row, memory: NewMemory, now: number): number {
+    const { metadata } = memory
     const former = text.nearby(scopeId, [known.memory_id])
+    const timestamp = Math.max(known.timestamp, memory.timestamp)
+    const importance = Math.max(known.importance, memory.importance_score)
     db.prepare(
-      `UPDATE memory SET timestamp = ?, importance = ?, metadata = ?, category = ?, pinned = ?
-         WHERE memory_id = ? AND scope_id = ?`,
+      `UPDATE memory SET timestamp = ?, importance = ?, stored_at = max(stored_at, ?), worth = ?, metadata = ?,
+         category = ?, pinned = ? WHERE memory_id = ? AND scope_id = ?`,
     ).run(
-      Math.max(known.timestamp, memory.timestamp),
-      Math.max(known.importance, memory.importance_score),
+      timestamp,
+      importance,
+      memory.stored_at ?? now,
+      worthOf(timestamp, importance),
       JSON.stringify(metadata),
       categoryOf(metadata),
       Number(isPinned(metadata)),
@@ -149,110 +213,72 @@ export function memoryRows(db: Database) {
   function list(scope: Scope, options: ListOptions) {
     const row = findScope(db, scope)
     if (!row) return { entries: [], total: 0 }
-    const where = options.category === undefined ? '' : 'AND category = @category'
-    const values = { scope: row.scope_id, ...options }
+    const since = expiry(row.scope_id, options)
+    const values = { scope: row.scope_id, ...options, since }
+    const where = filters(options.category, since)
     const found = db
       .prepare<[object], Row>(
-        `SELECT ${columns} FROM memory WHERE scope_id = @scope ${where}
+        `SELECT ${columns} FROM memory WHERE ${where}
           ORDER BY timestamp DESC, memory_id DESC LIMIT @limit OFFSET @offset`,
       )
       .all(values)
-    const total = db
-      .prepare<[object], number>(`SELECT count(*) FROM memory WHERE scope_id = @scope ${where}`)
-      .pluck()
-      .get(values)!
+    const counted = () =>
+      db.prepare<[object], number>(`SELECT count(*) FROM memory WHERE ${where}`).pluck().get(values)!
+    const total = options.category === undefined && since === undefined ? row.memories : counted()
     const entries = found.map((each) =>
       entryOf(scope, each, options.embeddings ? vectors.read(each.memory_id) : undefined),
     )
     return { entries, total }
   }
 
-  function categories(scope: Scope) {
+  function categories(scope: Scope, unexpired: Unexpired) {
+    const row = findScope(db, scope)
+    if (!row) return []
+    const since = expiry(row.scope_id, unexpired)
     return db
-      .prepare<[number | undefined], { category: string; count: number }>(
-        'SELECT category, count(*) AS count FROM memory WHERE scope_id = ? GROUP BY category ORDER BY category',
+      .prepare<[object], { category: string; count: number }>(
+        `SELECT category, count(*) AS count FROM memory WHERE ${filters(undefined, since)}
+          GROUP BY category ORDER BY category`,
       )
-      .all(findScope(db, scope)?.scope_id)
+      .all({ scope: row.scope_id, since })
   }
 
-  function wipe(scope: Scope, filter: WipeFilter): number {
+  /** The time before which memories have expired; undefined where none has, as nearly always. */
+  function expiry(scopeId: number, { since }: Unexpired): number | undefined {
+    return since !== undefined && anyExpired.get(scopeId, since) === 1 ? since : undefined
+  }
+
+  /** Takes the next of what a filter says, of the memories up to a number of the scope. */
+  function wipe(scope: Scope, { category, before }: WipeFilter, last: number): { wiped: number; more: boolean } {
     const row = findScope(db, scope)
-    if (!row) return 0
-    if (filter.category === undefined && filter.before === undefined) {
-      removeScopeRows(row.scope_id)
-      return row.memories
-    }
-    const numbers = db
-      .prepare<[object], number>(
-        `SELECT memory_id FROM memory WHERE scope_id = @scope AND (@category IS NULL OR category = @category)
-           AND (@before IS NULL OR timestamp < @before)`,
+    if (!row) return { wiped: 0, more: false }
+    const rows = db
+      .prepare<[object], { memory_id: number; size: number }>(
+        `SELECT memory_id, length(content) AS size FROM memory WHERE scope_id = @scope AND memory_id <= @last
+            ${category === undefined ? '' : 'AND category = @category'}
+            ${before === undefined ? '' : 'AND timestamp < @before'}
+          ORDER BY timestamp, memory_id LIMIT ${slice.memories}`,
       )
-      .pluck()
-      .all({ scope: row.scope_id, category: filter.category ?? null, before: filter.before ?? null })
-    removeNumbers(row.scope_id, numbers)
-    return numbers.length
-  }
-
-  function clean(scope: Scope, policy: RetentionPolicy): readonly Eviction[] {
-    const row = findScope(db, scope)
-    return row ? enforce(row, policy, []) : []
-  }
-
-  /** Removes the too old, then the least worth keeping until the count fits, and writes down what went and why. */
-  function enforce(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]): readonly Eviction[] {
-    const { cleanup, maxMemories, maxAge, now } = policy
-    if (!cleanup) {
-      if (row.memories <= maxMemories) return []
-      throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories`, {
-        details: ['Wipe some, raise memory_settings.max_memories, or set memory_settings.auto_cleanup to true'],
-      })
-    }
-    const old = db
-      .prepare<[number, number], Row>(
-        `SELECT ${columns} FROM memory WHERE scope_id = ? AND timestamp < ? AND pinned = 0 ORDER BY timestamp`,
-      )
-      .all(row.scope_id, now - maxAge)
-    const excess = row.memories - old.length - maxMemories
-    const surplus = excess > 0 ? leastWorth(row.scope_id, policy, spared, excess) : []
-    const evicted = [
-      ...old.map((each) => evictionOf(each, 'retention_days', now)),
-      ...surplus.map((each) => evictionOf(each, 'max_memories', now)),
-    ]
+      .all({ scope: row.scope_id, last: rangeOf(row.scope_id).low + last, category, before })
+    const going = firstSlice(rows)
     removeNumbers(
       row.scope_id,
-      [...old, ...surplus].map(({ memory_id }) => memory_id),
+      going.map(({ memory_id }) => memory_id),
     )
-    record(row.scope_id, evicted)
-    return evicted
+    return { wiped: going.length, more: going.length < rows.length || rows.length === slice.memories }
   }
 
-  /** A memory's worth is its importance, halved with every month of age; what was stored just now is worth keeping. */
-  function leastWorth(
-    scopeId: number,
-    { now, maxAge }: RetentionPolicy,
-    spared: readonly number[],
-    limit: number,
-  ): Row[] {
-    return db
-      .prepare<[object], Row>(
-        `SELECT ${columns} FROM memory WHERE scope_id = @scope AND pinned = 0 AND timestamp >= @oldest
-          ORDER BY memory_id IN (SELECT value FROM json_each(@spared)),
-            (importance + 0.1) * pow(0.5, (@now - timestamp) / 2592000000.0), timestamp, memory_id LIMIT @limit`,
-      )
-      .all({ scope: scopeId, oldest: now - maxAge, now, spared: JSON.stringify(spared), limit })
+  function clean(scope: Scope, policy: RetentionPolicy): { evicted: readonly Eviction[]; more: boolean } {
+    const row = findScope(db, scope)
+    return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  function record(scopeId: number, evicted: readonly Eviction[]): void {
-    const write = db.prepare(
-      `INSERT INTO memory_eviction (scope_id, id, reason, timestamp, importance, evicted_at) VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    for (const { memory_id, reason, timestamp, importance_score, evicted_at } of evicted)
-      write.run(scopeId, memory_id, reason, timestamp, importance_score, evicted_at)
-    if (evicted.length === 0) return
-    db.prepare(
-      `DELETE FROM memory_eviction WHERE scope_id = @scope AND eviction_id <= (SELECT eviction_id FROM memory_eviction
-         WHERE scope_id = @scope ORDER BY eviction_id DESC LIMIT 1 OFFSET ${keptEvictions})`,
-    ).run({ scope: scopeId })
+  /** Removes one slice of what has to go, and writes down what went and why. */
+  function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
+    const { evicted, numbers, more } = retention.next(row, policy, spared)
+    removeNumbers(row.scope_id, numbers)
+    retention.record(row.scope_id, evicted)
+    return { evicted, more }
   }
 
   function evictions(scope: Scope, limit: number): readonly Eviction[] {
@@ -270,7 +296,9 @@ export function memoryRows(db: Database) {
     const { frequencies, best } = postings.find(row, query.terms, query.candidates)
     const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2))
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
-    const candidates = found.all(JSON.stringify(numbers), row.scope_id).map(([terms, about, context, ...fields]) => {
+    const since = query.since ?? Number.MIN_SAFE_INTEGER
+    const rows = found.all(JSON.stringify(numbers), row.scope_id, since)
+    const candidates = rows.map(([terms, about, context, ...fields]) => {
       const [memory_id, id, content, timestamp, importance, metadata] = fields
       const cosine = cosines?.get(memory_id)
       const entry = entryOf(scope, { memory_id, id, content, timestamp, importance, metadata })
@@ -279,27 +307,20 @@ export function memoryRows(db: Database) {
     return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
   }
 
-  function pending(scope: Scope, spaceKey: string | undefined, limit: number) {
+  function pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number) {
     const row = findScope(db, scope)
-    if (!row) return { entries: [], total: 0 }
+    if (!row) return { entries: [] }
     const { low, high } = rangeOf(row.scope_id)
     const space = vectors.spaceId(spaceKey) ?? -1
-    const total =
-      row.memories -
-      db
-        .prepare<[number, number, number], number>(
-          'SELECT count(*) FROM memory_vector WHERE memory_id BETWEEN ? AND ? AND space_id = ?',
-        )
-        .pluck()
-        .get(low, high, space)!
-    if (total === 0) return { entries: [], total }
-    const found = db
-      .prepare<[number, number, number], Row>(
-        `SELECT ${columns} FROM memory WHERE scope_id = ? AND NOT EXISTS (SELECT 1 FROM memory_vector
-           WHERE memory_vector.memory_id = memory.memory_id AND space_id = ?) ORDER BY memory_id LIMIT ?`,
-      )
-      .all(row.scope_id, space, limit)
-    return { entries: found.map((each) => entryOf(scope, each)), total }
+    const seen = lookedAt.all(Math.max(low, from), high)
+    const numbers = seen.filter(([, has]) => has !== space).slice(0, limit)
+    const entries = rowsOf(
+      row.scope_id,
+      numbers.map(([number]) => number),
+    ).map((each) => entryOf(scope, each))
+    const isEnd = seen.length < pendingAtOnce && numbers.length < limit
+    const last = numbers.length < limit ? seen.at(-1) : numbers.at(-1)
+    return { entries, ...(!isEnd && last && { next: last[0] + 1 }) }
   }
 
   function putVectors(scope: Scope, made: ReadonlyMap<string, Vector>): void {
@@ -323,27 +344,19 @@ export function memoryRows(db: Database) {
     count.run(-numbers.length, -length, scopeId)
   }
 
-  function removeScopeRows(scopeId: number): void {
-    text.removeScope(scopeId)
-    vectors.removeScope(scopeId)
-    db.prepare('DELETE FROM memory WHERE scope_id = ?').run(scopeId)
-    db.prepare('UPDATE memory_scope SET memories = 0, length = 0 WHERE scope_id = ?').run(scopeId)
-  }
-
   function rowsOf(scopeId: number, numbers: readonly number[]): Row[] {
     return byNumbers.all(JSON.stringify(numbers), scopeId)
   }
 }
 
-/** Removes all memories of a persona whoever's they are, before the persona itself goes. Expects a transaction. */
-export function removeMemoriesOf(db: Database, personaId: string): void {
-  const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
-  const text = createTextIndex(db)
-  for (const scopeId of scopes.all(personaId)) {
-    text.removeScope(scopeId)
-    db.prepare('DELETE FROM memory_scope WHERE scope_id = ?').run(scopeId)
-  }
-}
+/** Memories that are looked at in one transaction for whether they have a vector. */
+const pendingAtOnce = 2000
 
-/** How many evictions a scope remembers. */
-const keptEvictions = 1000
+/** The conditions that memories of a list meet, for `@scope`, `@category` and `@since`. */
+function filters(category: string | undefined, since: number | undefined): string {
+  return [
+    'scope_id = @scope',
+    ...(category === undefined ? [] : ['category = @category']),
+    ...(since === undefined ? [] : ['(pinned = 1 OR stored_at >= @since)']),
+  ].join(' AND ')
+}

@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
@@ -9,5 +10,6 @@ export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...personaMigrations,
   ...adaptationMigrations,
+  ...memoryMigrations,
   ...sealMigrations,
 ]

@@ -1,24 +1,37 @@
 import type { Database } from './connection.ts'
 
-/**
- * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
- * write-ahead log, which still holds them as they were, is emptied. A reader in another process may keep that from
- * happening now; nobody waits for it, and the next time does it.
- */
-export function giveBackPages(db: Database): void {
-  db.pragma('incremental_vacuum')
-  emptyLog(db)
+/** Lets everybody else have a turn. */
+export function rest(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The same in slices of some milliseconds, between which `rest` lets others be served. */
-export async function giveBackPagesSlowly(db: Database, rest: () => Promise<void>): Promise<void> {
+/**
+ * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
+ * write-ahead log, which still holds them as they were, is emptied. It goes in slices of some milliseconds, between which
+ * others are served. A reader in another process, or a full disk, may keep that from happening now; what was deleted is
+ * deleted all the same, and the next time does it.
+ */
+export async function giveBackPages(db: Database): Promise<void> {
+  try {
+    await shrink(db)
+  } catch (reason) {
+    if (!isFailureOfDatabase(reason)) throw reason
+  }
+}
+
+/** Whether the database could not be read or written: a full disk, a lock, a fault of the file. */
+export function isFailureOfDatabase(reason: unknown): boolean {
+  return String((reason as { code?: unknown } | null)?.code).startsWith('SQLITE_')
+}
+
+async function shrink(db: Database): Promise<void> {
   const free = () => db.pragma('freelist_count', { simple: true }) as number
   for (let left = free(), before = left + 1; left > 0 && left < before; before = left, left = free()) {
     db.pragma(`incremental_vacuum(${pagesAtOnce})`)
     await rest()
     if (!db.open) return
   }
-  emptyLog(db)
+  if (db.open) emptyLog(db)
 }
 
 /** Pages of 8 KiB: 2 MiB are moved in some milliseconds. */

@@ -6,13 +6,14 @@ import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memor
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
+import { clearDeparted, leaveMemories } from './departures.ts'
 import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
-import { giveBackPages } from './pages.ts'
+import { rest } from './pages.ts'
 import { readPersona } from './persona-reading.ts'
-import { openStage, rest, sweepStages } from './persona-stage.ts'
+import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 
 /** Writes a whole persona that arrives, see PersonaArchive. */
@@ -21,7 +22,7 @@ export async function writeArrival(
   arrival: Arrival,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly memories: number }> {
-  if (!isLarge(db, arrival)) return { memories: writeAtOnce(db, arrival) }
+  if (!isLarge(db, arrival)) return { memories: await writeSmall(db, arrival) }
   if (arrival.rehearsal) return { memories: await countNew(db, arrival, signal) }
   refuseCrowded(db, arrival)
   const scope = scopeOf(arrival)
@@ -42,7 +43,7 @@ export async function writeArrival(
       return gained
     })
     // Somebody changed the persona meanwhile: it is done once more, this time with everybody else waiting.
-    return { memories: memories ?? writeAtOnce(db, arrival) }
+    return { memories: memories ?? (await writeSmall(db, arrival)) }
   } finally {
     // What it did not get to is swept later; what was written is written.
     await stage.clear().catch(() => undefined)
@@ -63,7 +64,7 @@ function refuseCrowded(db: Database, { weight }: Arrival): void {
 /** What the stage is to hold: for `merge` what is there, and then what comes, as if it had been stored later. */
 function* staged(db: Database, arrival: Arrival): Generator<IncomingMemory> {
   const own = arrival.how === 'merge' ? readPersona(db, scopeOf(arrival)) : undefined
-  for (const { entry, extra } of own?.memories() ?? []) yield { ...entry, extra }
+  for (const { entry, extra, stored_at } of own?.memories() ?? []) yield { ...entry, stored_at, extra }
   yield* arrival.memories()
 }
 
@@ -90,7 +91,7 @@ function writeAtOnce(db: Database, arrival: Arrival): number {
       const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
       putInPlace(db, arrival, () => {
         const memories = memoryRows(db)
-        if (arrival.how === 'replace') memories.wipe(scope, {})
+        if (arrival.how === 'replace') leaveMemories(db, scope)
         for (const batch of batches(arrival.memories(), batchSize)) addMemories(db, memories, scope, batch)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
@@ -99,7 +100,13 @@ function writeAtOnce(db: Database, arrival: Arrival): number {
   } catch (reason) {
     if (reason !== takenBack) throw reason
   }
-  if (arrival.how === 'replace' && !arrival.rehearsal) giveBackPages(db)
+  return gained
+}
+
+/** The same, and what it replaced leaves the disk. */
+async function writeSmall(db: Database, arrival: Arrival): Promise<number> {
+  const gained = writeAtOnce(db, arrival)
+  if (arrival.how === 'replace' && !arrival.rehearsal) await clearDeparted(db)
   return gained
 }
 
@@ -110,11 +117,10 @@ const takenBack = new Error('taken back')
 const batchSize = 200
 
 /** An import brings its memories whole: how many are too many is decided when the next one is stored. */
-const keepAll: RetentionPolicy = {
+const keepAll: Omit<RetentionPolicy, 'now'> = {
   maxMemories: Number.MAX_SAFE_INTEGER,
   maxAge: Number.MAX_SAFE_INTEGER,
   cleanup: false,
-  now: 0,
 }
 
 /** All of an arrival but its memories, which `bring` puts under the persona. Expects to run inside a transaction. */
@@ -165,7 +171,7 @@ function addMemories(
     ...memory,
     ...(memory.vector && { vector: inOwnSpace(db, memory.vector) }),
   }))
-  const { entries } = memories.add(scope, fitting, keepAll)
+  const { entries } = memories.add(scope, fitting, { ...keepAll, now: Date.now() })
   const carry = db.prepare(
     `INSERT OR REPLACE INTO memory_carried (memory_id, fields)
        SELECT memory_id, ? FROM memory JOIN memory_scope USING (scope_id) WHERE persona_id = ? AND user_id = ? AND id = ?`,

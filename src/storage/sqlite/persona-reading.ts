@@ -68,6 +68,7 @@ function readSpaces(db: Database, scope: Scope): readonly EmbeddingSpace[] {
 }
 
 interface MemoryRow extends Row {
+  readonly stored_at: number
   readonly fields: string | null
   readonly vector: Buffer | null
   readonly key: string
@@ -79,7 +80,7 @@ function* readMemories(db: Database, scope: Scope): Generator<ArchivedMemory> {
   const row = findScope(db, scope)
   if (!row) return
   const page = db.prepare<[number, number, number], MemoryRow>(
-    `SELECT memory.memory_id, id, content, timestamp, importance, metadata, fields, vector, key, model, dimension
+    `SELECT memory.memory_id, id, content, timestamp, importance, stored_at, metadata, fields, vector, key, model, dimension
        FROM memory LEFT JOIN memory_carried USING (memory_id) LEFT JOIN memory_vector USING (memory_id)
        LEFT JOIN embedding_space USING (space_id)
       WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id LIMIT ?`,
@@ -98,5 +99,6 @@ function archivedMemory(scope: Scope, row: MemoryRow): ArchivedMemory {
   return {
     entry: entryOf(scope, row, vector ? { space: { key, model, dimension }, values: valuesOf(vector) } : undefined),
     extra: row.fields === null ? {} : JSON.parse(row.fields),
+    stored_at: row.stored_at,
   }
 }

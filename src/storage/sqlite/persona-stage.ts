@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { findScope, rangeOf } from './memories-scope.ts'
-import { createTextIndex } from './memories-text.ts'
-import { giveBackPagesSlowly } from './pages.ts'
+import { removePersonaRows } from './departures.ts'
+import { findScope } from './memories-scope.ts'
+import { giveBackPages } from './pages.ts'
 
 /**
  * Where the memories of a large persona gather while it arrives: under a persona that is nobody's, so that no statement
@@ -34,11 +34,6 @@ const inUse = new Set<string>()
 
 /** What the owner of every stage begins with; no user's id does. */
 const mark = '~arriving/'
-
-/** Lets everybody else have a turn. */
-export function rest(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
 
 /** Opens a stage for what arrives under this persona's id. */
 export function openStage(db: Database, personaId: string): Stage {
@@ -122,29 +117,6 @@ function exchange(db: Database, stage: Scope, target: Scope): void {
 async function clear(db: Database, personaId: string): Promise<void> {
   // A process that ends closes the database under its unfinished work; the next one sweeps.
   if (!db.open) return
-  const text = createTextIndex(db)
-  const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
-  const next = db
-    .prepare<[number, number, number], number>(
-      'SELECT memory_id FROM memory WHERE memory_id BETWEEN ? AND ? ORDER BY memory_id LIMIT ?',
-    )
-    .pluck()
-  // Vectors, terms and what was carried along go with their memory, by foreign keys.
-  const remove = db.prepare('DELETE FROM memory WHERE memory_id BETWEEN ? AND ?')
-  let removed = 0
-  for (const scopeId of scopes.all(personaId)) {
-    const { low, high } = rangeOf(scopeId)
-    for (let slice = next.all(low, high, batchSize); slice.length > 0; slice = next.all(low, high, batchSize)) {
-      const removeSlice = () => {
-        text.remove(slice)
-        remove.run(slice[0]!, slice.at(-1)!)
-      }
-      unflushed(db, () => db.transaction(removeSlice).immediate())
-      removed += slice.length
-      await rest()
-      if (!db.open) return
-    }
-  }
-  db.prepare('DELETE FROM persona WHERE id = ?').run(personaId)
-  if (removed > 0) await giveBackPagesSlowly(db, rest)
+  await removePersonaRows(db, personaId)
+  if (db.open) await giveBackPages(db)
 }

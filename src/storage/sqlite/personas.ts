@@ -1,8 +1,7 @@
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import type { Database } from './connection.ts'
-import { removeMemoriesOf } from './memories.ts'
+import { clearDeparted, leavePersona } from './departures.ts'
 import type { OwnedRows } from './owned-rows.ts'
-import { giveBackPages } from './pages.ts'
 
 interface Row {
   id: string
@@ -48,7 +47,7 @@ export function createPersonaStore(db: Database): PersonaStore {
     },
     async remove(id, owner) {
       const removed = db.transaction(() => rows.remove(id, owner)).immediate()
-      if (removed) giveBackPages(db)
+      if (removed) await clearDeparted(db)
       return removed
     },
   }
@@ -84,17 +83,11 @@ export function personaRows(db: Database) {
       ).run(rowOf(persona))
     },
     find(id: string): Persona | undefined {
-      const row = db.prepare<[string], Row>('SELECT * FROM persona WHERE id = ?').get(id)
+      const row = db.prepare<[string], Row>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`).get(id)
       return row && personaOf(row)
     },
-    /** With everything that hangs on it: memories here, the rest by foreign keys. Conversations go on without a persona. */
-    remove(id: string, owner: string): boolean {
-      if (!db.prepare('SELECT 1 FROM persona WHERE id = ? AND user_id = ?').get(id, owner)) return false
-      removeMemoriesOf(db, id)
-      db.prepare('UPDATE conversation SET persona_id = NULL WHERE persona_id = ?').run(id)
-      db.prepare('DELETE FROM persona WHERE id = ? AND user_id = ?').run(id, owner)
-      return true
-    },
+    /** It is gone for everybody at once; `clearDeparted` then removes everything that hangs on it. */
+    remove: (id: string, owner: string) => leavePersona(db, id, owner),
   }
 }
 

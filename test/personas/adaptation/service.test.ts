@@ -37,6 +37,64 @@ function wish(
   return adaptationRequest.parse({ adaptation_type, trigger_event, changes, ...more })
 }
 
+service('shows the persona’s own sensitivity before anything is learned', () =>
+  withPersona(async (shop, persona) => assert.is((await shop.adaptation.state(persona)).sensitivity, 'high'), {
+    enabled: true,
+    sensitivity: 'high',
+  }),
+)
+
+service('refuses a request that names too much before it looks at any of it', () => {
+  let looks = 0
+  const watched = (count: number) => {
+    const map = {}
+    for (let at = 0; at < count; at++)
+      Object.defineProperty(map, `t${at}`, { enumerable: true, get: () => Number(++looks > 0) })
+    return map
+  }
+  for (const [changes, message] of [
+    [{ behavioral_weights: watched(100_000) }, /behavioral_weights must name at most 200/],
+    [{ learned_preferences: watched(201) }, /learned_preferences must name at most 200/],
+    [
+      new Proxy(Array.from({ length: 65 }), { get: (list, key) => (key === 'length' ? list.length : looks++) }),
+      /at most 64/,
+    ],
+  ] as const) {
+    const { error } = adaptationRequest.safeParse({
+      adaptation_type: 'weight_adjusted',
+      trigger_event: 'user_edit',
+      changes,
+    })
+    assert.match(error?.issues.map((issue) => issue.message).join() ?? '', message)
+  }
+  assert.is(looks, 0)
+  const long = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`p${at}`, 'x'.repeat(1_900)]))
+  assert.throws(() => wish({ learned_preferences: long }, 'preference_set'), /longer than 65,536 characters/)
+})
+
+service('learns as much as can be written with each change, and no more', () =>
+  withPersona(async (shop, persona) => {
+    const learn = (round: number) =>
+      shop.adaptation.adapt(
+        persona,
+        wish(
+          {
+            learned_preferences: Object.fromEntries(
+              Array.from({ length: 30 }, (_, at) => [`p${round} ${at}`, 'x'.repeat(1_900)]),
+            ),
+          },
+          'preference_set',
+        ),
+      )
+    for (let round = 0; round < 4; round++) await learn(round)
+    await rejects(learn(4), 'invalid', /cannot learn that much/)
+    assert.is(Object.keys((await shop.adaptation.state(persona)).learned_preferences).length, 120)
+    // What makes it smaller is taken.
+    const { state } = await shop.adaptation.adapt(persona, wish([{ preference: 'p0 0' }], 'preference_removed'))
+    assert.is(Object.keys(state.learned_preferences).length, 119)
+  }),
+)
+
 service('begins with the defaults and the time of the persona’s creation', () =>
   withPersona(async (shop, persona) => {
     const state = await shop.adaptation.state(persona)

@@ -46,4 +46,15 @@ test('leave out what is nothing but marks that are dropped', () => {
   assert.equal(queryTermsOf("\u0301'猫"), ['猫'])
 })
 
+test('are the stems of the author of the stemmer: its step 5b looks at what 5a has left', () => {
+  const stems = {
+    controlled: 'control',
+    vaudeville: 'vaudevil',
+    vaudevilles: 'vaudevil',
+    danielle: 'daniel',
+    tell: 'tell',
+  }
+  for (const [word, stem] of Object.entries(stems)) assert.equal(termsOf(word), [stem], word)
+})
+
 test.run()

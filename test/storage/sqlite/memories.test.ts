@@ -121,10 +121,10 @@ test('go in the very transaction that stores too many, with a record of what wen
   withShelf(async ({ db, store, scope }) => {
     const mine = await scope('p')
     const policy: RetentionPolicy = { maxMemories: 3, maxAge: 90 * day, cleanup: true, now }
-    const old = memory('old', { id: 'old', timestamp: now - 91 * day })
+    const old = memory('old', { id: 'old', stored_at: now - 91 * day })
     const pinned = memory('pinned', {
       id: 'pinned',
-      timestamp: now - 400 * day,
+      stored_at: now - 400 * day,
       importance_score: 0,
       metadata: { pinned: true },
     })
@@ -158,6 +158,180 @@ test('are refused whole by a full memory that may not clean up', () =>
     await rejects(store.add(mine, [memory('two'), memory('three')], policy), /may hold 2 memories/)
     assert.equal(await ids(store, mine), ['1'])
     assertAgreeing(db)
+  }))
+
+test('that are pinned are refused beyond the limit, and so is the pinning of one that is there', () =>
+  withShelf(async ({ store, scope }) => {
+    const mine = await scope('p')
+    const pinned = { metadata: { pinned: true } }
+    const policy = { ...keepAll, maxMemories: 1, cleanup: true }
+    // As an import leaves them: more than the limit.
+    await store.add(mine, [memory('one', { id: '1', ...pinned }), memory('two', { id: '2' })], keepAll)
+    await rejects(store.add(mine, [memory('two', pinned)], policy), /may hold 1 memories, and pinned ones/)
+    await rejects(store.add(mine, [memory('three')], policy), /may hold 1 memories, and pinned ones/)
+    assert.equal(await ids(store, mine), ['1', '2'])
+    await store.add(mine, [memory('one')], policy)
+    assert.equal(await ids(store, mine), ['1'])
+    await store.add(mine, [memory('two', { id: '2', ...pinned })], { ...policy, maxMemories: 2 })
+    await store.add(mine, [memory('one', pinned)], policy)
+    assert.equal(await ids(store, mine), ['1', '2'], 'what was pinned already may be renewed')
+  }))
+
+test('go in many short writes where many have to go, and never more than their number of rows in one', () =>
+  withShelf(async ({ db, store, scope }) => {
+    const mine = await scope('p')
+    const writes = countWrites(db, 'memory')
+    const fill = (from: number, count: number) =>
+      store.add(
+        mine,
+        Array.from({ length: count }, (_, at) => memory(`Thing ${from + at}`, { importance_score: at / count })),
+        keepAll,
+      )
+    const bounded = async (deed: () => Promise<unknown>, gone: number) => {
+      writes.length = 0
+      let turns = 0
+      const count = () => {
+        turns++
+        counting = setImmediate(count)
+      }
+      let counting = setImmediate(count)
+      await deed()
+      clearImmediate(counting)
+      assert.is(
+        writes.reduce((sum, rows) => sum + rows, 0),
+        gone,
+      )
+      assert.ok(Math.max(...writes) <= 50, `${Math.max(...writes)} rows in one write`)
+      assert.ok(turns >= gone / 50, `${turns} turns`)
+      assertAgreeing(db)
+    }
+    await fill(0, 700)
+    const policy: RetentionPolicy = { ...keepAll, maxMemories: 200, cleanup: true }
+    await bounded(() => store.add(mine, [memory('The last')], policy), 501)
+    await bounded(() => store.clean(mine, { ...policy, maxMemories: 50 }), 150)
+    const left = await store.list(mine, { limit: 100, offset: 0 })
+    assert.is(left.total, 50)
+    assert.ok(left.entries.every(({ importance_score }) => importance_score > 0.9))
+    await bounded(() => store.clean(mine, { ...policy, maxAge: 1000, now: now + 2000 }), 50)
+    await fill(700, 300)
+    await bounded(() => store.wipe(mine, { before: now + 1 }), 300)
+    await fill(1000, 300)
+    await bounded(() => store.wipe(mine, {}), 300)
+    await fill(1300, 300)
+    await bounded(() => createPersonaStore(db).remove('p', 'u'), 300)
+    assert.is(db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
+    // Long ones go in fewer at once, since their words weigh more than their rows.
+    const long = await scope('long')
+    const words = (at: number) => Array.from({ length: 3000 }, (_, word) => `w${at}x${word}`).join(' ')
+    await store.add(
+      long,
+      Array.from({ length: 12 }, (_, at) => memory(words(at).slice(0, 20_000))),
+      keepAll,
+    )
+    writes.length = 0
+    await store.wipe(long, {})
+    assert.ok(Math.max(...writes) <= 2, `${writes}`)
+  }))
+
+/** Writes into the list that is returned how many rows of a table each transaction removes. */
+function countWrites(db: Database, table: string): number[] {
+  const writes: number[] = []
+  let last = -1
+  db.function('note_removal', () => {
+    // Pages are given back and slices begun by statements of their own; a removal in the same turn is of the same write.
+    const turn = Math.trunc(turnNumber)
+    if (turn === last) writes[writes.length - 1]!++
+    else writes.push(1)
+    last = turn
+    return 0
+  })
+  db.exec(`CREATE TEMP TRIGGER note_removal AFTER DELETE ON ${table} BEGIN SELECT note_removal(); END`)
+  return writes
+}
+
+/** Counts the turns of the loop, as long as this process has something else to do. */
+let turnNumber = 0
+const countTurns = () => {
+  turnNumber++
+  setImmediate(countTurns).unref()
+}
+countTurns()
+
+test('that leave are seen by nobody from the first write on, and the next process removes what one had begun', () =>
+  withShelf(async ({ folder, db, store, scope }) => {
+    const mine = await scope('p')
+    await store.add(
+      mine,
+      Array.from({ length: 300 }, (_, at) => memory(`Thing ${at}`)),
+      keepAll,
+    )
+    const personas = createPersonaStore(db)
+    const removing = personas.remove('p', 'u')
+    // The first write was done before anything was waited for.
+    assert.equal([await personas.find('p'), await personas.list('u')], [undefined, []])
+    assert.equal(await store.list(mine, { limit: 10, offset: 0 }), { entries: [], total: 0 })
+    assert.equal((await store.search(mine, { terms: ['thing'], candidates: 10 })).candidates, [])
+    await rejects(store.add(mine, [memory('x')], keepAll), /No persona "p"/)
+    await new Promise((resolve) => setImmediate(resolve))
+    db.close()
+    await removing
+    const again = await openDatabase(join(folder, 'aichat.db'))
+    const left = () => again.prepare<[], number>('SELECT count(*) FROM memory').pluck().get()!
+    assert.ok(left() > 0, 'the first process had no time for all of them')
+    await createMemoryStore(again).clear()
+    assert.is(left(), 0)
+    assert.is(again.prepare('SELECT count(*) FROM memory_text').pluck().get(), 0)
+    assertAgreeing(again)
+    again.close()
+  }))
+
+test('that share one time are put beside their neighbours by a look at those, not at all of that time', () =>
+  withShelf(async ({ db, store, scope }) => {
+    const mine = await scope('p')
+    const asked: string[] = []
+    const prepare = db.prepare.bind(db)
+    db.prepare = ((sql: string) => {
+      asked.push(sql)
+      return prepare(sql)
+    }) as typeof db.prepare
+    const tied = createMemoryStore(db)
+    await tied.add(
+      mine,
+      Array.from({ length: 60 }, (_, at) => memory(`Thing ${at}`, { id: `${at}` })),
+      keepAll,
+    )
+    await tied.add(mine, [memory('New', { id: 'new' })], { ...keepAll, cleanup: true, maxMemories: 30 })
+    await tied.list(mine, { limit: 5, offset: 0, since: now })
+    await tied.list(mine, { limit: 5, offset: 0, category: '', since: now })
+    await tied.categories(mine, {})
+    await tied.wipe(mine, { before: now })
+    await tied.wipe(mine, { category: 'x' })
+    await tied.search(mine, { terms: ['thing'], candidates: 10 })
+    db.prepare = prepare
+    const plans = asked
+      .filter((sql) => /^\s*(?:SELECT|DELETE|UPDATE)/.test(sql) && /\bmemory\b/.test(sql))
+      .map((sql) => {
+        const parameters = /@\w/.test(sql) ? [{}] : []
+        const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0])
+        const count = sql.split('?').length - 1
+        const given = parameters.length > 0 ? [Object.fromEntries(names)] : Array.from({ length: count }, () => 0)
+        const steps = prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...given)
+        return { sql, steps: steps.map(({ detail }) => detail) }
+      })
+    assert.ok(plans.length > 20)
+    for (const { sql, steps } of plans)
+      for (const step of steps) {
+        assert.not.match(step, /^SCAN (?:memory|memory_terms|memory_vector)\b/, sql)
+        // A wipe before a time, of a category, is in that order; what is worth least is, too.
+        assert.not.match(step, /TEMP B-TREE/, `${sql}\n${steps.join('\n')}`)
+      }
+    const neighbours = plans.filter(({ sql }) => /conversation = @conversation/.test(sql))
+    assert.is(neighbours.length, 4)
+    for (const { steps } of neighbours)
+      assert.match(steps.join(), /timestamp=\? AND memory_id[<>]\?|timestamp>\? AND timestamp<\?/)
+    // The order of one time is that of the storing.
+    const { candidates } = await store.search(mine, { terms: ['new'], candidates: 10 })
+    assert.match(candidates.find(({ entry }) => entry.id === 'new')!.context, /^< thing 59/)
   }))
 
 test('of many small scopes take little more room than their numbers', () =>

@@ -1,0 +1,121 @@
+import { AppError } from '../../errors.ts'
+import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
+import type { Database } from './connection.ts'
+import { evictionOf } from './memories-rows.ts'
+import type { ScopeRow } from './memories-scope.ts'
+
+/** What goes in one transaction. */
+export interface Slice {
+  readonly evicted: readonly Eviction[]
+  /** The memories' numbers. */
+  readonly numbers: readonly number[]
+  /** Whether more has to go. */
+  readonly more: boolean
+}
+
+/** What a write has just stored. */
+export interface Stored {
+  readonly numbers: readonly number[]
+  /** How many of them were not there before, and how many of the others were not pinned before. */
+  readonly fresh: number
+  readonly newlyPinned: number
+}
+
+interface Leaving {
+  readonly memory_id: number
+  readonly id: string
+  readonly timestamp: number
+  readonly importance: number
+  readonly size: number
+}
+
+/**
+ * Memories, and characters of them, that are removed in one transaction: some ten milliseconds' work. One of the greatest
+ * length alone is more.
+ */
+export const slice = { memories: 50, characters: 40_000 } as const
+
+/** As many of the rows as one transaction takes, one at least. */
+export function firstSlice<T extends { readonly size: number }>(rows: readonly T[]): readonly T[] {
+  let left: number = slice.characters
+  let count = 0
+  for (const { size } of rows.slice(0, slice.memories)) {
+    left -= size
+    if (left < 0 && count > 0) break
+    count++
+  }
+  return rows.slice(0, count)
+}
+
+/** Decides what a persona's policy lets stay. Every method expects to run inside the caller's transaction. */
+export function createRetention(db: Database) {
+  const columns = 'memory_id, id, timestamp, importance, length(content) AS size'
+  const expired = db.prepare<[number, number, number], Leaving>(
+    `SELECT ${columns} FROM memory WHERE scope_id = ? AND pinned = 0 AND stored_at < ?
+      ORDER BY stored_at, memory_id LIMIT ?`,
+  )
+  const leastWorth = db.prepare<[object], Leaving>(
+    `SELECT ${columns} FROM memory WHERE scope_id = @scope AND pinned = 0
+        AND memory_id NOT IN (SELECT value FROM json_each(@spared))
+      ORDER BY worth, memory_id LIMIT @limit`,
+  )
+  const pinned = db.prepare<[number], number>('SELECT count(*) FROM memory WHERE scope_id = ? AND pinned = 1').pluck()
+  const looseAmong = db
+    .prepare<[string], number>(
+      'SELECT count(*) FROM json_each(?) AS asked CROSS JOIN memory WHERE memory_id = asked.value AND pinned = 0',
+    )
+    .pluck()
+  const write = db.prepare(
+    'INSERT INTO memory_eviction (scope_id, id, reason, timestamp, importance, evicted_at) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const forget = db.prepare(
+    `DELETE FROM memory_eviction WHERE scope_id = @scope AND eviction_id <= (SELECT eviction_id FROM memory_eviction
+       WHERE scope_id = @scope ORDER BY eviction_id DESC LIMIT 1 OFFSET ${keptEvictions})`,
+  )
+
+  return { refuseFull, next, record }
+
+  /** Throws `invalid` when what was stored, and what is pinned, leave no room for each other. */
+  function refuseFull(row: ScopeRow, { cleanup, maxMemories }: RetentionPolicy, stored: Stored): void {
+    if (row.memories <= maxMemories) return
+    if (!cleanup) {
+      if (stored.fresh === 0) return
+      throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories`, {
+        details: ['Wipe some, raise memory_settings.max_memories, or set memory_settings.auto_cleanup to true'],
+      })
+    }
+    if (stored.fresh + stored.newlyPinned === 0) return
+    const loose = stored.fresh === 0 ? 0 : looseAmong.get(JSON.stringify(stored.numbers))!
+    const staying = pinned.get(row.scope_id)! + loose
+    if (staying <= maxMemories) return
+    throw new AppError(
+      'invalid',
+      `The persona's memory is full: it may hold ${maxMemories} memories, and pinned ones are never removed`,
+      { details: ['Wipe some of the pinned ones, or raise memory_settings.max_memories'] },
+    )
+  }
+
+  /** The next of the too old, then of the least worth until the count fits; what was just stored goes last. */
+  function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]): Slice {
+    const { cleanup, maxMemories, maxAge, now } = policy
+    if (!cleanup) return { evicted: [], numbers: [], more: false }
+    const old = expired.all(row.scope_id, now - maxAge, slice.memories)
+    const excess = Math.max(0, row.memories - old.length - maxMemories)
+    const limit = Math.min(excess, slice.memories - old.length)
+    const staying = [...spared, ...old.map(({ memory_id }) => memory_id)]
+    const surplus = limit > 0 ? leastWorth.all({ scope: row.scope_id, spared: JSON.stringify(staying), limit }) : []
+    const going = firstSlice([...old, ...surplus])
+    return {
+      evicted: going.map((each, at) => evictionOf(each, at < old.length ? 'retention_days' : 'max_memories', now)),
+      numbers: going.map(({ memory_id }) => memory_id),
+      more: going.length > 0 && (old.length === slice.memories || going.length < old.length + excess),
+    }
+  }
+
+  /** Writes down what went and why. */
+  function record(scopeId: number, evicted: readonly Eviction[]): void {
+    for (const { memory_id, reason, timestamp, importance_score, evicted_at } of evicted)
+      write.run(scopeId, memory_id, reason, timestamp, importance_score, evicted_at)
+    if (evicted.length > 0) forget.run({ scope: scopeId })
+  }
+}

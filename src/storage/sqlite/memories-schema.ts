@@ -1,0 +1,82 @@
+import { withoutSecondL } from '../../personas/memory/stem.ts'
+import type { Database } from './connection.ts'
+import type { Migration } from './migration.ts'
+
+/** What memories gained after their first versions, which stand with the personas' schema. */
+export const memoryMigrations: readonly Migration[] = [
+  {
+    name: 'memories-3',
+    up: (db) => {
+      // When an earlier memory was stored is unknown: its days begin with this change, since what was imported may be far
+      // older than it has been here. `worth` says which goes first, see worthOf().
+      db.exec(`
+        ALTER TABLE memory ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE memory ADD COLUMN worth REAL NOT NULL DEFAULT 0;
+      `)
+      db.prepare('UPDATE memory SET stored_at = ?, worth = timestamp / 2592000000.0 + log2(importance + 0.1)').run(
+        Date.now(),
+      )
+      // Pages are read in these orders, and what has expired is passed over without a look at the table.
+      db.exec(`
+        DROP INDEX memory_time;
+        CREATE INDEX memory_time ON memory (scope_id, timestamp, memory_id, stored_at, pinned);
+        CREATE INDEX memory_category ON memory (scope_id, category, timestamp, memory_id, stored_at, pinned);
+        CREATE INDEX memory_age ON memory (scope_id, stored_at) WHERE pinned = 0;
+        CREATE INDEX memory_worth ON memory (scope_id, worth, memory_id) WHERE pinned = 0;
+        CREATE INDEX memory_pinned ON memory (scope_id) WHERE pinned = 1;
+        CREATE INDEX conversation_of_persona ON conversation (persona_id) WHERE persona_id IS NOT NULL;
+      `)
+      tidyTerms(db)
+    },
+  },
+]
+
+interface TermsRow {
+  readonly memory_id: number
+  readonly terms: string
+  readonly about: string
+  readonly context: string
+}
+
+/**
+ * Brings terms of the first versions to what is asked today: none is empty, and step 5b of the stemmer follows 5a. Only
+ * rows that may hold such a term are looked at, some at a time.
+ */
+function tidyTerms(db: Database): void {
+  const doubtful = ['terms', 'about', 'context']
+    .map(
+      (column) =>
+        `instr(${column} || ' ', 'll ') OR instr(${column}, 'll' || char(10)) OR instr(' ' || ${column} || ' ', '  ')`,
+    )
+    .join(' OR ')
+  const next = db.prepare<[number], TermsRow>(
+    `SELECT memory_id, terms, about, context FROM memory_terms WHERE memory_id > ? AND (${doubtful})
+      ORDER BY memory_id LIMIT 500`,
+  )
+  const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
+  const update = db.prepare('UPDATE memory_terms SET terms = ?, about = ?, context = ? WHERE memory_id = ?')
+  const index = db.prepare(
+    `INSERT INTO memory_text (rowid, content, about, context)
+       SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
+  )
+  const lengthen = db.prepare('UPDATE memory_scope SET length = length + ? WHERE scope_id = ? >> 24')
+  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.memory_id))
+    for (const { memory_id, terms, about, context } of rows) {
+      const tidied = [tidy(terms), tidy(about), context.split('\n').map(tidyLine).join('\n')] as const
+      if (tidied[0] === terms && tidied[1] === about && tidied[2] === context) continue
+      unindex.run(memory_id)
+      update.run(...tidied, memory_id)
+      index.run(memory_id)
+      lengthen.run(tidied[0].length - terms.length, memory_id)
+    }
+}
+
+function tidy(terms: string): string {
+  return terms.split(' ').filter(Boolean).map(withoutSecondL).join(' ')
+}
+
+/** A line of context begins with its mark, see writeContext(). */
+function tidyLine(line: string): string {
+  const mark = line.indexOf(' ')
+  return mark < 0 ? line : `${line.slice(0, mark)} ${tidy(line.slice(mark + 1))}`
+}
