@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, openApp } from '../src/app.ts'
 import { localOwner } from '../src/operations/ask.ts'
-import { createServer } from '../src/server/app.ts'
+import { createServer, type ServerParts } from '../src/server/app.ts'
 import type { Identify } from '../src/server/routes.ts'
 import { readSettings } from '../src/settings.ts'
 
@@ -14,8 +14,11 @@ import { readSettings } from '../src/settings.ts'
 export interface Installation {
   readonly home: string
   readonly app: App
-  /** The API on loopback, without accounts: everybody is the owner unless `identify` says otherwise. */
-  serve(identify?: Identify): Promise<string>
+  /**
+   * The API on loopback, without accounts: everybody is the owner unless `identify` says otherwise. `parts` changes what the
+   * server is made of, such as its patience.
+   */
+  serve(identify?: Identify, parts?: Partial<ServerParts>): Promise<string>
   close(): Promise<void>
 }
 
@@ -27,9 +30,9 @@ export function openInstallation(environment: Record<string, string> = {}): Inst
   return {
     home,
     app,
-    async serve(identify = () => ({ caller: localOwner })) {
+    async serve(identify = () => ({ caller: localOwner }), parts = {}) {
       const server = createHttpServer(
-        createServer({ app, version: '0.0.0', identify, state: { phase: 'ready' }, observe: () => {} }),
+        createServer({ app, version: '0.0.0', identify, state: { phase: 'ready' }, observe: () => {}, ...parts }),
       )
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')

@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
+import { AppError, shortened } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { ExportedFile } from '../personas/dna/files.ts'
 import { packageLimits } from '../personas/dna/package-format.ts'
@@ -181,7 +181,7 @@ export const verifyPersona = defineOperation({
         bytes > 0
           ? await dna.verify(path, passphrase, call.signal)
           : await dna.verifyStored(await ownPersona(call, input.id), call.signal)
-      return { ...found, problems: [...found.problems] }
+      return { ...found, problems: [...shortened(found.problems)] }
     }),
 })
 

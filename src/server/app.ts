@@ -113,7 +113,7 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
       method: 'GET',
       path: '/openapi.json',
       handle: (exchange) => {
-        document ??= openApi(operations, version, app.settings)
+        document ??= openApi(operations, version)
         sendJson(exchange, 200, document)
       },
     },

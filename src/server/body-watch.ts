@@ -22,7 +22,8 @@ interface Watched {
   readonly since: number
   bytes: number
   changedAt: number
-  failed: boolean
+  /** When its reader was told. */
+  failedAt: number | undefined
 }
 
 const readers = new WeakMap<IncomingMessage, (reason: AppError) => void>()
@@ -35,7 +36,7 @@ export function whenTooSlow(request: IncomingMessage, fail: (reason: AppError) =
 
 /**
  * Watches requests whose bodies have not come yet, all with one timer. One that takes too long fails its reader, which can
- * still answer; where nobody reads it or answers, its connection ends.
+ * still answer; where nothing reads it, its connection ends.
  */
 export function createBodyWatch({
   idleMs,
@@ -47,7 +48,7 @@ export function createBodyWatch({
   return (request, isUpload) => {
     if (!hasBody(request)) return
     const now = performance.now()
-    const entry = { request, isUpload, since: now, bytes: request.socket.bytesRead, changedAt: now, failed: false }
+    const entry = { request, isUpload, since: now, bytes: request.socket.bytesRead, changedAt: now, failedAt: undefined }
     watched.add(entry)
     const done = () => {
       watched.delete(entry)
@@ -70,9 +71,10 @@ export function createBodyWatch({
       const isLate = !entry.isUpload && now - entry.since > totalMs
       if (entry.request.complete || (now - entry.changedAt <= idleMs && !isLate)) continue
       const fail = readers.get(entry.request)
-      if (fail && !entry.failed) fail(new AppError('too_slow', 'The body did not come in time'))
-      else if (now - entry.since > totalMs) entry.request.socket.destroy()
-      entry.failed = true
+      if (fail && entry.failedAt === undefined) {
+        entry.failedAt = now
+        fail(new AppError('too_slow', 'The body did not come in time'))
+      } else if (now - (entry.failedAt ?? entry.since) > totalMs) entry.request.socket.destroy()
     }
   }
 }

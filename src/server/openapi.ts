@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Operation } from '../operations/operation.ts'
-import type { Settings } from '../settings.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,7 +29,7 @@ const reasons: Record<number, string> = {
 }
 
 /** The OpenAPI 3.1 document of the table of operations: every path, input, output and status. */
-export function openApi(operations: readonly Operation[], version: string, settings: Settings): Json {
+export function openApi(operations: readonly Operation[], version: string): Json {
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
@@ -43,7 +42,8 @@ export function openApi(operations: readonly Operation[], version: string, setti
       version,
       description: 'Chat with any model provider, local speech, and personas with a memory.',
     },
-    servers: [{ url: `http://${settings.listen.host}:${settings.listen.port}` }],
+    // Relative to where the document was read, which a proxy may call otherwise than we do.
+    servers: [{ url: '/' }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { Error: errorSchema },

@@ -4,7 +4,6 @@ import { mostDetails } from '../../src/errors.ts'
 import { requestBounds } from '../../src/json-meter.ts'
 import { operations } from '../../src/operations/table.ts'
 import { openApi } from '../../src/server/openapi.ts'
-import { readSettings } from '../../src/settings.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { json as answer, completion, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
@@ -26,7 +25,7 @@ const chatRoutes = [
 test('every list and record of every operation is bounded, and the OpenAPI document shows how', () => {
   const unbounded = operations.flatMap(({ name, input }) => unboundedIn(input, name))
   assert.equal(unbounded, [])
-  const shown = openListsIn(openApi(operations, '0', readSettings({})))
+  const shown = openListsIn(openApi(operations, '0'))
   assert.equal(shown, [])
 })
 

@@ -1,0 +1,313 @@
+/**
+ * The rule: no request of one user keeps /health waiting for more than 100 ms. Every operation and dialect route is asked
+ * with the largest inputs that it takes and with some just beyond, while a thread beside it asks /health; printed is the
+ * longest wait of each, and that of an idle service on the same machine.
+ */
+import { request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { requestBounds } from '../../src/json-meter.ts'
+import type { Operation } from '../../src/operations/operation.ts'
+import { operations } from '../../src/operations/table.ts'
+import { dialectRoutes } from '../../src/server/dialect-routes.ts'
+import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
+import { pluginAt } from '../installation.ts'
+import { completion, json, openStandIn } from '../stand-in.ts'
+import { type Filling, largest } from './pauses-parts/largest.ts'
+
+/** What is asked of a route: its name in the table, and its bytes. */
+interface Asked {
+  readonly name: string
+  readonly body: Buffer
+  readonly type: string
+}
+
+const MiB = 1024 * 1024
+/** The whole bench ends after this many milliseconds, whatever is left. */
+const endsAfterMs = 240_000
+/** What is longer is shown in the table; the rest is summed up. */
+const shownMs = 30
+
+export async function bench(): Promise<void> {
+  const started = performance.now()
+  const provider = await openStandIn((_, response) => json(response, 200, completion('Seen.', 'custom-model')))
+  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', AICHAT_LOG_LEVEL: 'error' })
+  const own = fileURLToPath(import.meta.url)
+  const prober = new Worker(new URL(`./pauses-parts/prober.${own.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url), {
+    workerData: { url: daemon.url },
+  })
+  try {
+    const { token, ids } = await prepare()
+    await longest()
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    const idle = await longest()
+    print(`idle service, 2 s: ${idle.toFixed(0)} ms`)
+    const rows: { what: string; status: string; ms: number }[] = []
+    for (const route of routes(ids))
+      for (const asked of route.asked) {
+        if (performance.now() - started > endsAfterMs) break
+        await longest()
+        const status = await send(route.method, route.path, token, asked)
+        const ms = await longest()
+        rows.push({ what: `${route.method} ${route.shown}: ${asked.name}`, status: String(status), ms })
+      }
+    rows.sort((a, b) => b.ms - a.ms)
+    for (const { what, status, ms } of rows.filter((row, index) => index < 10 || row.ms > shownMs))
+      print(`${ms.toFixed(0).padStart(6)} ms  ${status}  ${what}`)
+    print(`${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length}`)
+  } finally {
+    await prober.terminate()
+    await daemon.stop('SIGKILL')
+    removeHome(daemon)
+    await provider.close()
+  }
+
+  function longest(): Promise<number> {
+    return new Promise((resolve) => {
+      prober.once('message', resolve)
+      prober.postMessage('tell')
+    })
+  }
+
+  /** An administrator, a plugin that answers, a persona with memories and settings, and a saved conversation. */
+  async function prepare() {
+    const login = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { token, user } = login.body as { token: string; user: { id: string } }
+    await daemon.call('POST', '/api/plugins/install', { token, body: pluginAt(provider.url) })
+    await daemon.call('POST', '/api/plugins/activate/custom', { token })
+    const memory_settings = { enabled: true, max_memories: 100_000 }
+    const body = { name: 'P', model: 'custom-model', memory_settings, mutation_settings: { enabled: true } }
+    const persona = await daemon.call('POST', '/api/personas', { token, body })
+    const { id } = persona.body as { id: string }
+    for (let index = 0; index < 20; index++)
+      await daemon.call('POST', `/api/personas/${id}/memory`, { token, body: { content: `Memory ${index} of a word` } })
+    const session = await daemon.call('POST', '/api/sessions', { token, body: { name: 'S' } })
+    return { token, ids: { persona: id, session: (session.body as { id: string }).id, user: user.id } }
+  }
+
+  function send(method: string, path: string, token: string, { body, type }: Asked): Promise<number | string> {
+    return new Promise((resolve) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(body.length > 0 && { 'content-type': type, 'content-length': body.length }),
+      }
+      const asked = request(`${daemon.url}${path}`, { method, headers, agent: false }, (response) => {
+        response.resume()
+        response.once('close', () => resolve(response.statusCode ?? 0))
+      })
+      asked.setTimeout(30_000, () => asked.destroy(new Error('30 s')))
+      asked.once('error', (reason) => resolve(reason.message))
+      asked.end(body)
+    })
+  }
+}
+
+interface Ids {
+  readonly persona: string
+  readonly session: string
+  readonly user: string
+}
+
+/** Changes nobody's password and removes nothing that is asked for later. */
+const leftOut = new Set(['auth.logout', 'auth.change-password', 'auth.reset-password', 'models.pull', 'users.remove'])
+
+function routes({ persona, session, user }: Ids) {
+  const filled = (path: string) =>
+    path
+      .replace('/personas/:id', `/personas/${persona}`)
+      .replace('/sessions/:id', `/sessions/${session}`)
+      .replace('/users/:id', `/users/${user}`)
+      .replace('/plugins/:id', '/plugins/custom')
+      .replace(/:\w+/g, 'x')
+  const told = (operation: Operation) => ({
+    method: operation.method,
+    path: filled(operation.path),
+    shown: operation.path,
+    asked: bodiesOf(operation),
+  })
+  const mutations = operations.filter(({ name, method }) => method !== 'DELETE' && !leftOut.has(name))
+  const dialects = dialectRoutes({} as never, () => ({})).map(({ method, path }) => ({
+    method,
+    path: path.replace(':id', 'custom-model'),
+    shown: path,
+    asked: method === 'GET' ? [nothing] : path.includes('/audio/') ? speechBodies() : chatBodies(path),
+  }))
+  const withPersona = {
+    method: 'POST',
+    path: '/api/chat',
+    shown: '/api/chat with a persona',
+    asked: fillings.map((filling) => ({
+      name: `one text of ${filling}`,
+      type: 'application/json',
+      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(30 * MiB, filling) }] }),
+    })),
+  }
+  return [...dialects, withPersona, ...mutations.map(told)]
+}
+
+const fillings: readonly Filling[] = ['plain', 'marks', 'han', 'escapes']
+const nothing: Asked = { name: 'no body', type: 'application/json', body: Buffer.alloc(0) }
+
+function bodiesOf(operation: Operation): readonly Asked[] {
+  const { method, limit = MiB, upload, bodyField, input, name } = operation
+  if (method === 'GET') return [nothing]
+  if (upload?.as === 'multipart') return formBodies(limit, 'file')
+  if (upload) return packages()
+  if (name === 'chat.complete' || name === 'chat.preview') return chatBodies(operation.path)
+  const bytes = Math.floor(limit * 0.95)
+  const shaped = fillings.map((filling) => {
+    const value = largest(input, bytes, filling) as Record<string, unknown>
+    return {
+      name: `largest, of ${filling}`,
+      type: 'application/json',
+      body: jsonOf(bodyField ? value[bodyField] : value),
+    }
+  })
+  return [nothing, ...shaped, ...anyBodies(limit)]
+}
+
+/** Bodies that fit no schema, at the bounds of every body and beyond. */
+function anyBodies(limit: number): readonly Asked[] {
+  const { values, names, depth } = requestBounds
+  const text = (name: string, body: string): Asked => ({ name, type: 'application/json', body: Buffer.from(body) })
+  const cut = (body: string) => (body.length > limit ? body.slice(0, limit) : body)
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `"n${index}":0`).join(',')
+  return [
+    text('values at the bound', cut(`{"a":[${'0,'.repeat(values - 4)}0]}`)),
+    text(
+      'objects at the bound',
+      cut(`{"a":[${Array.from({ length: values / 2 - 3 }, (_, index) => `{"k${index}":0}`).join(',')}]}`),
+    ),
+    text('names at the bound', cut(`{${fields(names)}}`)),
+    text('values to the last byte', `{"a":[${'0,'.repeat(limit / 2 - 8)}0]}`),
+    text('wrong messages to the last byte', `{"messages":[${'{"role":1},'.repeat(limit / 11 - 4)}0]}`),
+    text('lists as deep as bytes', '['.repeat(limit - 1)),
+    text('as deep as may be', `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`),
+    text('white space', `{${' '.repeat(limit - 3)}}`),
+    text('line ends and a fault', `${'\n'.repeat(limit - 2)}x`),
+    text('a number', `{"a":${'1'.repeat(limit - 6)}}`),
+    text('a name', `{"${'k'.repeat(limit - 6)}":0}`),
+    { name: 'bytes that are no UTF-8', type: 'application/json', body: Buffer.alloc(limit - 1, 0xff) },
+  ]
+}
+
+function chatBodies(path: string): readonly Asked[] {
+  const limit = path.includes('embeddings') ? 16 * MiB : 32 * MiB
+  const shared = { model: 'custom-model', max_tokens: 16 }
+  const asked = (name: string, body: object): Asked => ({
+    name,
+    type: 'application/json',
+    body: jsonOf({ ...shared, ...body }),
+  })
+  if (path.includes('embeddings'))
+    return [
+      ...fillings.map((filling) =>
+        asked(`2,048 texts of ${filling}`, { input: Array(2048).fill(largestText(7000, filling)) }),
+      ),
+      ...fillings.map((filling) => asked(`one text of ${filling}`, { input: largestText(190_000, filling) })),
+      ...anyBodies(limit),
+    ]
+  const user = (content: unknown) => ({ role: 'user', content })
+  const picture = `data:image/png;base64,${'iVBORw0K'.repeat((30 * MiB) / 8)}`
+  const image = path.startsWith('/v1/messages')
+    ? { type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture.slice(22) } }
+    : { type: 'image_url', image_url: { url: picture } }
+  return [
+    asked('a picture of 30 MiB', { messages: [user([image])] }),
+    ...fillings.map((filling) => asked(`one text of ${filling}`, { messages: [user(largestText(30 * MiB, filling))] })),
+    ...fillings.map((filling) =>
+      asked(`5,000 messages of ${filling}`, {
+        messages: Array.from({ length: 5000 }, (_, index) => ({
+          role: index % 2 ? 'assistant' : 'user',
+          content: largestText(5000, filling),
+        })),
+      }),
+    ),
+    asked('12,000 parts', {
+      messages: Array.from({ length: 12 }, () => user(Array(1000).fill({ type: 'text', text: 'x' }))),
+    }),
+    asked('1,000 tools', {
+      messages: [user('x')],
+      tools: Array.from({ length: 1000 }, (_, index) => ({
+        ...(path.startsWith('/v1/messages') ? {} : { type: 'function' }),
+        function: {
+          name: `f${index}`,
+          parameters: {
+            type: 'object',
+            properties: Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`p${at}`, { type: 'string' }])),
+          },
+        },
+        name: `f${index}`,
+        input_schema: { type: 'object' },
+      })),
+    }),
+    asked('4,999 wrong messages', { messages: Array(4999).fill(user([0])) }),
+    asked('10,000 unknown fields', {
+      messages: [user('x')],
+      ...Object.fromEntries(Array.from({ length: requestBounds.names - 4 }, (_, index) => [`n${index}`, 0])),
+    }),
+    ...anyBodies(limit),
+  ]
+}
+
+function speechBodies(): readonly Asked[] {
+  const text = (bytes: number, filling: Filling) => jsonOf({ model: 'voxa-tts', input: largestText(bytes, filling) })
+  return [
+    ...fillings.map((filling) => ({
+      name: `10,000 characters of ${filling}`,
+      type: 'application/json',
+      body: text(10_000, filling),
+    })),
+    ...fillings.map((filling) => ({
+      name: `a body of ${filling}`,
+      type: 'application/json',
+      body: text(250_000, filling),
+    })),
+    ...anyBodies(256 * 1024),
+  ]
+}
+
+function formBodies(limit: number, field: string): readonly Asked[] {
+  const type = 'multipart/form-data; boundary=b'
+  const part = (headers: string, content: Buffer | string) =>
+    Buffer.concat([Buffer.from(`--b\r\n${headers}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')])
+  const named = (content: Buffer | string) =>
+    part(`content-disposition: form-data; name="${field}"; filename="f"`, content)
+  const end = Buffer.from('--b--\r\n')
+  const inner = limit - 1000
+  return [
+    { name: 'one part', type, body: Buffer.concat([named('x'.repeat(inner)), end]) },
+    { name: 'values to the last byte', type, body: Buffer.concat([named(`[${'0,'.repeat(inner / 4)}0]`), end]) },
+    {
+      name: 'parts to the last byte',
+      type,
+      body: Buffer.concat([...Array(Math.floor(limit / 60)).fill(named('')), end]).subarray(0, limit),
+    },
+    { name: 'line ends', type, body: Buffer.concat([named('\r\n--'.repeat(inner / 4)), end]) },
+    { name: 'endless headers', type, body: Buffer.from(`--b\r\n${'a: b\r\n'.repeat(inner / 6)}`) },
+  ]
+}
+
+function packages(): readonly Asked[] {
+  return [nothing, ...anyBodies(8 * MiB)]
+}
+
+/** A text of about so many bytes in a JSON body, as far as text beyond ASCII and escapes may go. */
+function largestText(bytes: number, filling: Filling): string {
+  const most = {
+    plain: bytes,
+    marks: Math.min(bytes, 7.9 * MiB),
+    han: Math.min(bytes, 5.9 * MiB),
+    escapes: Math.min(bytes, 3.9 * MiB),
+  }
+  const unit = { plain: 'word ', marks: '\u0301\u0489', han: '漢字', escapes: '\n\t' }[filling]
+  return unit.repeat(Math.floor(most[filling] / { plain: 5, marks: 4, han: 6, escapes: 4 }[filling]))
+}
+
+function jsonOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value) ?? '')
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

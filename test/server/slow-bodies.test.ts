@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import * as assert from 'uvu/assert'
+import { usualPatience } from '../../src/server/body-watch.ts'
+import { createSpeechServer } from '../../src/server/speech.ts'
+import { openInstallation } from '../installation.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('bodies that come slowly')
+
+/** Short for a test, long beside the time of one exchange on loopback. */
+const patience = { idleMs: 200, totalMs: 600 }
+
+test('a body may be silent for 30 s, and an ordinary request has a minute with its headers', () => {
+  assert.equal(usualPatience, { idleMs: 30_000, totalMs: 50_000 })
+})
+
+for (const [name, path, type] of [
+  ['JSON', '/api/chat', 'application/json'],
+  ['a dialect’s body', '/v1/chat/completions', 'application/json'],
+  ['a form', '/api/plugins/upload', 'multipart/form-data; boundary=b'],
+  ['a package', '/api/personas/import', 'application/json'],
+] as const)
+  test(`${name} that stops coming is answered with 408 and its connection ends`, () =>
+    withServer(async (port) => {
+      const heard = await toTheEnd(begin(port, path, type, 1000, '{"a":'))
+      assert.match(heard, /^HTTP\/1\.1 408 /)
+      assert.match(heard, /connection: close/i)
+      assert.match(heard, /did not come in time/)
+    }))
+
+test('an ordinary body that comes byte by byte ends, and a package goes on as long as bytes come', () =>
+  withServer(async (port) => {
+    // Bytes that never stop: every twentieth of a second one.
+    const drip = async (path: string, ends: () => boolean) => {
+      const socket = begin(port, path, 'application/json', 1000, '{"a":"')
+      const heard = toTheEnd(socket)
+      let isOver = false
+      void heard.then(() => {
+        isOver = true
+      })
+      let sent = 0
+      while (!isOver && !ends()) {
+        socket.write('x')
+        sent++
+        await Promise.race([heard, new Promise((resolve) => setTimeout(resolve, 50))])
+      }
+      return { socket, heard, sent, isOver }
+    }
+    const chat = await drip('/api/chat', () => false)
+    assert.match(await chat.heard, /^HTTP\/1\.1 408 /)
+    const start = performance.now()
+    const upload = await drip('/api/personas/import', () => performance.now() - start > patience.totalMs * 2)
+    assert.not(upload.isOver)
+    upload.socket.write('x'.repeat(1000 - upload.sent - 6))
+    // Whole, and no package.
+    assert.match(await upload.heard, /^HTTP\/1\.1 400 /)
+  }))
+
+test('a hundred connections that say nothing more end by themselves, and others are served meanwhile', () =>
+  withServer(async (port, url) => {
+    const slow = Array.from({ length: 100 }, () => toTheEnd(begin(port, '/api/chat', 'application/json', 1000, '{')))
+    assert.is((await fetch(`${url}/health`)).status, 200)
+    for (const heard of await Promise.all(slow)) assert.match(heard, /^HTTP\/1\.1 408 /)
+    assert.is((await fetch(`${url}/health`)).status, 200)
+  }))
+
+test('a body that nobody reads holds no connection for ever', () =>
+  withServer(async (port) => {
+    for (const [method, path] of [
+      ['GET', '/health'],
+      ['POST', '/nowhere'],
+      ['OPTIONS', '/api/chat'],
+      ['DELETE', '/health'],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx`)
+      assert.match(await toTheEnd(socket), /^HTTP\/1\.1 [24]0/)
+    }
+  }))
+
+test('a speech server is as patient, and no more', async () => {
+  const { createServer } = await import('node:http')
+  const { openSpeechService } = await import('../../speech/service.ts')
+  const installation = openInstallation()
+  const service = openSpeechService({
+    server: 'voxa-tts',
+    modelsFolder: `${installation.home}/models`,
+    hubEndpoint: 'http://127.0.0.1:9',
+    onEvent: () => {},
+  })
+  const http = createServer(createSpeechServer({ app: installation.app, observe: () => {}, patience }, service))
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  const { port } = http.address() as { port: number }
+  for (const [path, type] of [
+    ['/v1/audio/speech', 'application/json'],
+    ['/v1/audio/voice-clone', 'multipart/form-data; boundary=b'],
+  ] as const)
+    assert.match(await toTheEnd(begin(port, path, type, 1000, '{')), /^HTTP\/1\.1 408 /)
+  http.closeAllConnections()
+  http.close()
+  await service.close()
+  await installation.close()
+})
+
+test.run()
+
+async function withServer(run: (port: number, url: string) => Promise<void>): Promise<void> {
+  const installation = openInstallation()
+  try {
+    const url = await installation.serve(undefined, { patience })
+    await run(Number(new URL(url).port), url)
+  } finally {
+    await installation.close()
+  }
+}
+
+/** A request whose body has begun. */
+function begin(port: number, path: string, type: string, length: number, start: string): Socket {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n${start}`,
+  )
+  return socket
+}
+
+/** All that comes until the server ends the connection; a client that waits for that longer than ten seconds gives up. */
+function toTheEnd(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = ''
+    const timer = setTimeout(() => reject(new Error(`no end after: ${heard}`)), 10_000)
+    socket.on('data', (piece) => {
+      heard += piece
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve(heard)
+    })
+  })
+}
