@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { AppError } from '../src/errors.ts'
 import { parseJson } from '../src/json.ts'
 import { createJsonMeter, type JsonBounds } from '../src/json-meter.ts'
+import { fc } from './properties.ts'
 import { suite } from './suite.ts'
 
 const test = suite('JSON before it is parsed')

@@ -88,7 +88,8 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
     await cli.io.out(onTerminal(cli, text))
     if (cli.io.outClosed) return
   }
-  if (answer.text === '' && answer.calls.length > 0) await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
+  if (answer.text === '' && answer.calls.length > 0)
+    await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
   if (report) remark(cli, report)
 }

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../speech/embedded/spelling.ts'
 import { sanitize } from '../../speech/text.ts'
 import { divideUnspoken } from '../../speech/unspoken.ts'
+import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('what a voice cannot say')
