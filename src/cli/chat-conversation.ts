@@ -37,6 +37,7 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   } finally {
     talk.close()
     cli.io.err('')
+    if (stopped.length > 0) note(cli, 'aichat: the answer that was stopped last is not saved')
     // Also after a signal: an empty conversation is of no use to anybody.
     await end()
   }

@@ -31,14 +31,22 @@ export interface Io {
 /** This process's own streams. */
 export function processIo(): Io {
   const controller = new AbortController()
-  // The first Ctrl-C asks the command to stop; the second finds no listener and ends the process as usual.
-  process.once('SIGINT', () => controller.abort(interrupted))
-  process.once('SIGTERM', () => controller.abort(terminated))
   // The system tells that the terminal has gone. A command without one, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
-  process.on('SIGHUP', () => {
-    if (!outlives) controller.abort(hungUp)
-  })
+  const heed = (name: NodeJS.Signals, reason: Error) => {
+    // Not `once`: a library that restores the terminal would take a signal without listeners for its own to end with.
+    const heard = () => {
+      if (name === 'SIGHUP' && outlives) return
+      if (!controller.signal.aborted) return controller.abort(reason)
+      // The first signal asked the command to stop, the second ends it.
+      process.off(name, heard)
+      process.kill(process.pid, name)
+    }
+    process.on(name, heard)
+  }
+  heed('SIGINT', interrupted)
+  heed('SIGTERM', terminated)
+  heed('SIGHUP', hungUp)
   let closed = false
   process.stdout.on('error', (reason: NodeJS.ErrnoException) => {
     if (reason.code !== 'EPIPE') writeError = reason

@@ -20,8 +20,14 @@ const players = [
   ['play', '-q', '-t', 'wav', '-'],
 ] as const
 
-/** Starts the first player that is installed. Throws `unavailable` naming what could be installed. */
-export async function openPlayer(environment: Readonly<Record<string, string | undefined>>): Promise<Player> {
+/**
+ * Starts the first player that is installed; the signal ends it at once, with what it has not played yet. Throws
+ * `unavailable` naming what could be installed.
+ */
+export async function openPlayer(
+  environment: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<Player> {
   const [path, ...args] = (await findPlayer(environment['PATH'] ?? '')) ?? []
   if (path === undefined)
     throw new AppError('unavailable', 'No program that plays audio is installed', {
@@ -29,6 +35,10 @@ export async function openPlayer(environment: Readonly<Record<string, string | u
     })
   const child = spawn(path, args, { env: { ...environment }, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = once(child, 'close') as Promise<[code: number | null]>
+  const stop = () => void child.kill()
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  child.once('close', () => signal.removeEventListener('abort', stop))
   ended.catch(() => {})
   // A player that was closed by its user is no error of ours; its exit code tells the rest.
   child.stdin.on('error', () => {})

@@ -12,10 +12,11 @@ export interface Progress {
 const width = 24
 const restMs = 80
 
-/** A progress bar where somebody watches: on a terminal, and neither with --quiet nor with --json. */
+/** A progress bar where somebody watches: on a terminal that can redraw a line, and neither with --quiet nor with --json. */
 export function openProgress(cli: Cli): Progress {
   const { quiet, json } = cli.globals()
-  if (!cli.io.stderrIsTerminal || quiet || json) return { show() {}, clear() {} }
+  const redraws = cli.io.stderrIsTerminal && cli.io.environment['TERM'] !== 'dumb'
+  if (!redraws || quiet || json) return { show() {}, clear() {} }
   let drawnAt = Number.NEGATIVE_INFINITY
   let drawn = false
   return {

@@ -6,7 +6,7 @@ import { systemdUnit } from './systemd-unit.ts'
 /** Exit codes as sysexits(3) names them; one table for help, manual and README. */
 export const exitCodes: readonly (readonly [string, string])[] = [
   ['0', 'done'],
-  ['1', 'declined, partly failed, or a check found something'],
+  ['1', 'declined, partly failed, a check found something, or a chat gave no answer (refused, filtered, empty)'],
   ['64', 'wrong usage'],
   [
     '65',

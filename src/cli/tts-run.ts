@@ -236,7 +236,7 @@ async function writeRaw(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void
 }
 
 async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
-  const player = await openPlayer(cli.io.environment)
+  const player = await openPlayer(cli.io.environment, cli.signal())
   for await (const piece of body) if (!(await player.take(piece))) break
   await player.end()
 }

@@ -27,9 +27,11 @@ test('says where it serves on stderr, nothing on stdout, and ends cleanly with e
   })
 })
 
-test('a terminal that goes ends it as cleanly', async () => {
-  await withDaemon({}, async ({ child }) => {
+test('a terminal that goes is no reason to stop, where stdin is none', async () => {
+  await withDaemon({}, async ({ url, child }) => {
     child.kill('SIGHUP')
+    assert.equal(await (await fetch(`${url}/ready`)).json(), { status: 'ready' })
+    child.kill('SIGTERM')
     const [code] = await once(child, 'exit')
     assert.is(code, 0)
   })
