@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import type { PluginView } from '../plugins/host.ts'
 import { pluginManifest } from '../plugins/manifest.ts'
-import { defineOperation } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
 
@@ -21,6 +22,13 @@ export const pluginView = pluginManifest.extend({
   key_set: z.boolean(),
   state: z.enum(['ready', 'key_missing', 'retired']),
 })
+
+/** A plugin that was just written, with what in its document will not do what its author meant. */
+const writtenPlugin = pluginView.extend({ warnings: z.array(z.string()).default([]) })
+
+function written({ app }: Pick<Call, 'app'>, view: PluginView): z.output<typeof writtenPlugin> {
+  return { ...view, warnings: [...app.plugins.warnings(app.plugins.export(view.id))] }
+}
 
 export const listPlugins = defineOperation({
   name: 'plugins.list',
@@ -130,9 +138,9 @@ export const installPlugin = defineOperation({
   limit: 256 * 1024,
   bodyField: 'document',
   input: z.object({ document: pluginDocument, replace: flag }),
-  output: pluginView,
+  output: writtenPlugin,
   status: 201,
-  run: ({ app }, { document, replace }) => app.plugins.install(document, { replace }),
+  run: (call, { document, replace }) => written(call, call.app.plugins.install(document, { replace })),
 })
 
 export const uploadPlugin = defineOperation({
@@ -146,9 +154,9 @@ export const uploadPlugin = defineOperation({
   limit: 512 * 1024,
   upload: { field: 'file', as: 'multipart' },
   input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
-  output: pluginView,
+  output: writtenPlugin,
   status: 201,
-  run: ({ app }, { file, replace }) => app.plugins.install(parseJson(file, 'the file'), { replace }),
+  run: (call, { file, replace }) => written(call, call.app.plugins.install(parseJson(file, 'the file'), { replace })),
 })
 
 export const updatePlugin = defineOperation({
@@ -163,8 +171,8 @@ export const updatePlugin = defineOperation({
   bodyField: 'document',
   locate: ({ app }, { id = '' }) => void app.plugins.get(id),
   input: z.object({ id: z.string(), document: pluginDocument }),
-  output: pluginView,
-  run: ({ app }, { id, document }) => app.plugins.update(id, document),
+  output: writtenPlugin,
+  run: (call, { id, document }) => written(call, call.app.plugins.update(id, document)),
 })
 
 export const removePlugin = defineOperation({

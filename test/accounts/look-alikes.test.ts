@@ -83,8 +83,14 @@ test('accounts from before that look alike go on working, and what they look lik
   const other = await register('other')
   // As an aichat before this one would have kept them.
   const db = await openDatabase(join(home, 'aichat.db'), { check: false })
-  db.prepare('UPDATE user SET username = ?, username_key = ? WHERE id = ?').run('\u0430dmin', '\u0430dmin', other.user.id)
-  db.exec(`DROP INDEX user_look; ALTER TABLE user DROP COLUMN username_look; DELETE FROM migration WHERE name = 'accounts-2'`)
+  db.prepare('UPDATE user SET username = ?, username_key = ? WHERE id = ?').run(
+    '\u0430dmin',
+    '\u0430dmin',
+    other.user.id,
+  )
+  db.exec(
+    `DROP INDEX user_look; ALTER TABLE user DROP COLUMN username_look; DELETE FROM migration WHERE name = 'accounts-2'`,
+  )
   db.close()
   const again = await openDatabase(join(home, 'aichat.db'), { check: false })
   assert.equal(again.prepare('SELECT DISTINCT username_look FROM user').pluck().all(), ['admin'])
