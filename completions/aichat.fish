@@ -72,7 +72,7 @@ complete -c aichat -n '__aichat_at \'chat\'' -l dry-run -d 'show the request tha
 complete -c aichat -n '__aichat_at \'chat\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'plugin\'' -f -a list -d 'list the plugins: which is active, which lacks its key, which is retired'
 complete -c aichat -n '__aichat_at \'plugin\'' -f -a show -d 'show a plugin'
-complete -c aichat -n '__aichat_at \'plugin\'' -f -a validate -d 'check plugin files, or stdin with -, without installing them'
+complete -c aichat -n '__aichat_at \'plugin\'' -f -a validate -d 'check plugin files, or stdin with -, without installing them; exit 65 when one is invalid, 1 when something in one has no effect'
 complete -c aichat -n '__aichat_at \'plugin\'' -f -a install -d 'install a plugin from a file, an address, or stdin with -'
 complete -c aichat -n '__aichat_at \'plugin\'' -f -a update -d 'replace a plugin by a whole document with the same id, from a file or stdin with -'
 complete -c aichat -n '__aichat_at \'plugin\'' -f -a remove -d 'remove plugins; a changed bundled one becomes as shipped, a bundled one is hidden'

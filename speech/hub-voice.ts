@@ -1,7 +1,9 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
+import { notWhatItSays } from '../src/file-content.ts'
 import { lookupFailure } from '../src/lookup-failure.ts'
+import { hostRange } from '../src/plugins/host-range.ts'
 import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */
@@ -46,18 +48,27 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
     const local = join(modelsFolder, ...path.split('/'))
     if ((await stat(local).catch(() => undefined))?.isFile()) return local
     const [owner, repository, ...file] = path.split('/').map(encodeURIComponent)
+    if (token && URL.canParse(endpoint) && isReadable(new URL(endpoint)))
+      throw new AppError('configuration', 'HF_TOKEN would travel unencrypted: HF_ENDPOINT must be an https address')
     const url = `${endpoint.replace(/\/+$/, '')}/${owner}/${repository}/resolve/main/${file.join('/')}`
     const bytes = await download(url, token, signal)
     await mkdir(dirname(local), { recursive: true })
     const part = `${local}.${process.pid}.part`
     try {
       await writeFile(part, bytes)
+      const found = await notWhatItSays(part, path)
+      if (found !== undefined) throw unreachable(`what it sends as ${path} is ${found}`)
       await rename(part, local)
     } finally {
       await rm(part, { force: true })
     }
     return local
   }
+}
+
+/** Whether what is sent there can be read on the way. */
+function isReadable({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && hostRange(hostname) === 'public'
 }
 
 async function download(url: string, token: string | undefined, signal?: AbortSignal): Promise<Buffer> {

@@ -18,27 +18,32 @@ export async function readPlugin(cli: Cli, source: string): Promise<Record<strin
   return document as Record<string, unknown>
 }
 
-/** Checks files with the rules of this installation, without touching it; exit 65 when one is invalid, 66 when one cannot be read. */
+/**
+ * Checks files with the rules of this installation, without touching it; exit 65 when one is invalid, 66 when one cannot
+ * be read, 1 when all are valid and something in one will not do what its author meant.
+ */
 export async function validateFiles(cli: Cli, files: readonly string[]): Promise<void> {
   const { openApp } = await import('../app.ts')
   const app = openApp(await cli.settings())
-  const results: { file: string; valid: boolean; errors: readonly string[] }[] = []
+  const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []
   for (const file of files) {
     try {
-      app.plugins.validate(await readJsonInput(cli, file, limit))
-      results.push({ file, valid: true, errors: [] })
+      const warnings = app.plugins.warnings(app.plugins.validate(await readJsonInput(cli, file, limit)))
+      if (warnings.length > 0) cli.exit = Math.max(cli.exit, 1)
+      results.push({ file, valid: true, errors: [], warnings })
     } catch (reason) {
       const error = toAppError(reason)
       cli.exit = Math.max(cli.exit, error.exit)
-      results.push({ file, valid: false, errors: problemsOf(error) })
+      results.push({ file, valid: false, errors: problemsOf(error), warnings: [] })
     }
   }
   await app.close()
   await show(cli, { files: results }, () =>
     results
-      .map(({ file, valid, errors }) =>
-        valid ? `ok      ${file}` : [`invalid ${file}`, ...errors.map((line) => `  ${line}`)].join('\n'),
-      )
+      .map(({ file, valid, errors, warnings }) => {
+        const verdict = valid ? (warnings.length > 0 ? 'warning' : 'ok     ') : 'invalid'
+        return [`${verdict} ${file}`, ...[...errors, ...warnings].map((line) => `  ${line}`)].join('\n')
+      })
       .join('\n'),
   )
 }

@@ -41,7 +41,9 @@ export function addPluginCommands(program: Command, cli: Cli): void {
 
   plugin
     .command('validate <file...>')
-    .description('check plugin files, or stdin with -, without installing them')
+    .description(
+      'check plugin files, or stdin with -, without installing them; exit 65 when one is invalid, 1 when something in one has no effect',
+    )
     .action(async (files: string[]) => {
       const { validateFiles } = await import('./plugin-files.ts')
       await validateFiles(cli, files)
@@ -59,6 +61,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
         document: await readPlugin(cli, source),
         replace: options.force === true,
       })
+      for (const warning of installed.warnings) note(cli, `aichat: ${warning}`)
       if (options.activate)
         for (const warning of (await cli.ask(activatePlugin, { id: installed.id })).warnings)
           note(cli, `aichat: ${warning}`)
@@ -71,6 +74,7 @@ export function addPluginCommands(program: Command, cli: Cli): void {
     .action(async (id: string, file: string) => {
       const { readPlugin } = await import('./plugin-files.ts')
       const updated = await cli.ask((await operations()).updatePlugin, { id, document: await readPlugin(cli, file) })
+      for (const warning of updated.warnings) note(cli, `aichat: ${warning}`)
       await show(cli, updated, () => updated.id)
     })
 

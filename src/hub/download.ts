@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { notWhatItSays } from './content.ts'
+import { notWhatItSays } from '../file-content.ts'
 import { judgeFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { notWhatItSays } from './content.ts'
+import { notWhatItSays } from '../file-content.ts'
 import { judgeFile } from './digest.ts'
 import { bytesHere, download, type Wanted } from './download.ts'
 import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'

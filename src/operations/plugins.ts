@@ -3,8 +3,9 @@ import { boundedRecord } from '../bounded.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { requestBounds } from '../json-meter.ts'
+import type { PluginView } from '../plugins/host.ts'
 import { pluginManifest } from '../plugins/manifest.ts'
-import { defineOperation } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
 
@@ -23,6 +24,13 @@ export const pluginView = pluginManifest.extend({
   key_set: z.boolean(),
   state: z.enum(['ready', 'key_missing', 'retired']),
 })
+
+/** A plugin that was just written, with what in its document will not do what its author meant. */
+const writtenPlugin = pluginView.extend({ warnings: z.array(z.string()).default([]) })
+
+function written({ app }: Pick<Call, 'app'>, view: PluginView): z.output<typeof writtenPlugin> {
+  return { ...view, warnings: [...app.plugins.warnings(app.plugins.export(view.id))] }
+}
 
 export const listPlugins = defineOperation({
   name: 'plugins.list',
@@ -133,9 +141,9 @@ export const installPlugin = defineOperation({
   bodyField: 'document',
   query: ['replace'],
   input: z.object({ document: pluginDocument, replace: flag }),
-  output: pluginView,
+  output: writtenPlugin,
   status: 201,
-  run: ({ app }, { document, replace }) => app.plugins.install(document, { replace }),
+  run: (call, { document, replace }) => written(call, call.app.plugins.install(document, { replace })),
 })
 
 export const uploadPlugin = defineOperation({
@@ -150,9 +158,10 @@ export const uploadPlugin = defineOperation({
   upload: { field: 'file', as: 'multipart' },
   query: ['replace'],
   input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
-  output: pluginView,
+  output: writtenPlugin,
   status: 201,
-  run: ({ app }, { file, replace }) => app.plugins.install(parseJson(file, 'the file', requestBounds), { replace }),
+  run: (call, { file, replace }) =>
+    written(call, call.app.plugins.install(parseJson(file, 'the file', requestBounds), { replace })),
 })
 
 export const updatePlugin = defineOperation({
@@ -167,8 +176,8 @@ export const updatePlugin = defineOperation({
   bodyField: 'document',
   locate: ({ app }, { id = '' }) => void app.plugins.get(id),
   input: z.object({ id: z.string(), document: pluginDocument }),
-  output: pluginView,
-  run: ({ app }, { id, document }) => app.plugins.update(id, document),
+  output: writtenPlugin,
+  run: (call, { id, document }) => written(call, call.app.plugins.update(id, document)),
 })
 
 export const removePlugin = defineOperation({

@@ -12,6 +12,7 @@ import {
   type PluginManifest,
   parseManifest,
 } from './manifest.ts'
+import { manifestWarnings } from './manifest-warnings.ts'
 import type { PluginStore } from './store.ts'
 
 /** What a plugin's state is for the one who wants to use it. */
@@ -44,6 +45,8 @@ export interface PluginHost {
   keyRules(): ManifestRules
   /** Checks a document without storing it; throws `invalid` with every problem. */
   validate(document: unknown): PluginManifest
+  /** What in a valid document will not do what its author meant. */
+  warnings(manifest: PluginManifest): readonly string[]
   /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
   install(document: unknown, options?: { readonly replace?: boolean | undefined }): PluginView
   /** Replaces a plugin by a whole document with the same id. */
@@ -105,6 +108,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     broken: () => current().broken,
     keyRules: () => current().rules,
     validate: (document) => parseManifest(document, current().rules),
+    warnings: (manifest) => manifestWarnings(manifest, new Set(current().entries.keys())),
     install(document, { replace = false } = {}) {
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {

@@ -234,7 +234,8 @@ test('what others wrote cannot steer the terminal', () =>
     const id = (
       await run(['persona', 'create', '--name', 'Mia', '--model', 'm', '--description', evil, '--prompt', evil])
     ).stdout.trim()
-    await run(['persona', 'memory', 'add', id, evil, '--category', evil.slice(0, 9)])
+    await run(['persona', 'memory', 'add', id, evil])
+    assert.is((await run(['persona', 'memory', 'add', id, 'x', '--category', evil.slice(0, 9)])).code, 65)
     await run(['session', 'list'])
     for (const words of [
       ['persona', 'show', id],

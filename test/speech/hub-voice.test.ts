@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -9,6 +9,7 @@ import { suite } from '../suite.ts'
 
 const test = suite('voices of the model hub')
 const path = 'owner/repository/folder/voice.wav'
+const sound = 'RIFF\u0004\0\0\0WAVE'
 
 test('a file in the models folder is used, and nobody is asked', () =>
   withHub(
@@ -23,9 +24,9 @@ test('a file in the models folder is used, and nobody is asked', () =>
 
 test('a file of the hub is fetched once, with the token, and kept', () =>
   withHub(
-    (_, response) => void response.end('sound'),
+    (_, response) => void response.end(sound),
     async ({ fetchVoice, asked }) => {
-      for (let time = 0; time < 2; time++) assert.is(readFileSync(await fetchVoice(path), 'utf8'), 'sound')
+      for (let time = 0; time < 2; time++) assert.is(readFileSync(await fetchVoice(path), 'utf8'), sound)
       assert.equal(asked, ['/owner/repository/resolve/main/folder/voice.wav Bearer secret'])
     },
   ))
@@ -33,11 +34,11 @@ test('a file of the hub is fetched once, with the token, and kept', () =>
 test('a redirect within the hub is followed, one to another host is refused and gets no token', () =>
   withHub(
     (request, response) => {
-      if (request.url === '/moved') response.end('sound')
+      if (request.url === '/moved') response.end(sound)
       else response.writeHead(302, { location: request.url.includes('away') ? 'http://127.0.0.2:9/x' : '/moved' }).end()
     },
     async ({ fetchVoice }) => {
-      assert.is(readFileSync(await fetchVoice(path), 'utf8'), 'sound')
+      assert.is(readFileSync(await fetchVoice(path), 'utf8'), sound)
       const error = await refused(fetchVoice('owner/repository/away.wav'))
       assert.is(error.code, 'unavailable')
       assert.match(error.details.join(), /another host/)
@@ -56,6 +57,29 @@ test('what the hub does not have is not found, what it refuses needs a token, a 
   const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://127.0.0.1:9' })
   assert.is((await refused(fetchVoice(path))).code, 'unavailable')
+  rmSync(folder, { recursive: true })
+})
+
+test('what is no voice is not kept, and is asked for again', () =>
+  withHub(
+    (_, response) => void response.end('<!doctype html><title>Sign in</title>'),
+    async ({ folder, fetchVoice, asked }) => {
+      for (const name of ['voice.wav', 'voice.safetensors']) {
+        const failure = await refused(fetchVoice(`owner/repository/${name}`))
+        assert.is(failure.code, 'unavailable')
+        assert.match(failure.details.join(), /is a web page/)
+        assert.equal(readdirSync(join(folder, 'owner/repository')), [])
+        await refused(fetchVoice(`owner/repository/${name}`))
+      }
+      assert.is(asked.length, 4)
+    },
+  ))
+
+test('the token is not sent where it could be read on the way', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
+  const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://hub.example', token: 'secret' })
+  const failure = await refused(fetchVoice(path))
+  assert.equal([failure.code, /would travel unencrypted/.test(failure.message)], ['configuration', true])
   rmSync(folder, { recursive: true })
 })
 

@@ -21,6 +21,7 @@ const looks: Readonly<Record<string, Look>> = {
   '.json': json,
   '.safetensors': safetensors,
   '.gguf': gguf,
+  '.wav': wav,
   // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto: ModelProto.graph
   '.onnx': (file, bytes) => protobuf(file, bytes, 7, 'ONNX model'),
   // https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto: ModelProto.pieces
@@ -60,6 +61,12 @@ async function safetensors(file: FileHandle, bytes: number): Promise<string | un
     )
   const end = ends.reduce((longest, each) => Math.max(longest, each), 0)
   return end === bytes - 8 - length ? undefined : wrong
+}
+
+/** RIFF with the form WAVE (Multimedia Programming Interface and Data Specifications 1.0). */
+async function wav(file: FileHandle): Promise<string | undefined> {
+  const start = (await read(file, 0, 12)).toString('latin1')
+  return /^RIFF....WAVE$/s.test(start) ? undefined : 'no WAV file'
 }
 
 /** https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: the magic, the version, how many tensors there are. */

@@ -1,0 +1,106 @@
+import type { z } from 'zod'
+import { shownLine } from '../shown-text.ts'
+import { looksLikeKey } from './key-shapes.ts'
+import { type PluginManifest, pluginManifest } from './manifest.ts'
+
+/** The most warnings that are told of one document; the rest is a count. */
+const most = 20
+
+/**
+ * What in a valid document will not do what its author meant: fields that nothing reads, fallbacks that lead nowhere, and
+ * a default that is not among the choices. One line each, with the place in the document.
+ */
+export function manifestWarnings(manifest: PluginManifest, plugins: ReadonlySet<string>): readonly string[] {
+  const warnings = [...unknownFields(manifest, pluginManifest, [])]
+  for (const [index, target] of (manifest.fallback ?? []).entries()) {
+    const id = typeof target === 'string' ? target : target.plugin
+    if (id === manifest.id) warnings.push(`fallback.${index}: is this plugin itself`)
+    else if (id !== 'local' && !plugins.has(id))
+      warnings.push(`fallback.${index}: there is no plugin ${quoted(id)}${meant(id, [...plugins])}`)
+  }
+  const { default_model: model, model_map: models } = manifest
+  if (model !== undefined && !models.includes(model))
+    warnings.push(`default_model: ${quoted(model)} is not in model_map${meant(model, models)}`)
+  const { voices, default_voice: voice, formats, default_format: format } = manifest.capabilities?.tts?.config ?? {}
+  const config = 'capabilities.tts.config'
+  if (voice !== undefined && voices && !voices.includes(voice))
+    warnings.push(`${config}.default_voice: ${quoted(voice)} is not in voices${meant(voice, voices)}`)
+  if (format !== undefined && formats && !formats.includes(format))
+    warnings.push(`${config}.default_format: ${quoted(format)} is not in formats`)
+  return warnings.length > most ? [...warnings.slice(0, most), `and ${warnings.length - most} more`] : warnings
+}
+
+/** Every field at any level that the schema does not name; they are kept, and nothing reads them. */
+function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly string[]): Generator<string> {
+  const type = bare(schema)
+  if (type.def.type === 'array' && Array.isArray(value)) {
+    const { element } = type.def as z.core.$ZodArrayDef
+    for (const [index, item] of value.entries()) yield* unknownFields(item, element, [...path, String(index)])
+  } else if (type.def.type === 'record' && isObject(value)) {
+    const { valueType } = type.def as z.core.$ZodRecordDef
+    for (const [name, item] of Object.entries(value)) yield* unknownFields(item, valueType, [...path, name])
+  } else if (type.def.type === 'union') {
+    const { options } = type.def as z.core.$ZodUnionDef
+    const fitting = options.find((option) => bare(option).def.type === (isObject(value) ? 'object' : typeof value))
+    if (fitting) yield* unknownFields(value, fitting, path)
+  } else if (type.def.type === 'object' && isObject(value)) {
+    const { shape } = type.def as z.core.$ZodObjectDef
+    const known = Object.keys(shape)
+    // An object without named fields is free for whatever its author keeps there.
+    if (known.length === 0) return
+    for (const [name, item] of Object.entries(value))
+      if (Object.hasOwn(shape, name)) yield* unknownFields(item, shape[name]!, [...path, name])
+      else yield `${[...path, name].map(shown).join('.')}: no such field, so it has no effect${hint(name, known, path)}`
+  }
+}
+
+/** The schema under what makes it optional or gives it a default. */
+function bare(schema: z.core.$ZodType): z.core.$ZodType['_zod'] {
+  const inner = schema._zod as z.core.$ZodType['_zod']
+  const { innerType } = inner.def as { innerType?: z.core.$ZodType }
+  return innerType ? bare(innerType) : inner
+}
+
+/** A field of the same object that is nearly called so, else one of that name elsewhere, else those there are. */
+function hint(name: string, known: readonly string[], path: readonly string[]): string {
+  const near = meant(name, known)
+  if (near !== '') return near
+  const elsewhere = path.length === 0 ? undefined : Object.keys(pluginManifest.shape).find((field) => field === name)
+  if (elsewhere !== undefined) return ` (did you mean ${elsewhere}, at the top?)`
+  const inAuth = path.length === 0 && Object.hasOwn(pluginManifest.shape.auth.shape, name)
+  if (inAuth) return ` (did you mean auth.${name}?)`
+  return path.length === 0 ? '' : ` (there are ${known.join(', ')})`
+}
+
+function meant(name: string, choices: readonly string[]): string {
+  const near = choices
+    .slice(0, 1000)
+    .map((choice) => ({ choice, steps: distance(name.slice(0, 60).toLowerCase(), choice.slice(0, 60).toLowerCase()) }))
+    .filter(({ choice, steps }) => steps <= Math.max(1, Math.min(3, Math.floor(choice.length / 4))))
+    .sort((one, other) => one.steps - other.steps)[0]
+  return near ? ` (did you mean ${near.choice}?)` : ''
+}
+
+/** How many letters must be put in, taken out or changed to make one text of the other (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1]
+    for (let at = 1; at <= other.length; at++)
+      next.push(Math.min(next[at - 1]! + 1, row[at]! + 1, row[at - 1]! + (other[at - 1] === letter ? 0 : 1)))
+    row = next
+  }
+  return row[other.length]!
+}
+
+function shown(name: string): string {
+  return looksLikeKey(name) ? '…' : shownLine(name).slice(0, 60)
+}
+
+function quoted(text: string): string {
+  return `"${shown(text)}"`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
