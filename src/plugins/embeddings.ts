@@ -37,16 +37,18 @@ export async function embedWithPlugin(
   const body = JSON.stringify({ model, input, ...(dimensions !== undefined && { dimensions }) })
   let status: number
   let text: string
+  let wait: string | undefined
   try {
     const reply = await send({ method: 'POST', url, headers, body, timeouts, signal })
     status = reply.status
+    wait = [reply.headers['retry-after']].flat()[0]
     text = await reply.text(longestReply)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     const words = cause instanceof Error ? cause.message : String(cause)
     throw new AppError('unavailable', `${manifest.id} could not be asked: ${words}`, { cause })
   }
-  if (status < 200 || status > 299) throw refusal(manifest, status, redact(wordsIn(text, readError)))
+  if (status < 200 || status > 299) throw refusal(manifest, status, wait, errorIn(redact(text), readError))
   return readAnswer(manifest, text, input.length)
 }
 
@@ -70,24 +72,38 @@ function readAnswer({ id }: PluginManifest, text: string, count: number): Plugin
   return { vectors, tokens: typeof usage?.total_tokens === 'number' ? usage.total_tokens : undefined }
 }
 
-function refusal({ id, auth }: PluginManifest, status: number, words: string): AppError {
+/** The provider's own class of error and its names; our key is not the caller's, so its refusal is no 401 or 403. */
+function refusal({ id, auth }: PluginManifest, status: number, wait: string | undefined, error: WireNames): AppError {
+  const { message = '', code, type, param } = error
+  const words = message.replace(/\s+/g, ' ').slice(0, 300)
   const said = words === '' ? '' : `: ${words}`
   if (status === 401 || status === 403)
-    return new AppError('forbidden', `${id} refused ${auth.key_env || 'a key'}${said}`)
+    return new AppError('provider_auth', `${id} refused ${auth.key_env || 'a key'}${said}`)
   const codes: Record<number, FailureCode> = {
     400: 'invalid',
     404: 'not_found',
     413: 'too_large',
-    422: 'invalid',
+    422: 'unprocessable',
     429: 'rate_limited',
   }
-  return new AppError(codes[status] ?? (status >= 500 ? 'unavailable' : 'protocol'), `${id} answered ${status}${said}`)
+  const names = Object.entries({ code, type, param }).filter(([, name]) => name !== undefined)
+  const isTold = codes[status] !== undefined && names.length > 0
+  return new AppError(
+    codes[status] ?? (status >= 500 ? 'unavailable' : 'protocol'),
+    `${id} answered ${status}${said}`,
+    {
+      ...(/^\d{1,8}$/.test(wait ?? '') && { retryAfter: Number(wait) }),
+      ...(isTold && { provider: Object.fromEntries(names.map(([field, name]) => [field, name!.slice(0, 200)])) }),
+    },
+  )
 }
 
-function wordsIn(text: string, readError: ReadError): string {
+type WireNames = Partial<NonNullable<ReturnType<ReadError>>>
+
+function errorIn(text: string, readError: ReadError): WireNames {
   try {
-    return (readError(JSON.parse(text))?.message ?? '').replace(/\s+/g, ' ').slice(0, 300)
+    return readError(JSON.parse(text)) ?? {}
   } catch {
-    return ''
+    return {}
   }
 }

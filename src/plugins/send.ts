@@ -1,3 +1,5 @@
+import type { ProviderError } from '../errors.ts'
+
 /** Milliseconds of the four clocks of one try. */
 export interface Timeouts {
   readonly connect: number
@@ -38,4 +40,4 @@ export interface OutboundReply {
 export type Send = (request: OutboundRequest) => Promise<OutboundReply>
 
 /** What a provider's parsed body says went wrong, in whatever spelling; undefined when it says no such thing. */
-export type ReadError = (body: unknown) => { readonly message: string } | undefined
+export type ReadError = (body: unknown) => ({ readonly message: string } & ProviderError) | undefined

@@ -21,6 +21,7 @@ const reasons: Record<number, string> = {
   404: 'There is no such thing',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
+  422: 'A provider refuses what the request says',
   429: 'Too many attempts; Retry-After says when to come back',
   500: 'Internal error',
   502: "A provider's answer cannot be read",
@@ -111,6 +112,7 @@ function failures(operation: Operation, hasBody: boolean): Json {
   if (operation.access !== 'public') statuses.add(401)
   if (operation.path.includes(':')) statuses.add(404)
   if (hasBody) for (const status of [413, 415]) statuses.add(status)
+  if (operation.name === 'chat.complete') statuses.add(422)
   if (operation.name.startsWith('chat.') || operation.name.startsWith('auth.')) statuses.add(429)
   if (operation.stream || operation.produces?.includes('audio/wav'))
     for (const status of [404, 502, 504]) statuses.add(status)

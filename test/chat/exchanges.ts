@@ -96,8 +96,12 @@ function unpack(body: unknown): Buffer {
 /** A chat as one of the dialects puts it to a provider, not a list of models, an embedding or another interface. */
 export function isChat(exchange: Exchange): boolean {
   const path = exchange.url.replace(/[?#].*/, '')
+  // A later turn of a thread holds no conversation: such requests are refused.
+  const { thread } = Object(exchange.body) as { thread?: unknown }
   return (
-    exchange.method === 'POST' && /\/chat\/completions$|\/messages$|:(stream)?generateContent$|\/api\/chat$/i.test(path)
+    exchange.method === 'POST' &&
+    (thread === undefined || thread === null) &&
+    /\/chat\/completions$|\/messages$|:(stream)?generateContent$|\/api\/chat$/i.test(path)
   )
 }
 

@@ -191,6 +191,27 @@ test('what the asked provider has no words for is the caller’s 400 when nobody
     { plugin: { api: 'anthropic-messages' } },
   ))
 
+test('embeddings are refused in the same way', () =>
+  withLibraries(
+    refusing(400, openaiError('Too many dimensions', 'bad_dimensions', 'dimensions')),
+    async ({ openai, app, provider }) => {
+      app.plugins.install({
+        id: 'vectors',
+        name: 'Vectors',
+        type: 'embedding',
+        endpoint: `${provider.url}/v1/embeddings`,
+        auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
+        model_map: ['vectors-1'],
+      })
+      const failure = await failureOf(() => openai.embeddings.create({ model: 'vectors:vectors-1', input: 'Hi' }))
+      assert.equal(
+        [failure['status'], failure['code'], failure['type'], failure['param']],
+        [400, 'bad_dimensions', 'invalid_request_error', 'dimensions'],
+      )
+      assert.is(provider.received.length, 1)
+    },
+  ))
+
 test('the advice names neither what has just failed nor a key that is set', async () => {
   const runner = await openStandIn((request, response) =>
     request.url === '/api/chat' ? json(response, 500, { error: 'out of memory' }) : localRunner()(request, response),

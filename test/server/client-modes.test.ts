@@ -1,0 +1,180 @@
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
+import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
+import * as assert from 'uvu/assert'
+import { chunksOf } from '../../src/chat/chunks.ts'
+import { dialectFor } from '../../src/chat/dialects/dialects.ts'
+import { type ChatReply, type ChatRequest, type Message, textOf } from '../../src/chat/messages.ts'
+import { type Answer, json } from '../stand-in.ts'
+import { suite } from '../suite.ts'
+import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
+
+const test = suite('every default mode of the client libraries, before a provider of every dialect')
+
+/** A model that calls the tool it is shown, says what the tool answered, gives JSON when asked for it, and else greets. */
+function reply({ messages, tools, response_format: format }: ChatRequest): ChatReply {
+  const last = messages.at(-1)!
+  const base = { id: 'answer-1', object: 'chat.completion' as const, created: 1_790_000_000, model: 'custom-model' }
+  const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+  const say = (content: string, more: Partial<Message> = {}, finish: 'stop' | 'tool_calls' = 'stop'): ChatReply => ({
+    ...base,
+    choices: [{ index: 0, message: { role: 'assistant', content, ...more }, finish_reason: finish }],
+    usage,
+  })
+  if (last.role === 'tool') return say(`The tool says ${textOf(last.content)}`)
+  if (tools?.length) {
+    const call = {
+      id: 'call_1',
+      type: 'function' as const,
+      function: { name: 'weather', arguments: '{"city":"Bern"}' },
+    }
+    return say('', { tool_calls: [call] }, 'tool_calls')
+  }
+  return say(format && format.type !== 'text' ? '{"city":"Bern"}' : 'Hello there')
+}
+
+/** Answers with that model in a dialect, whole or streamed as asked. */
+function speaking(api: DialectId): Answer {
+  const dialect = dialectFor(api, '')
+  return (received, response) => {
+    const request = dialect.readRequest(JSON.parse(received.body), received.url)
+    const answer = reply(request)
+    if (!request.stream) return json(response, 200, dialect.writeReply(answer))
+    const encoder = dialect.encodeStream({ ...request, stream_options: { include_usage: true } })
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(
+      chunksOf(answer)
+        .map((chunk) => encoder.push(chunk))
+        .join('') + encoder.end(),
+    )
+  }
+}
+
+const ask = { model: 'custom-model', messages: [{ role: 'user' as const, content: 'Weather in Bern?' }] }
+const claude = { ...ask, max_tokens: 99 }
+const place = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' as const } },
+  required: ['city'],
+  additionalProperties: false,
+}
+const forecast = (input: { readonly city?: unknown }) => `sunny in ${input.city}`
+const greeting = 'Hello there'
+const told = 'The tool says sunny in Bern'
+const object = { city: 'Bern' }
+
+/** Each mode gives what must be equal to the value beside it. */
+const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<unknown>, unknown]> = {
+  'openai create': [
+    async ({ openai }) => (await openai.chat.completions.create(ask)).choices[0]!.message.content,
+    greeting,
+  ],
+  'openai stream': [({ openai }) => openai.chat.completions.stream(ask).finalContent(), greeting],
+  'openai stream with counts': [
+    async ({ openai }) => {
+      const stream_options = { include_usage: true }
+      let total: number | undefined
+      for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true, stream_options }))
+        total = chunk.usage?.total_tokens ?? total
+      return total
+    },
+    7,
+  ],
+  'openai runTools': [
+    ({ openai }) => openai.chat.completions.runTools({ ...ask, tools: [openaiTool()] }).finalContent(),
+    told,
+  ],
+  'openai runTools, streamed': [
+    ({ openai }) => openai.chat.completions.runTools({ ...ask, stream: true, tools: [openaiTool()] }).finalContent(),
+    told,
+  ],
+  'openai parse': [
+    async ({ openai }) => {
+      const json_schema = { name: 'place', strict: true, schema: place }
+      const parsed = await openai.chat.completions.parse({
+        ...ask,
+        response_format: { type: 'json_schema', json_schema },
+      })
+      return JSON.parse(parsed.choices[0]!.message.content!)
+    },
+    object,
+  ],
+  'anthropic create': [async ({ anthropic }) => textIn(await anthropic.messages.create(claude)), greeting],
+  'anthropic stream': [({ anthropic }) => anthropic.messages.stream(claude).finalText(), greeting],
+  'anthropic tool runner': [
+    async ({ anthropic }) =>
+      textIn(await anthropic.beta.messages.toolRunner({ ...claude, tools: [anthropicTool()] }).runUntilDone()),
+    told,
+  ],
+  'anthropic tool runner, streamed': [
+    async ({ anthropic }) =>
+      textIn(
+        await anthropic.beta.messages.toolRunner({ ...claude, stream: true, tools: [anthropicTool()] }).runUntilDone(),
+      ),
+    told,
+  ],
+  'anthropic structured output': [
+    async ({ anthropic }) => {
+      const format = { type: 'json_schema' as const, schema: place }
+      return JSON.parse(textIn(await anthropic.messages.create({ ...claude, output_config: { format } })))
+    },
+    object,
+  ],
+  'ai generateText': [
+    async ({ ai }) => (await generateText({ model: ai.chat('custom-model'), messages: ask.messages })).text,
+    greeting,
+  ],
+  'ai streamText': [
+    async ({ ai }) => streamText({ model: ai.chat('custom-model'), messages: ask.messages }).text,
+    greeting,
+  ],
+  'ai generateText with a tool': [
+    async ({ ai }) =>
+      (await generateText({ model: ai.chat('custom-model'), messages: ask.messages, ...aiTools() })).text,
+    told,
+  ],
+  'ai streamText with a tool': [
+    async ({ ai }) => streamText({ model: ai.chat('custom-model'), messages: ask.messages, ...aiTools() }).text,
+    told,
+  ],
+  'ai generateObject': [
+    async ({ ai }) => {
+      const schema = jsonSchema<{ city: string }>(place)
+      return (await generateObject({ model: ai.chat('custom-model'), messages: ask.messages, schema })).object
+    },
+    object,
+  ],
+}
+
+for (const api of Object.keys(endpoints) as DialectId[])
+  for (const [mode, [run, wanted]] of Object.entries(modes))
+    test(`${mode} before a provider of ${api}`, () =>
+      withLibraries(speaking(api), async (libraries) => assert.equal(await run(libraries), wanted), {
+        plugin: { api },
+        maxRetries: 0,
+      }))
+
+test.run()
+
+function openaiTool() {
+  const parse = (text: string) => JSON.parse(text) as { city: string }
+  return {
+    type: 'function' as const,
+    function: { name: 'weather', description: 'The weather', parameters: place, parse, function: forecast },
+  }
+}
+
+function anthropicTool() {
+  return betaTool({ name: 'weather', description: 'The weather', inputSchema: place, run: forecast })
+}
+
+function aiTools() {
+  const inputSchema = jsonSchema<{ city: string }>(place)
+  return {
+    tools: { weather: tool({ inputSchema, execute: async (input) => forecast(input) }) },
+    stopWhen: stepCountIs(3),
+  }
+}
+
+function textIn({ content }: { content: readonly { readonly type: string; readonly text?: string }[] }): string {
+  return content.map((block) => block.text ?? '').join('')
+}
