@@ -48,7 +48,14 @@ export function createBodyWatch({
   return (request, isUpload) => {
     if (!hasBody(request)) return
     const now = performance.now()
-    const entry = { request, isUpload, since: now, bytes: request.socket.bytesRead, changedAt: now, failedAt: undefined }
+    const entry = {
+      request,
+      isUpload,
+      since: now,
+      bytes: request.socket.bytesRead,
+      changedAt: now,
+      failedAt: undefined,
+    }
     watched.add(entry)
     const done = () => {
       watched.delete(entry)
