@@ -34,6 +34,7 @@ function download({ type, headers, body }: SpeechAnswer): Download {
 
 export const speakText = defineOperation({
   name: 'speech.speak',
+  failures: [404, 429, 502, 504],
   method: 'POST',
   path: '/api/speech',
   access: 'user',
@@ -47,6 +48,7 @@ export const speakText = defineOperation({
 
 export const designVoice = defineOperation({
   name: 'speech.design',
+  failures: [404, 429, 502, 504],
   method: 'POST',
   path: '/api/speech/design',
   access: 'user',
@@ -61,6 +63,7 @@ export const designVoice = defineOperation({
 
 export const cloneVoice = defineOperation({
   name: 'speech.clone',
+  failures: [404, 429, 502, 504],
   method: 'POST',
   path: '/api/speech/clone',
   access: 'user',

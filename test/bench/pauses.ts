@@ -16,8 +16,8 @@ import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
 import { pluginAt } from '../installation.ts'
+import { type Filling, largest } from '../largest.ts'
 import { completion, json, openStandIn } from '../stand-in.ts'
-import { type Filling, largest } from './pauses-parts/largest.ts'
 
 /** What is asked of a route: its name in the table, and its bytes. */
 interface Asked {
