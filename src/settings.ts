@@ -5,7 +5,8 @@ import { parseLifetime } from './accounts/lifetime.ts'
 import { AppError } from './errors.ts'
 
 /**
- * Everything that can be set from outside, read once at start. This file is the only reader of `process.env`.
+ * Everything that can be set from outside, read once at start. Beside `cli/io.ts`, which is the process's own face, nothing else reads
+ * `process.env`.
  * The order is: flag, environment, credential, file, default.
  */
 export interface Settings {
