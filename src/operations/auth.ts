@@ -39,6 +39,7 @@ const newcomer = z.object({
 
 export const login = defineOperation({
   name: 'auth.login',
+  failures: [401, 429],
   method: 'POST',
   path: '/api/auth/login',
   access: 'public',
@@ -66,6 +67,7 @@ function tellAllowance({ address, header }: PublicCall, { logins }: Accounts): v
 
 export const register = defineOperation({
   name: 'auth.register',
+  failures: [429],
   method: 'POST',
   path: '/api/auth/register',
   access: 'public',
@@ -80,6 +82,7 @@ export const register = defineOperation({
 
 export const setUp = defineOperation({
   name: 'auth.setup',
+  failures: [429],
   method: 'POST',
   path: '/api/auth/setup',
   access: 'public',
@@ -156,6 +159,7 @@ const passwordChange = z.preprocess(
 
 export const changePassword = defineOperation({
   name: 'auth.change-password',
+  failures: [429],
   method: 'POST',
   path: '/api/auth/change-password',
   access: 'user',
@@ -172,6 +176,7 @@ export const changePassword = defineOperation({
 
 export const resetPassword = defineOperation({
   name: 'auth.reset-password',
+  failures: [404],
   method: 'POST',
   path: '/api/auth/reset-password',
   access: 'admin',

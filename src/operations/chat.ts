@@ -75,6 +75,7 @@ const chatOutput = z.looseObject({
 
 export const chat = defineOperation({
   name: 'chat.complete',
+  failures: [404, 422, 429, 502, 504],
   method: 'POST',
   path: '/api/chat',
   access: 'user',
@@ -196,6 +197,7 @@ function plain(report: RouteReport, { chat }: Prepared): z.input<typeof routeRep
 
 export const previewChat = defineOperation({
   name: 'chat.preview',
+  failures: [404, 422, 429],
   method: 'POST',
   path: '/api/chat/preview',
   access: 'user',

@@ -125,6 +125,7 @@ export const exportPersona = defineOperation({
 
 export const importPersona = defineOperation({
   name: 'personas.import',
+  failures: [404, 429],
   method: 'POST',
   path: '/api/personas/import',
   access: 'user',

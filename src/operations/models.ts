@@ -17,6 +17,7 @@ const modelRow = z.object({
 
 export const listModels = defineOperation({
   name: 'models.list',
+  failures: [404],
   method: 'GET',
   path: '/api/models',
   access: 'user',
@@ -89,6 +90,7 @@ export type RefreshPiece = { readonly total: number } | { readonly row: z.output
 
 export const refreshModels = defineOperation({
   name: 'models.refresh',
+  failures: [404, 502, 504],
   method: 'POST',
   path: '/api/models/refresh',
   access: 'admin',
@@ -138,6 +140,7 @@ function plain(row: RefreshRow): z.output<typeof refreshRow> {
 
 export const restoreModels = defineOperation({
   name: 'models.restore',
+  failures: [404],
   method: 'POST',
   path: '/api/models/restore',
   access: 'admin',

@@ -22,6 +22,7 @@ export type PullPiece =
 
 export const pullModel = defineOperation({
   name: 'models.pull',
+  failures: [404, 502, 504],
   method: 'POST',
   path: '/api/models/pull',
   access: 'admin',

@@ -42,6 +42,7 @@ export const listSessions = defineOperation({
 
 export const createSession = defineOperation({
   name: 'sessions.create',
+  failures: [404],
   method: 'POST',
   path: '/api/sessions',
   access: 'user',

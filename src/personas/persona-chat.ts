@@ -62,10 +62,13 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const name = asked ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
-      const said = lastSaid(request.messages)
+      const whole = lastSaid(request.messages)
+      // A message may have 30 MiB; what is looked for and what is learned from has its bounds before any word is.
+      const said = whole.slice(0, maxContentLength).trim()
+      const end = whole.slice(-queryLength).trim()
       const remembers = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(({ message }) => message)
-      const hits = remembers ? await recall(persona, said, [...before, ...request.messages], signal) : []
+      const hits = remembers ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const system = persona ? await systemPrompt(persona, hits) : ''
       // A prompt stands at the beginning, where every model looks for it, also in the middle of a conversation.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
@@ -94,10 +97,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     },
   }
 
-  /** What matters for what was said, without what the request holds already and what only asks. */
-  async function recall(persona: Persona, said: string, messages: readonly Message[], signal?: AbortSignal) {
-    if (said === '') return []
-    const { hits } = await parts.memories.find(persona, { query: said.slice(-4_000), limit: recalled * 3, signal })
+  /** What matters for the end of what was said, without what the request holds already and what only asks. */
+  async function recall(persona: Persona, end: string, messages: readonly Message[], signal?: AbortSignal) {
+    if (end === '') return []
+    const { hits } = await parts.memories.find(persona, { query: end, limit: recalled * 3, signal })
     const present = new Set(messages.map((message) => textOf(message.content).trim()))
     const chosen: SearchHit[] = []
     let length = 0
@@ -138,7 +141,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   ): Promise<void> {
     if (remembers && worthKeeping(said)) {
       const metadata = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
-      const content = wellFormed(said.slice(0, maxContentLength))
+      const content = wellFormed(said)
       await parts.memories.store(persona, [{ content, importance_score: onlyAsks(said) ? 0.2 : 0.5, metadata }])
     }
     if (followsAnswer && said !== '') await parts.observe(persona, said)
@@ -181,10 +184,13 @@ function oneLine(text: string): string {
   return text.replace(/[\s\u0000-\u001f\u0085]+/g, ' ').trim()
 }
 
+/** The most characters at the end of a message that are looked for in memory. */
+const queryLength = 4_000
+
 /** The text that the user said last; '' when the last word is not theirs. */
 function lastSaid(messages: readonly Message[]): string {
   const last = messages.at(-1)
-  return last?.role === 'user' ? textOf(last.content).trim() : ''
+  return last?.role === 'user' ? textOf(last.content) : ''
 }
 
 /** Whether every sentence of a text asks: such a text tells nothing that could be remembered. */

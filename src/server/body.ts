@@ -77,8 +77,12 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   })
   decoder.end()
   if (size === 0) return undefined
-  if (size > heavyBody) await ownTurn()
-  return parseMetered(pieces.length === 1 ? pieces[0]! : pieces.join(''))
+  const text = () => (pieces.length === 1 ? pieces[0]! : pieces.join(''))
+  if (size <= heavyBody) return parseMetered(text())
+  await ownTurn()
+  const value = parseMetered(text())
+  await ownTurn()
+  return value
 }
 
 /** From this size on a body costs milliseconds to parse: bytes. */
@@ -86,7 +90,7 @@ const heavyBody = 256 * 1024
 
 let turns: Promise<void> = Promise.resolve()
 
-/** Resolves in a turn of the event loop that no other heavy body has: between two of them everybody else is served. */
+/** Resolves in a turn of the event loop that no other heavy body has: between two of them all other requests are served. */
 function ownTurn(): Promise<void> {
   turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)))
   return turns

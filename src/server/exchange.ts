@@ -122,8 +122,14 @@ const connections = new WeakMap<Socket, AbortController>()
 
 /** Ends the exchange with JSON. */
 export function sendJson(exchange: Exchange, status: number, value: unknown): void {
-  exchange.response.end(beginJson(exchange, status, value))
+  const text = beginJson(exchange, status, value)
+  // To turn a text of megabytes into bytes takes as long as to write it: others have their turn in between.
+  if (text.length > heavyText) setImmediate(() => exchange.response.end(text))
+  else exchange.response.end(text)
 }
+
+/** From this length on an answer's text costs milliseconds: characters. */
+const heavyText = 1024 * 1024
 
 /** Says what is coming: the headers of a JSON answer, and its text. */
 function beginJson({ response }: Exchange, status: number, value: unknown): string {

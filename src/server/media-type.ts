@@ -4,6 +4,8 @@ import { AppError } from '../errors.ts'
 /** The media type of most bodies; `application/vnd.api+json` and its kin are JSON too (RFC 6839). */
 export const jsonType = 'application/json'
 
+export const formType = 'multipart/form-data'
+
 /**
  * Throws `unsupported_media` unless the request says that its body is of one of these media types, in UTF-8 and not
  * compressed. A body without a type, and one of the types that a web page's form can send, would come past the browser's

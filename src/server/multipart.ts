@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import { readBytes } from './body.ts'
+import { formType } from './media-type.ts'
 
 /** One part of a form. */
 export interface FormPart {
@@ -11,8 +12,6 @@ export interface FormPart {
   /** Throws `invalid` where the bytes are no text in UTF-8. */
   text(): string
 }
-
-export const formType = 'multipart/form-data'
 
 /** No form here has more than six fields; each part costs as much as a hundred KiB of bytes. */
 const mostParts = 32

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Operation } from '../operations/operation.ts'
+import { formType, jsonType } from './media-type.ts'
+import { dialectErrors, otherPaths } from './openapi-routes.ts'
 
 type Json = Record<string, unknown>
 
@@ -19,6 +21,7 @@ const reasons: Record<number, string> = {
   401: 'A valid token is missing',
   403: 'Not permitted',
   404: 'There is no such thing',
+  408: 'The body did not come in time',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
   422: 'A provider refuses what the request says',
@@ -29,9 +32,9 @@ const reasons: Record<number, string> = {
   504: 'No answer in time',
 }
 
-/** The OpenAPI 3.1 document of the table of operations: every path, input, output and status. */
+/** The OpenAPI 3.1 document of all routes: every path, input, output and status. */
 export function openApi(operations: readonly Operation[], version: string): Json {
-  const paths: Record<string, Json> = {}
+  const paths = otherPaths(failuresOf)
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
@@ -47,7 +50,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
     servers: [{ url: '/' }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, ...dialectErrors },
     },
     paths,
   }
@@ -61,9 +64,8 @@ function describe(operation: Operation): Json {
   } = schemaOf(operation.input, 'input') as { properties?: Record<string, Json>; required?: string[] } & Json
   const inPath = [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1]!)
   const hasBody = operation.method === 'POST' || operation.method === 'PUT'
-  const outside = Object.keys(properties).filter(
-    (name) => inPath.includes(name) || !hasBody || (operation.bodyField !== undefined && name !== operation.bodyField),
-  )
+  const inQuery = (name: string) => !hasBody || operation.query?.includes(name) === true
+  const outside = Object.keys(properties).filter((name) => inPath.includes(name) || inQuery(name))
   const parameters = outside.map((name) => ({
     name,
     in: inPath.includes(name) ? 'path' : 'query',
@@ -71,9 +73,12 @@ function describe(operation: Operation): Json {
     schema: properties[name],
   }))
   const bodyFields = Object.fromEntries(Object.entries(properties).filter(([name]) => !outside.includes(name)))
-  const body = operation.bodyField
-    ? bodyFields[operation.bodyField]
-    : { ...rest, properties: bodyFields, required: required.filter((name) => name in bodyFields) }
+  const needed = required.filter((name) => name in bodyFields)
+  const field = operation.bodyField ?? operation.upload?.field
+  const body =
+    operation.bodyField === undefined
+      ? { ...rest, properties: bodyFields, ...(needed.length > 0 && { required: needed }) }
+      : bodyFields[operation.bodyField]
   const status = String(operation.status ?? 200)
   return {
     operationId: operation.name,
@@ -82,8 +87,14 @@ function describe(operation: Operation): Json {
     security: operation.access === 'public' ? [] : [{ bearer: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(hasBody &&
-      (operation.upload || Object.keys(bodyFields).length > 0) && {
-        requestBody: { required: true, content: { [bodyType(operation)]: { schema: body } } },
+      (field !== undefined || Object.keys(bodyFields).length > 0) && {
+        requestBody: {
+          // A package may be left out, where that means something of its own.
+          required: operation.upload?.as !== 'stream' && (field !== undefined || needed.length > 0),
+          content: Object.fromEntries(
+            bodyTypes(operation).map((type) => [type, { schema: bodySchema(operation, body) }]),
+          ),
+        },
       }),
     responses: {
       [status]: {
@@ -97,29 +108,39 @@ function describe(operation: Operation): Json {
           }),
         },
       },
-      ...failures(operation, hasBody),
+      ...failuresOf(statusesOf(operation), 'Error'),
     },
   }
 }
 
-function bodyType(operation: Operation): string {
-  if (operation.upload?.as === 'multipart') return 'multipart/form-data'
-  return operation.upload ? 'application/octet-stream' : 'application/json'
+/** In which media types an operation reads its body. */
+export function bodyTypes({ upload }: Operation): readonly string[] {
+  if (upload?.as === 'multipart') return [formType]
+  return upload?.types ?? [jsonType]
 }
 
-function failures(operation: Operation, hasBody: boolean): Json {
-  const statuses = new Set([400, 403, 500, 503])
-  if (operation.access !== 'public') statuses.add(401)
-  if (operation.path.includes(':')) statuses.add(404)
-  if (hasBody) for (const status of [413, 415]) statuses.add(status)
-  if (operation.name === 'chat.complete') statuses.add(422)
-  if (operation.name.startsWith('chat.') || operation.name.startsWith('auth.')) statuses.add(429)
-  if (operation.stream || operation.produces?.includes('audio/wav'))
-    for (const status of [404, 502, 504]) statuses.add(status)
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  return Object.fromEntries(
-    [...statuses].sort().map((status) => [String(status), { description: reasons[status], content }]),
-  )
+function bodySchema({ upload }: Operation, body: unknown): unknown {
+  if (upload?.as === 'stream') return {}
+  if (!upload) return body
+  const file = { type: 'string', format: 'binary' }
+  return { type: 'object', required: [upload.field], properties: { [upload.field]: file } }
+}
+
+/** The statuses of an operation's failures: those that follow from what it is, and those that it states. */
+function statusesOf({ access, path, method, failures = [] }: Operation): readonly number[] {
+  return [
+    ...[400, 403, 500, 503],
+    ...(access === 'public' ? [] : [401]),
+    ...(path.includes(':') ? [404] : []),
+    ...(method === 'GET' ? [] : [408, 413, 415]),
+    ...failures,
+  ]
+}
+
+function failuresOf(statuses: readonly number[], schema: string): Json {
+  const content = { [jsonType]: { schema: { $ref: `#/components/schemas/${schema}` } } }
+  const sorted = [...new Set(statuses)].sort((a, b) => a - b)
+  return Object.fromEntries(sorted.map((status) => [String(status), { description: reasons[status], content }]))
 }
 
 /** A zod schema as JSON Schema; answers may gain fields, so nothing forbids unknown ones. */

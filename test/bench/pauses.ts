@@ -1,9 +1,13 @@
 /**
  * The rule: no request of one user keeps /health waiting for more than 100 ms. Every operation and dialect route is asked
  * with the largest inputs that it takes and with some just beyond, while a thread beside it asks /health; printed is the
- * longest wait of each, and that of an idle service on the same machine.
+ * longest wait of each and that of an idle service, and the most processor time that one turn of the daemon's event loop
+ * took meanwhile (of all its threads): the first is what users feel, the second is the same on a busy machine.
  */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { requestBounds } from '../../src/json-meter.ts'
@@ -12,8 +16,8 @@ import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
 import { pluginAt } from '../installation.ts'
+import { type Filling, largest } from '../largest.ts'
 import { completion, json, openStandIn } from '../stand-in.ts'
-import { type Filling, largest } from './pauses-parts/largest.ts'
 
 /** What is asked of a route: its name in the table, and its bytes. */
 interface Asked {
@@ -26,14 +30,21 @@ const MiB = 1024 * 1024
 /** The whole bench ends after this many milliseconds, whatever is left. */
 const endsAfterMs = 240_000
 /** What is longer is shown in the table; the rest is summed up. */
-const shownMs = 30
+const shownMs = 40
 
 export async function bench(): Promise<void> {
   const started = performance.now()
   const provider = await openStandIn((_, response) => json(response, 200, completion('Seen.', 'custom-model')))
-  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-test-123456', AICHAT_LOG_LEVEL: 'error' })
-  const own = fileURLToPath(import.meta.url)
-  const prober = new Worker(new URL(`./pauses-parts/prober.${own.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url), {
+  const ending = fileURLToPath(import.meta.url).endsWith('.ts') ? 'ts' : 'js'
+  const turns = join(tmpdir(), `aichat-turns-${process.pid}`)
+  writeFileSync(turns, '')
+  const daemon = await spawnDaemon({
+    CUSTOM_API_KEY: 'sk-test-123456',
+    AICHAT_LOG_LEVEL: 'error',
+    AICHAT_BENCH_TURNS: turns,
+    NODE_OPTIONS: `--import ${new URL(`./pauses-parts/turns.${ending}`, import.meta.url).href}`,
+  })
+  const prober = new Worker(new URL(`./pauses-parts/prober.${ending}`, import.meta.url), {
     workerData: { url: daemon.url },
   })
   try {
@@ -42,24 +53,37 @@ export async function bench(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 2000))
     const idle = await longest()
     print(`idle service, 2 s: ${idle.toFixed(0)} ms`)
-    const rows: { what: string; status: string; ms: number }[] = []
+    const rows: { what: string; status: string; ms: number; turn: number }[] = []
     for (const route of routes(ids))
       for (const asked of route.asked) {
         if (performance.now() - started > endsAfterMs) break
         await longest()
+        longestTurn()
         const status = await send(route.method, route.path, token, asked)
         const ms = await longest()
-        rows.push({ what: `${route.method} ${route.shown}: ${asked.name}`, status: String(status), ms })
+        const turn = longestTurn()
+        rows.push({ turn, what: `${route.method} ${route.shown}: ${asked.name}`, status: String(status), ms })
       }
-    rows.sort((a, b) => b.ms - a.ms)
-    for (const { what, status, ms } of rows.filter((row, index) => index < 10 || row.ms > shownMs))
-      print(`${ms.toFixed(0).padStart(6)} ms  ${status}  ${what}`)
-    print(`${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length}`)
+    rows.sort((a, b) => b.turn - a.turn || b.ms - a.ms)
+    print('   wait    turn')
+    for (const { what, status, ms, turn } of rows.filter((row, index) => index < 10 || row.turn > shownMs))
+      print(`${ms.toFixed(0).padStart(7)} ${String(turn).padStart(7)}  ${status}  ${what}`)
+    print(
+      `${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length} waits, ${rows.filter(({ turn }) => turn > 100).length} turns`,
+    )
   } finally {
     await prober.terminate()
     await daemon.stop('SIGKILL')
     removeHome(daemon)
     await provider.close()
+    rmSync(turns, { force: true })
+  }
+
+  /** Milliseconds; what was noted is forgotten. */
+  function longestTurn(): number {
+    const noted = readFileSync(turns, 'utf8').split('\n').map(Number)
+    writeFileSync(turns, '')
+    return Math.max(...noted)
   }
 
   function longest(): Promise<number> {

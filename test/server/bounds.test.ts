@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { mostDetails } from '../../src/errors.ts'
 import { requestBounds } from '../../src/json-meter.ts'
 import { operations } from '../../src/operations/table.ts'
+import { packageLimits } from '../../src/personas/dna/package-format.ts'
 import { openApi } from '../../src/server/openapi.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { json as answer, completion, openStandIn } from '../stand-in.ts'
@@ -43,6 +44,17 @@ test('a list that is too long is refused before its elements are looked at', () 
       assert.is(error!.issues.length, 1, path)
       assert.is(looked, 0, path)
     }
+})
+
+test('the bytes of a body are bounded for every operation, and what is larger than a mebibyte is named here', () => {
+  const larger = Object.fromEntries(
+    operations.filter(({ limit = MiB }) => limit > MiB).map(({ name, limit }) => [name, limit! / MiB]),
+  )
+  const { 'personas.restore': restore, 'personas.import': importing, 'personas.verify': verify, ...others } = larger
+  assert.equal(others, { 'chat.complete': 32, 'chat.preview': 32, 'speech.clone': 32 })
+  // Packages go to a file as they come, and never into memory as a whole.
+  for (const each of [restore, importing, verify]) assert.is(each, packageLimits.bytes / MiB)
+  for (const { name, upload } of operations) if (upload?.as === 'stream') assert.ok(name in larger, name)
 })
 
 for (const path of chatRoutes)
