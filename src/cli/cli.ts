@@ -185,6 +185,17 @@ export function parseNumber(text: string): number {
   return value
 }
 
+/**
+ * The time that a flag was given, as a day or time of ISO 8601 or in milliseconds since 1970, in milliseconds since 1970
+ * UTC; anything else is a usage error that names the flag.
+ */
+export function parseTime(text: string): number {
+  const isWritten = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(text.trim())
+  const value = isWritten ? Date.parse(text.trim()) : parseNumber(text)
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('Give a time such as 2024-05-08 or 2024-05-08T17:30')
+  return value
+}
+
 /** The count that a flag was given, 1 or more; anything else is a usage error that names the flag. */
 export function parseCount(text: string): number {
   const value = parseNumber(text)

@@ -1,7 +1,18 @@
 import type { Command } from 'commander'
 import { AppError } from '../errors.ts'
-import { askTerminal, type Cli, confirm, mayAsk, note, parseCount, parseNumber, show, table } from './cli.ts'
+import { askTerminal, type Cli, confirm, mayAsk, note, parseCount, parseNumber, parseTime, show, table } from './cli.ts'
 import { readStdin } from './stdin.ts'
+
+interface AddOptions {
+  readonly importance?: number
+  readonly category?: string
+  readonly pin?: boolean
+  /** Milliseconds since 1970 UTC. */
+  readonly time?: number
+}
+
+/** Removed memories that are named one by one; where more had to go, their number says more. */
+const mostNotes = 5
 
 /** `aichat persona memory …`: what a persona remembers of you. */
 export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
@@ -13,11 +24,13 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
     .option('--importance <number>', 'how much it matters, from 0 to 1', parseNumber)
     .option('--category <name>', 'what it belongs to; memories can be listed and wiped by it')
     .option('--pin', 'never remove it by itself')
-    .action(async (id: string, words: string[], options: { importance?: number; category?: string; pin?: boolean }) => {
+    .option('--time <when>', 'when it was said, such as 2024-05-08T17:30, where that is not now', parseTime)
+    .action(async (id: string, words: string[], options: AddOptions) => {
       const added = await cli.ask((await operations()).addMemory, {
         id,
         content: await contentOf(cli, words.join(' ')),
         ...(options.importance !== undefined && { importance_score: options.importance }),
+        ...(options.time !== undefined && { timestamp: options.time }),
         metadata: {
           ...(options.category !== undefined && { category: options.category }),
           ...(options.pin && { pinned: true }),
@@ -26,8 +39,9 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
       await show(cli, added, (entry) => entry.id)
       if (added.embedding_status === 'pending')
         note(cli, `aichat: ${added.embedding_model} does not answer; the memory is found by its words until it does`)
-      for (const { memory_id, reason } of added.evicted)
+      for (const { memory_id, reason } of added.evicted.slice(0, mostNotes))
         note(cli, `aichat: the memory ${memory_id} was removed (${reason})`)
+      if (added.evicted.length > mostNotes) note(cli, `aichat: so were ${added.evicted.length - mostNotes} more`)
     })
 
   memory
@@ -84,11 +98,10 @@ export function addPersonaMemoryCommands(persona: Command, cli: Cli): void {
     .command('wipe <id>')
     .description('wipe memories for good: all of them, or those of categories')
     .option('--category <name...>', 'only those of these categories; "" for those without one')
-    .option('--before <date>', 'only those older than this, such as 2026-01-31')
-    .action(async (id: string, options: { category?: string[]; before?: string }) => {
+    .option('--before <date>', 'only those older than this, such as 2026-01-31', parseTime)
+    .action(async (id: string, options: { category?: string[]; before?: number }) => {
       const { wipeMemories } = await operations()
-      const before = options.before === undefined ? undefined : Date.parse(options.before)
-      if (Number.isNaN(before)) throw new AppError('usage', `"${options.before}" is no date: write it as 2026-01-31`)
+      const { before } = options
       const categories = options.category ?? (await chosenCategories(cli, id))
       const what = categories
         ? `the memories of ${categories.map((name) => name || '(none)').join(', ')}`

@@ -151,6 +151,12 @@ test('what cannot be a memory, a limit or a date has its exit code, and nothing 
     for (const importance of ['NaN', 'x', ''])
       assert.ok([64, 65].includes(await code(['add', id, 'x', `--importance=${importance}`])))
     assert.is(await code(['add', id, 'x', '--category', ' ']), 65)
+    for (const when of ['yesterday', '2024-13-01', '1.5', '', '-1'])
+      assert.ok([64, 65].includes(await code(['add', id, 'x', `--time=${when}`])), when)
+    assert.is(await code(['wipe', id, '--before', '2024-01-01', '--yes']), 0)
+    assert.is(await code(['add', id, 'x', '--time', '2024-05-08T17:30Z']), 0)
+    assert.is((await rest(`/api/personas/${id}/memory`)).memories[0].timestamp, Date.UTC(2024, 4, 8, 17, 30))
+    assert.is(await code(['wipe', id, '--yes']), 0)
     for (const limit of ['0', '-1', '1001', '1.5', 'x', '']) {
       assert.ok([64, 65].includes(await code(['list', id, `--limit=${limit}`])), limit)
       assert.ok([64, 65].includes(await code(['search', id, 'x', `--limit=${limit}`])), limit)

@@ -87,14 +87,22 @@ test('a change leaves what it does not name, merges settings and removes what it
     assert.equal((await ada('PUT', path, {})).status, 200)
   }))
 
-test('a change that waits for the runner takes back nothing that was changed meanwhile', () =>
-  withUsers(
+test('a change that waits for the runner takes back nothing that was changed meanwhile', () => {
+  const [asked, answered] = [signal(), signal()]
+  return withUsers(
     async ({ ada, persona }) => {
       const path = await persona({ memory_settings: { max_memories: 5 } })
-      const waiting = ada('PUT', path, { embedding_model: 'bge-m3', memory_settings: { enabled: true } })
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      let isDone = false
+      const waiting = ada('PUT', path, { embedding_model: 'bge-m3', memory_settings: { enabled: true } }).finally(
+        () => {
+          isDone = true
+        },
+      )
+      await asked.given
       const meanwhile = { name: 'Nia', memory_settings: { max_memories: 7 } }
       assert.is((await ada('PUT', path, meanwhile)).status, 200)
+      assert.is(isDone, false, 'the first change was still waiting')
+      answered.give()
       assert.is((await waiting).status, 200)
       const { body } = await ada('GET', path)
       assert.equal([body.name, body.embedding_model], ['Nia', 'bge-m3'])
@@ -102,11 +110,22 @@ test('a change that waits for the runner takes back nothing that was changed mea
     },
     {
       async runner({ url }, response) {
-        await new Promise((resolve) => setTimeout(resolve, 300))
+        asked.give()
+        await answered.given
         json(response, url === '/api/tags' ? 200 : 404, { models: [{ name: 'bge-m3:latest' }] })
       },
     },
-  ))
+  )
+})
+
+/** Something that is waited for until somebody gives it. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = () => {}
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give }
+}
 
 test('everything that is wrong with a persona is named at once', () =>
   withUsers(async ({ ada, persona }) => {

@@ -33,7 +33,7 @@ interface Leaving {
  * Memories, and characters of them, that are removed in one transaction: some ten milliseconds' work. One of the greatest
  * length alone is more.
  */
-export const slice = { memories: 50, characters: 40_000 } as const
+export const slice = { memories: 50, characters: 20_000 } as const
 
 /** As many of the rows as one transaction takes, one at least. */
 export function firstSlice<T extends { readonly size: number }>(rows: readonly T[]): readonly T[] {

@@ -66,7 +66,7 @@ export function createTextIndex(db: Database) {
         const around = neighbours(scopeId, row)
         for (const { row: other } of around) if (!fresh.has(other.memory_id)) touched.add(other.memory_id)
         const { terms } = analysed(row, known)
-        insertTerms.run(number, terms, aboutOf(row), writeContext(around.map((near) => neighbour(near, known))))
+        insertTerms.run(number, terms, aboutOf(row), contextOf(row, around, known))
         index.run(number)
       }
       this.renew(scopeId, touched, known)
@@ -98,7 +98,7 @@ export function createTextIndex(db: Database) {
       for (const number of numbers) {
         const row = read.get(number)
         if (!row) continue
-        const context = writeContext(neighbours(scopeId, row).map((near) => neighbour(near, known)))
+        const context = contextOf(row, neighbours(scopeId, row), known)
         if (context === readContext.get(number)) continue
         unindex.run(number)
         setContext.run(context, number)
@@ -147,8 +147,18 @@ function analysed(row: TextRow, known: Known) {
 }
 
 /**
- * Characters of a neighbour's terms that count as context: what is said in a conversation is shorter, and a memory between
- * six of the greatest length would take a hundred times its own length into the index, with each of seven writes.
+ * Characters of a memory that has context of its own: what is longer says enough. A row of the index is written whole, so
+ * that six of the greatest length would otherwise be written anew whenever one is put between them.
+ */
+const longestWithContext = 4_000
+
+function contextOf(row: TextRow, around: readonly Near[], known: Known): string {
+  return row.content.length > longestWithContext ? '' : writeContext(around.map((near) => neighbour(near, known)))
+}
+
+/**
+ * Characters of a neighbour's terms that count as context: what is said in a conversation is shorter, and a word between six memories of the
+ * greatest length would take all of theirs into the index.
  */
 const longestNeighbour = 1_000
 
