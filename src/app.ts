@@ -207,8 +207,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 
   async function openDnaArea(): Promise<DnaArea> {
     const [db, { openDna }, area] = await Promise.all([database(), import('./app-dna.ts'), personas()])
-    const { paths, model } = settings
-    return openDna({ db, paths, personas: area.personas, defaultModel: () => model, clock: Date.now })
+    return openDna({ db, settings, personas: area.personas, defaultModel: () => settings.model, clock: Date.now })
   }
 
   async function openModelArea(): Promise<Models> {

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
-import { type ArchivedPersona, type Arrival, type PersonaArchive, smallPersona } from './archive.ts'
+import { type ArchivedPersona, type Arrival, isSmall, type PersonaArchive, type ReplacedBackup } from './archive.ts'
+import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
 import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
-import { type JudgedPackage, judgePackage } from './package-judge.ts'
+import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { type PackagedPersona, type Packager, type PackageWish, packaged } from './packager.ts'
 
@@ -24,18 +25,12 @@ export interface Backups {
   taking<T>(
     persona: Persona,
     reason: BackupReason,
-    replace: (backup: TakeBackup) => Promise<T>,
+    replace: (backup: ReplacedBackup) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<{ readonly result: T; readonly row: BackupRow }>
   /** Runs something that removes personas for good, and then removes the files of their backups. */
   leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
-
-/**
- * Called inside the transaction that replaces the persona, whose row to write it is. The file was written before, unless
- * the persona is small or has changed since.
- */
-export type TakeBackup = (replaced: ArchivedPersona) => BackupRow
 
 export interface Restored {
   readonly restored: string
@@ -53,6 +48,8 @@ export interface BackupParts {
   readonly now: () => number
   readonly newId: () => string
   readonly producer: string
+  /** Restores what would hold others up; without it everything is done in this process. */
+  readonly elsewhere?: ArriveElsewhere
 }
 
 /** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
@@ -95,10 +92,18 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
           ? `The persona "${persona.name}" has no backup`
           : `The persona "${persona.name}" has no backup ${backupId}`,
       )
+    const file = pathOf(row.backup_id)
+    const isQuick =
+      !existsSync(file) || (isSmallPackage({ path: file, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
+    if (parts.elsewhere && !isQuick)
+      return (await parts.elsewhere(
+        { deed: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
+        signal,
+      )) as Restored
     const source = await openBackup(row, signal)
     try {
       const arrival = await arrivalOf(persona, source, row, signal)
-      const replace = (backup: TakeBackup) => archive.write({ ...arrival, backup }, signal)
+      const replace = (backup: ReplacedBackup) => archive.write({ ...arrival, backup }, signal)
       const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
       return {
         restored: row.backup_id,
@@ -114,23 +119,34 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function taking<T>(
     persona: Persona,
     reason: BackupReason,
-    replace: (backup: TakeBackup) => Promise<T>,
+    replace: (backup: ReplacedBackup) => Promise<T>,
     signal?: AbortSignal,
   ) {
-    const ahead = archive.size(scopeOf(persona)) > smallPersona ? await writeAhead(persona, reason, signal) : undefined
+    let ahead: { readonly row: BackupRow; readonly fingerprint: string } | undefined
     let row: BackupRow | undefined
+    const discard = (id: string | undefined) => id !== undefined && rmSync(pathOf(id), { force: true })
+    const isLarge = () => !isSmall(archive.extent(scopeOf(persona)))
+    const backup: ReplacedBackup = {
+      async prepare() {
+        discard(ahead?.row.backup_id)
+        ahead = isLarge() ? await writeAhead(persona, reason, signal) : undefined
+      },
+      take(replaced) {
+        if (ahead?.fingerprint === replaced.fingerprint()) row = ahead.row
+        else if (isLarge()) row = undefined
+        else row = writeNow(reason, replaced)
+        return row
+      },
+    }
     let result: T
     try {
-      result = await replace((replaced) => {
-        row = ahead?.fingerprint === replaced.fingerprint() ? ahead.row : writeNow(reason, replaced)
-        return row
-      })
+      result = await replace(backup)
     } catch (thrown) {
-      for (const each of [row, ahead?.row]) if (each) rmSync(pathOf(each.backup_id), { force: true })
+      for (const each of [row, ahead?.row]) discard(each?.backup_id)
       throw thrown
     }
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
-    if (ahead && row !== ahead.row) rmSync(pathOf(ahead.row.backup_id), { force: true })
+    if (ahead && row !== ahead.row) discard(ahead.row.backup_id)
     await prune(scopeOf(persona))
     return { result, row }
   }
@@ -146,7 +162,8 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
     let judged: JudgedPackage
     try {
-      judged = await judgePackage({ path: pathOf(row.backup_id), kind: 'zip' }, signal)
+      const file = { path: pathOf(row.backup_id), kind: 'zip' } as const
+      judged = await (parts.elsewhere ? judgePackage(file, signal) : judgeAtOnce(file))
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
         throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)

@@ -22,6 +22,7 @@ import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './mem
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 import { giveBackPages } from './pages.ts'
+import type { Quota } from './quota.ts'
 
 type FoundRow = [
   terms: string,
@@ -40,12 +41,17 @@ export interface Added {
   readonly evicted: readonly Eviction[]
 }
 
-/** Memories in SQLite: the table, the full-text index and the vectors change together or not at all. */
-export function createMemoryStore(db: Database): MemoryStore {
+/** Memories in SQLite: the table, the full-text index and the vectors change together or not at all, within the quota. */
+export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   const rows = memoryRows(db)
   return {
     add: async (scope, memories, policy) => {
-      const added = db.transaction(() => rows.add(scope, memories, policy)).immediate()
+      const add = () => {
+        const stored = rows.add(scope, memories, policy)
+        quota?.check(scope.userId)
+        return stored
+      }
+      const added = db.transaction(add).immediate()
       if (added.evicted.length > 0) giveBackPages(db)
       return added
     },

@@ -12,10 +12,8 @@ import { giveBackPagesSlowly } from './pages.ts'
  */
 export interface Stage {
   readonly scope: Scope
-  /** Memories for one slice: some milliseconds' work. */
-  readonly batchSize: number
-  /** Runs one slice in a transaction of its own. */
-  write(slice: () => void): void
+  /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
+  write(slice: () => void): Promise<void>
   /** How many memories it holds. */
   memories(): number
   /** Inside a transaction: what it holds is now the persona's, and what that had is the stage's. */
@@ -40,6 +38,14 @@ export function rest(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
+/** The same for some milliseconds: in another process they wait for the database, which has one writer. */
+function restFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
+}
+
+/** Milliseconds. */
+const longestRest = 50
+
 /** Opens a stage for what arrives under this persona's id. */
 export function openStage(db: Database, personaId: string): Stage {
   const scope: Scope = { personaId: randomUUID(), userId: `${mark}${here}` }
@@ -49,8 +55,11 @@ export function openStage(db: Database, personaId: string): Stage {
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    batchSize,
-    write: (slice) => unflushed(db, () => db.transaction(slice).immediate()),
+    async write(slice) {
+      const begun = performance.now()
+      unflushed(db, () => db.transaction(slice).immediate())
+      await restFor(performance.now() - begun)
+    },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
     async clear() {
@@ -107,7 +116,7 @@ function unflushed(db: Database, work: () => void): void {
 }
 
 /** The write-ahead log may grow to so many pages of 8 KiB before it is moved into the database, which waits for the disk. */
-const pagesInLog = 8192
+const pagesInLog = 1024
 
 function exchange(db: Database, stage: Scope, target: Scope): void {
   const [coming, going] = [findScope(db, stage), findScope(db, target)]
