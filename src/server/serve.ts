@@ -48,6 +48,8 @@ export async function serve(
   try {
     if (options.pull) await pullWeights(app, log, plan, around.signal)
     const identity = api && (await openIdentity(app, around))
+    // What a killed process left of packages is removed before anything new comes.
+    if (api) await app.dna()
     for (const { name, host, port } of plan) {
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)

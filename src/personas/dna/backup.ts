@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
@@ -6,6 +16,7 @@ import type { Persona } from '../persona.ts'
 import { type ArchivedPersona, type Arrival, isSmall, type PersonaArchive, type ReplacedBackup } from './archive.ts'
 import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
+import { holder, holderPattern, isHeld } from './holders.ts'
 import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
 import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
@@ -55,7 +66,7 @@ export interface BackupParts {
 /** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
 const mostBackups = { manual: 20, automatic: 10 } as const
 
-/** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
+/** A file without a row and without a holder may be a backup's that an earlier aichat is making, unless it is older: milliseconds. */
 const orphanAge = 3_600_000
 
 /** Backups in a folder; what is left over in it from earlier is removed. */
@@ -71,9 +82,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       await store.add(scope, made.row)
     } catch (reason) {
-      rmSync(pathOf(made.row.backup_id), { force: true })
+      discard(made.row.backup_id)
       throw reason
     }
+    publish(made.row.backup_id)
     await prune(scope)
     return made.row
   }
@@ -92,7 +104,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
           ? `The persona "${persona.name}" has no backup`
           : `The persona "${persona.name}" has no backup ${backupId}`,
       )
-    const file = pathOf(row.backup_id)
+    const file = placeOf(row.backup_id)
     const isQuick =
       !existsSync(file) || (isSmallPackage({ path: file, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
     if (parts.elsewhere && !isQuick)
@@ -124,11 +136,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   ) {
     let ahead: { readonly row: BackupRow; readonly fingerprint: string } | undefined
     let row: BackupRow | undefined
-    const discard = (id: string | undefined) => id !== undefined && rmSync(pathOf(id), { force: true })
     const isLarge = () => !isSmall(archive.extent(scopeOf(persona)))
     const backup: ReplacedBackup = {
       async prepare() {
-        discard(ahead?.row.backup_id)
+        if (ahead) discard(ahead.row.backup_id)
         ahead = isLarge() ? await writeAhead(persona, reason, signal) : undefined
       },
       take(replaced) {
@@ -142,11 +153,12 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       result = await replace(backup)
     } catch (thrown) {
-      for (const each of [row, ahead?.row]) discard(each?.backup_id)
+      for (const each of [row, ahead?.row]) if (each) discard(each.backup_id)
       throw thrown
     }
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
     if (ahead && row !== ahead.row) discard(ahead.row.backup_id)
+    publish(row.backup_id)
     await prune(scopeOf(persona))
     return { result, row }
   }
@@ -162,7 +174,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
     let judged: JudgedPackage
     try {
-      const file = { path: pathOf(row.backup_id), kind: 'zip' } as const
+      const file = { path: placeOf(row.backup_id), kind: 'zip' } as const
       judged = await (parts.elsewhere ? judgePackage(file, signal) : judgeAtOnce(file))
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
@@ -226,7 +238,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
 
   function wishFor(id: string): PackageWish {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    return { path: pathOf(id), form: 'container', embeddings: true, exportedAt: now() }
+    return { path: pendingOf(id), form: 'container', embeddings: true, exportedAt: now() }
   }
 
   function rowOf(
@@ -262,18 +274,54 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     await sweep()
   }
 
-  /** Removes files that no row knows: of removed personas, and of a process that was killed. */
+  /**
+   * Removes files that no row knows: of removed personas, and of a process that was killed while it wrote one. One that was
+   * killed after the row was there left a whole backup, which gets its name.
+   */
   async function sweep(): Promise<void> {
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      if (isHeld(name)) continue
       const path = join(folder, name)
-      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-      if (age > orphanAge && !(await store.isKnown(name.split('.')[0]!))) rmSync(path, { force: true })
+      const [first = '', second = ''] = name.split('.')
+      const isPending = holderPattern.test(name)
+      const isKnown = await store.isKnown(isPending ? second : first)
+      if (isPending && isKnown && name.endsWith(`${second}${ending}`)) renameSync(path, pathOf(second))
+      else if (isPending || (!isKnown && ageOf(path) > orphanAge)) rmSync(path, { force: true })
     }
   }
 
+  /** Where a backup is. */
   function pathOf(backupId: string): string {
-    return join(folder, `${backupId}.dna.zip`)
+    return join(folder, `${backupId}${ending}`)
   }
+
+  /** Where it is until its row is in the database: the name says which process to leave it to. */
+  function pendingOf(backupId: string): string {
+    return join(folder, `${holder()}.${backupId}${ending}`)
+  }
+
+  /** The one or the other, for a backup that another process has just made. */
+  function placeOf(backupId: string): string {
+    if (existsSync(pathOf(backupId)) || !existsSync(folder)) return pathOf(backupId)
+    const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
+    return pending === undefined ? pathOf(backupId) : join(folder, pending)
+  }
+
+  function publish(backupId: string): void {
+    renameSync(pendingOf(backupId), pathOf(backupId))
+    flushFolder(folder)
+  }
+
+  function discard(backupId: string): void {
+    rmSync(pendingOf(backupId), { force: true })
+  }
+}
+
+const ending = '.dna.zip'
+
+/** Milliseconds since a file was written. */
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
 }
 
 function scopeOf(persona: Persona): Scope {

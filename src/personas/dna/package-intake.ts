@@ -1,39 +1,59 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, isAbsolute, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { ageIntro } from './age-file.ts'
 import { parseStrictJson } from './canonical-json.ts'
 import { createFile } from './file-writer.ts'
+import { holder, isHeld } from './holders.ts'
 import { packageLimits } from './package-format.ts'
 
 /** A folder for files that live as long as one request. */
 export interface Scratch {
   /** A path in the folder that is not there yet. */
   path(): string
+  /** Notes a folder elsewhere that lives as long, so that it is removed too when this process is killed. */
+  note(folder: string): { forget(): void }
 }
 
-/** Files of a process that was killed are swept after this long: milliseconds. */
-const leftoverAge = 24 * 3_600_000
-
-/** Opens a scratch folder, which only its owner may enter; what was left in it long ago is removed. */
+/**
+ * Opens a scratch folder, which only its owner may enter. What a process that was killed left in it is removed at once: it
+ * is the plain text of what somebody said. What a process that runs is at is left to it.
+ */
 export function openScratch(folder: string, newId: () => string): Scratch {
-  let isReady = false
+  sweepScratch(folder)
+  const path = (ending = '') => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return join(folder, `${holder()}.${newId()}${ending}`)
+  }
   return {
-    path() {
-      if (!isReady) prepare(folder)
-      isReady = true
-      return join(folder, newId())
+    path: () => path(),
+    note(noted) {
+      const file = path(noteEnding)
+      writeFileSync(file, noted, { mode: 0o600 })
+      return { forget: () => rmSync(file, { force: true }) }
     },
   }
 }
 
-function prepare(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+const noteEnding = '.note'
+
+/** How a folder is named that may be noted: nothing else is removed, whatever a note says. */
+export const notedFolder = '.aichat-export-'
+
+/** Removes what processes left that run no more. */
+export function sweepScratch(folder: string): void {
+  if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
+    if (isHeld(name)) continue
     const path = join(folder, name)
-    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > leftoverAge)
-      rmSync(path, { force: true })
+    if (name.endsWith(noteEnding)) removeNoted(path)
+    rmSync(path, { recursive: true, force: true })
   }
+}
+
+function removeNoted(note: string): void {
+  const folder = readFileSync(note, 'utf8')
+  if (isAbsolute(folder) && basename(folder).startsWith(notedFolder)) rmSync(folder, { recursive: true, force: true })
 }
 
 /** A package that arrived, in a file of its own. */
@@ -77,7 +97,7 @@ export async function receivePackage(stream: AsyncIterable<Uint8Array>, scratch:
       }
     }
     if (start) begin(start)
-    file.close()
+    file.close({ flush: false })
     return { path, bytes: file.size, passphrase, discard: () => rmSync(path, { force: true }) }
   } catch (reason) {
     file.discard()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { holder, isHeld } from '../../personas/dna/holders.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
@@ -24,9 +25,6 @@ export interface Stage {
 
 const batchSize = 100
 
-/** Tells the stages of this process from those of another one that had the same number. */
-const here = `${process.pid}/${randomUUID()}`
-
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
 
@@ -48,7 +46,7 @@ const longestRest = 50
 
 /** Opens a stage for what arrives under this persona's id. */
 export function openStage(db: Database, personaId: string): Stage {
-  const scope: Scope = { personaId: randomUUID(), userId: `${mark}${here}` }
+  const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)
   db.prepare(
     `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, ?, '', '{}', ?, ?)`,
@@ -69,33 +67,17 @@ export function openStage(db: Database, personaId: string): Stage {
   }
 }
 
-/**
- * Removes the stages of processes that were killed. A process that lives, or may live (it is younger than a day, and on
- * this machine something has its number), keeps its own.
- */
+/** Removes the stages of processes that run no more; those that do keep theirs, this one too. */
 export async function sweepStages(db: Database): Promise<void> {
   const rows = db
-    .prepare<[string, string], { id: string; user_id: string; created_at: number }>(
-      'SELECT id, user_id, created_at FROM persona WHERE user_id >= ? AND user_id < ?',
+    .prepare<[string, string], { id: string; user_id: string }>(
+      'SELECT id, user_id FROM persona WHERE user_id >= ? AND user_id < ?',
     )
     .all(mark, `${mark}~`)
-  for (const { id, user_id, created_at } of rows) {
-    const owner = user_id.slice(mark.length)
-    const pid = Number(owner.split('/')[0])
-    const isElsewhere = pid !== process.pid && isAlive(pid) && Date.now() - created_at < longestArrival
-    if (inUse.has(id) || isElsewhere) continue
+  for (const { id, user_id } of rows) {
+    const held = user_id.slice(mark.length)
+    if (inUse.has(id) || (held !== holder() && isHeld(held))) continue
     await clear(db, id)
-  }
-}
-
-/** Milliseconds; nothing takes that long to arrive. */
-const longestArrival = 24 * 3_600_000
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (reason) {
-    return (reason as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
