@@ -7,8 +7,8 @@ import type { ArriveElsewhere } from './personas/dna/arrival-task.ts'
 import type { Backups } from './personas/dna/backup.ts'
 import type { Dna } from './personas/dna/dna.ts'
 import { inOwnProcess } from './personas/dna/own-process.ts'
-import type { Scratch } from './personas/dna/package-intake.ts'
 import type { PackagerTask } from './personas/dna/packager.ts'
+import type { Scratch } from './personas/dna/scratch.ts'
 import { createTurns, type Turns } from './personas/dna/turns.ts'
 import type { Personas } from './personas/persona.ts'
 import type { Settings } from './settings.ts'
@@ -102,7 +102,7 @@ export async function openWhole(parts: WholeParts): Promise<Pick<DnaArea, 'dna' 
     import('./personas/dna/backup.ts'),
     import('./personas/dna/dna.ts'),
     import('./personas/dna/packager.ts'),
-    import('./personas/dna/package-intake.ts'),
+    import('./personas/dna/scratch.ts'),
   ])
   const scratch = openScratch(folders.scratch, randomUUID)
   const quota = createQuota(db, limits)

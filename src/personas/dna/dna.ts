@@ -4,7 +4,7 @@ import { advance } from '../adaptation/adaptation.ts'
 import { type AdaptationRecord, type LogHead, seal } from '../adaptation/log.ts'
 import { algorithm } from '../adaptation/rules.ts'
 import type { Learned } from '../adaptation/state.ts'
-import { personaOfCard } from '../card/card.ts'
+import { personaOfCard, unusedOf } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
 import { memoryDefaults, type Persona, type Personas, personaInput } from '../persona.ts'
@@ -14,11 +14,11 @@ import type { Backups } from './backup.ts'
 import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
 import { incomingLog, incomingMemories, incomingPersona, unchanged, weightOf } from './import.ts'
 import { type PlainPackage, unsealPackage } from './package-file.ts'
-import type { Scratch } from './package-intake.ts'
 import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { refused, type Verdict } from './package-verify.ts'
 import type { Packager } from './packager.ts'
+import type { Scratch } from './scratch.ts'
 
 export type ImportMode = 'create' | 'merge' | 'replace'
 
@@ -321,7 +321,7 @@ export function createDna(parts: DnaParts): Dna {
       carried: { card, ...(portrait !== undefined && { portrait }) },
       rehearsal: request.dry_run,
     })
-    return outcome(persona, request, { memories: 0, adaptations: 0 }, 0)
+    return { ...outcome(persona, request, { memories: 0, adaptations: 0 }, 0), warnings: unusedOf(card) }
   }
 
   /** The persona that an import is about: the one that is named, or the owner's own of the id in the package. */
@@ -350,6 +350,10 @@ function unsound({ kind, problems }: Verdict): AppError {
     unsupported: 'cannot be read here',
     not_authenticated: 'cannot be authenticated',
   }
+  // What a file is instead of a package is all there is to say of it.
+  const [only = ''] = problems
+  if (kind === 'unsupported' && problems.length === 1)
+    return new AppError('invalid', `${only.replace(/[.;]$/, '')}; nothing was imported`, { details: problems })
   return new AppError('invalid', `The package ${said[kind ?? 'damaged']}; nothing was imported`, { details: problems })
 }
 

@@ -16,7 +16,7 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
-const rounds = 12
+const rounds = 8
 
 /** By then both states have been met, unless one of them never is. */
 const mostRounds = 60
