@@ -1,20 +1,48 @@
+import { openWhole, type WholePlace } from './app-dna.ts'
+import type { ArrivalTask } from './personas/dna/arrival-task.ts'
 import { serveTask } from './personas/dna/own-process.ts'
 import { type PackagerTask, performTask } from './personas/dna/packager.ts'
-import { openReader } from './storage/sqlite/database.ts'
+import { requireOwn } from './personas/persona.ts'
+import { openDatabase, openReader } from './storage/sqlite/database.ts'
 import { createPersonaArchive } from './storage/sqlite/persona-archive.ts'
+import { createPersonaStore } from './storage/sqlite/personas.ts'
 
-/** A task and where the database is that it is about. */
+/** A task, and where the personas are that it is about. */
 export interface DnaTask {
-  readonly database: string
-  readonly task: PackagerTask
+  readonly place: WholePlace
+  readonly task: PackagerTask | ArrivalTask
 }
 
 // Runs in a process of its own: see personas/dna/own-process.ts.
-serveTask(async ({ database, task }: DnaTask) => {
+serveTask(({ place, task }: DnaTask) =>
+  task.deed === 'import' || task.deed === 'restore' ? arrive(place, task) : readWhole(place, task),
+)
+
+async function readWhole({ database }: WholePlace, task: PackagerTask): Promise<unknown> {
   const db = openReader(database)
   try {
     return await performTask(createPersonaArchive(db), task)
   } finally {
     db.close()
   }
-})
+}
+
+async function arrive(place: WholePlace, task: ArrivalTask): Promise<unknown> {
+  const db = await openDatabase(place.database)
+  try {
+    const store = createPersonaStore(db)
+    const get = async (owner: string, id: string) => requireOwn(await store.find(id), owner, id)
+    const whole = await openWhole({
+      ...place,
+      db,
+      personas: { get },
+      defaultModel: () => (task.deed === 'import' ? task.defaultModel : undefined),
+      now: () => task.now,
+    })
+    if (task.deed === 'import') return await whole.dna.import(task.owner, task.path, task.request)
+    const { personaId, userId } = task.scope
+    return await whole.backups.restore(await get(userId, personaId), task.backupId)
+  } finally {
+    db.close()
+  }
+}

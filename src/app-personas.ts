@@ -30,7 +30,7 @@ export interface PersonaArea {
 
 export interface PersonaAreaParts {
   readonly db: Database
-  readonly settings: Pick<Settings, 'ollamaHost'>
+  readonly settings: Pick<Settings, 'ollamaHost' | 'limits'>
   /** What personas learn; opened when it is needed. */
   readonly dna: () => Promise<Pick<DnaArea, 'adaptation'>>
   /** Sends to the local runner. */
@@ -55,6 +55,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     { createPersonaStore },
     { createMemoryStore },
     { createConversationStore },
+    { createQuota, storedLimits },
     { createPersonas },
     { createMemories },
     { startUpkeep },
@@ -68,6 +69,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     import('./storage/sqlite/personas.ts'),
     import('./storage/sqlite/memories.ts'),
     import('./storage/sqlite/conversations.ts'),
+    import('./storage/sqlite/quota.ts'),
     import('./personas/persona-service.ts'),
     import('./personas/memory/service.ts'),
     import('./personas/memory/upkeep.ts'),
@@ -78,9 +80,10 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     import('./runners/embedder-builtin.ts'),
     import('./runners/embedder-ollama.ts'),
   ])
+  const quota = createQuota(db, storedLimits(settings.limits))
   const stores = {
-    personas: createPersonaStore(db),
-    memories: createMemoryStore(db),
+    personas: createPersonaStore(db, quota),
+    memories: createMemoryStore(db, quota),
     conversations: createConversationStore(db),
   }
   const embedders = createEmbedders({

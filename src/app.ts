@@ -185,7 +185,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   }
 
   async function openPersonaArea(): Promise<PersonaArea> {
-    const [db, { openPersonas }, { minilm }] = await Promise.all([database(), import('./app-personas.ts'), models()])
+    const [db, { openPersonas }, { sweepScratch }, { minilm }] = await Promise.all([
+      database(),
+      import('./app-personas.ts'),
+      import('./personas/dna/scratch.ts'),
+      models(),
+    ])
+    sweepScratch(join(settings.paths.state, 'packages'))
     // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
     const outbound = once(async () => {
       const opened = (await import('./outbound/agent.ts')).openOutbound({ allowPrivate: true })
@@ -210,8 +216,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 
   async function openDnaArea(): Promise<DnaArea> {
     const [db, { openDna }, area] = await Promise.all([database(), import('./app-dna.ts'), personas()])
-    const { paths, model } = settings
-    return openDna({ db, paths, personas: area.personas, defaultModel: () => model, clock: Date.now })
+    return openDna({ db, settings, personas: area.personas, defaultModel: () => settings.model, clock: Date.now })
   }
 
   async function openModelArea(): Promise<Models> {

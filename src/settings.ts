@@ -31,6 +31,7 @@ export interface Settings {
   readonly pluginKeyHosts: KeyHosts
   /** The most plugins in all. */
   readonly pluginLimit: number
+  readonly limits: Limits
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -42,6 +43,16 @@ export interface Settings {
   readonly persona: string | undefined
   readonly voice: string | undefined
   readonly noInput: boolean
+}
+
+/** How much one user may have. */
+export interface Limits {
+  /** Packages of one user that are received or taken in at the same time. */
+  readonly importsPerUser: number
+  /** Bytes over all personas of one user and their backups. */
+  readonly storedBytesPerUser: number
+  /** Memories over all personas of one user. */
+  readonly storedMemoriesPerUser: number
 }
 
 export interface Paths {
@@ -116,6 +127,21 @@ export const settingNames = {
     fallback: '500',
     what: 'the most plugins in all, bundled ones included',
   },
+  'limits.imports_per_user': {
+    variable: 'AICHAT_LIMIT_IMPORTS_PER_USER',
+    fallback: '2',
+    what: 'persona packages that one user may have taken in at the same time',
+  },
+  'limits.stored_bytes_per_user': {
+    variable: 'AICHAT_LIMIT_STORED_BYTES_PER_USER',
+    fallback: '10737418240',
+    what: 'bytes that one user may store in personas and their backups',
+  },
+  'limits.stored_memories_per_user': {
+    variable: 'AICHAT_LIMIT_STORED_MEMORIES_PER_USER',
+    fallback: '1000000',
+    what: 'memories that one user may store over all personas',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -160,6 +186,15 @@ export function readSettings(
     pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
     pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
+    limits: {
+      importsPerUser: count(value('limits.imports_per_user'), 'limits.imports_per_user', problems),
+      storedBytesPerUser: count(value('limits.stored_bytes_per_user'), 'limits.stored_bytes_per_user', problems),
+      storedMemoriesPerUser: count(
+        value('limits.stored_memories_per_user'),
+        'limits.stored_memories_per_user',
+        problems,
+      ),
+    },
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -283,8 +318,8 @@ function port(text: string, name: SettingName, problems: string[]): number {
 
 function count(text: string, name: SettingName, problems: string[]): number {
   const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 1) return value
-  problems.push(`${label(name)} must be a whole number, 1 or more, not "${text}"`)
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value > 0) return value
+  problems.push(`${label(name)} must be a whole number from 1, not "${text}"`)
   return 1
 }
 

@@ -1,11 +1,13 @@
-import { createReadStream, createWriteStream, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../errors.ts'
 import { exportPersona, importPersona, restorePersona } from '../operations/dna.ts'
 import type { Download } from '../operations/operation.ts'
 import { sniff } from '../personas/dna/package-file.ts'
+import { notedFolder, openScratch, type Scratch } from '../personas/dna/scratch.ts'
 import { type Cli, note, show } from './cli.ts'
 import { askPassphrase } from './persona-verify-run.ts'
 import { openProgress } from './progress.ts'
@@ -54,7 +56,7 @@ export async function exportToFile(cli: Cli, id: string, options: ExportOptions)
     ...(passphrase !== undefined && { passphrase }),
   })
   const body = watched(cli, bytesOf(answer), Number(answer.headers['x-package-bytes']), 'exported')
-  if (toFile) await save(output, body)
+  if (toFile) await save(cli, output, body)
   else for await (const piece of body) await cli.io.out(piece)
 }
 
@@ -148,10 +150,15 @@ async function* watched(
 }
 
 /** Beside the file first, so that a reader sees a whole package or none. */
-async function save(path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+async function save(cli: Cli, path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
   let folder: string | undefined
+  let noted: ReturnType<Scratch['note']> | undefined
   try {
-    folder = mkdtempSync(join(dirname(path), '.aichat-export-'))
+    const name = join(dirname(resolve(path)), `${notedFolder}${randomUUID()}`)
+    // Should this process be killed, the next one removes what it had written.
+    noted = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID).note(name)
+    mkdirSync(name, { mode: 0o700 })
+    folder = name
     const temporary = join(folder, 'package')
     await pipeline(body, createWriteStream(temporary, { mode: 0o600, flush: true }))
     renameSync(temporary, path)
@@ -160,5 +167,6 @@ async function save(path: string, body: AsyncIterable<Uint8Array>): Promise<void
     throw new AppError('cannot_create', `Cannot write ${path}`, { cause: reason })
   } finally {
     if (folder) rmSync(folder, { recursive: true, force: true })
+    noted?.forget()
   }
 }

@@ -1,10 +1,11 @@
-import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { randomUUID } from 'node:crypto'
+import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../errors.ts'
 import { openPackage, sniff } from '../personas/dna/package-file.ts'
 import { refused, type Verdict, verifySource } from '../personas/dna/package-verify.ts'
+import { openScratch } from '../personas/dna/scratch.ts'
 import { type Cli, mayAsk, show } from './cli.ts'
 import { openProgress } from './progress.ts'
 import { streamStdin } from './stdin.ts'
@@ -23,13 +24,17 @@ async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Pr
   if (source !== '-' && !existsSync(source)) return judgeStored(cli, source)
   if (source !== '-' && !statSync(source).isFile())
     throw new AppError('no_input', `Cannot read ${source}: it is no file`)
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-verify-'))
+  const scratch = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID)
+  const path = source === '-' ? scratch.path() : source
+  let plain = ''
   try {
-    const path = source === '-' ? join(folder, 'stdin') : source
     if (source === '-') await pipeline(streamStdin(cli), createWriteStream(path, { mode: 0o600 }))
-    return await judgeFile(cli, path, join(folder, 'plain'), passphraseFromStdin)
+    // The folder for what is decrypted is made only where something is.
+    if (sniff(path) === 'age') plain = scratch.path()
+    return await judgeFile(cli, path, plain, passphraseFromStdin)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    if (source === '-') rmSync(path, { force: true })
+    if (plain) rmSync(plain, { force: true })
   }
 }
 

@@ -89,8 +89,8 @@ export const restorePersona = defineOperation({
   locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: z.object({ restored: z.string(), backup_id: z.string(), memories: z.int(), adaptations: z.int() }),
-  run: (call, input) =>
-    received(call, input.package, async (arrived) => {
+  run: (call, input) => {
+    const restore = async (arrived: ReceivedPackage) => {
       const persona = await ownPersona(call, input.id)
       const { backups, dna } = await call.app.dna()
       const wish = backupWish(arrived)
@@ -98,7 +98,9 @@ export const restorePersona = defineOperation({
       const request = { mode: 'replace', dry_run: false, persona: persona.id, passphrase: arrived.passphrase } as const
       const { backup_id = '', imported } = await dna.import(call.caller.id, arrived.path, request, call.signal)
       return { restored: persona.id, backup_id, ...imported }
-    }),
+    }
+    return received(call, input.package, restore, true)
+  },
 })
 
 export const exportPersona = defineOperation({
@@ -188,21 +190,36 @@ export const verifyPersona = defineOperation({
 
 export const dnaOperations = [backUpPersona, listBackups, restorePersona, exportPersona, importPersona, verifyPersona]
 
-/** Writes what arrives to a file, and removes it when it has been dealt with. */
+/**
+ * Writes what arrives to a file, and removes it when it has been dealt with. From the first byte on it is one of the
+ * imports that a user may have under way, since from then on it takes room; with `countEmpty` it is one from the start.
+ */
 async function received<T>(
   call: Call,
   pieces: AsyncIterable<Uint8Array>,
   use: (arrived: ReceivedPackage) => Promise<T>,
+  countEmpty = false,
 ): Promise<T> {
-  const [{ receivePackage }, { scratch }] = await Promise.all([
+  const [{ receivePackage }, { scratch, imports }] = await Promise.all([
     import('../personas/dna/package-intake.ts'),
     call.app.dna(),
   ])
-  const arrived = await receivePackage(pieces, scratch)
+  let leave = countEmpty ? imports.take(call.caller.id) : undefined
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      if (piece.length > 0) leave ??= imports.take(call.caller.id)
+      yield piece
+    }
+  }
   try {
-    return await use(arrived)
+    const arrived = await receivePackage(counted(), scratch)
+    try {
+      return await use(arrived)
+    } finally {
+      arrived.discard()
+    }
   } finally {
-    arrived.discard()
+    leave?.()
   }
 }
 

@@ -49,6 +49,8 @@ export async function serve(
   try {
     if (options.pull) await pullWeights(app, log, plan, around.signal)
     const identity = api && (await openIdentity(app, around))
+    // What a killed process left of packages is removed before anything new comes.
+    if (api) await app.dna()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packagingProcess } from '../../src/app-dna.ts'
+import { ownProcess } from '../../src/app-dna.ts'
 import { type Adaptation, createAdaptation } from '../../src/personas/adaptation/service.ts'
 import { type Backups, createBackups } from '../../src/personas/dna/backup.ts'
 import { createDna, type Dna } from '../../src/personas/dna/dna.ts'
-import { openScratch } from '../../src/personas/dna/package-intake.ts'
 import { createPackager } from '../../src/personas/dna/packager.ts'
+import { openScratch } from '../../src/personas/dna/scratch.ts'
 import type { NewMemory, RetentionPolicy } from '../../src/personas/memory/memory.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { requireOwn } from '../../src/personas/persona.ts'
@@ -51,14 +51,16 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   await sweepStages(db)
   const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
   const producer = 'aichat test'
-  const packager = createPackager({ archive, producer, elsewhere: packagingProcess(db.name) })
-  const common = { archive, packager, now, newId, producer }
-  const backups = await createBackups({ ...common, store: createBackupStore(db), folder: join(folder, 'backups') })
+  const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
+  const elsewhere = ownProcess(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
+  const packager = createPackager({ archive, producer, elsewhere: elsewhere.package })
+  const common = { archive, packager, now, newId, producer, elsewhere: elsewhere.arrive }
+  const backups = await createBackups({ ...common, store: createBackupStore(db), folder: folders.backups })
   const dna = createDna({
     ...common,
     backups,
     personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },
-    scratch: openScratch(join(folder, 'scratch'), newId),
+    scratch: openScratch(folders.scratch, newId),
     defaultModel: () => undefined,
     workFactor: 8,
   })

@@ -61,6 +61,11 @@ export function isCard(value: unknown): value is Card {
   return isFields(value) && typeof value['spec'] === 'string' && value['spec'].startsWith('chara_card_')
 }
 
+/** Whether an object with these names is a card of version 1: a flat one of texts, which says of itself nothing at all. */
+export function isFirstVersion(names: { has(name: string): boolean }): boolean {
+  return ['name', 'description', 'personality', 'first_mes'].every((name) => names.has(name)) && !names.has('spec')
+}
+
 /** The card in a PNG's texts: the newer of the two when both are there. Throws `invalid` when there is none. */
 export function readCardPng(png: Uint8Array): Card {
   const texts = new Map(readPngTexts(png).map(({ keyword, text }) => [keyword.toLowerCase(), text]))
@@ -82,6 +87,10 @@ const cardLimits = { ...defaultJsonLimits, mend: true }
 
 /** Judges a card; a newer version than 3 is taken, as its specification asks, and null as absent. Throws `invalid` naming everything wrong. */
 export function parseCard(value: unknown): Card {
+  if (isFields(value) && isFirstVersion(new Set(Object.keys(value))))
+    throw new AppError('invalid', 'This is a V1 character card, which is not read yet', {
+      details: ['Open it in a program that reads it and save it as a card of version 2 or 3'],
+    })
   if (!isCard(value))
     throw new AppError('invalid', 'The file is no character card: it has no spec chara_card_v2 or chara_card_v3')
   const { data } = value
@@ -112,6 +121,28 @@ export function personaOfCard(card: Card): CardPersona {
     system_prompt: promptOf(card),
     ...Object.fromEntries(carried),
   }
+}
+
+/** What a card has and a persona made of it does not use, a sentence for each. Kept things are exported again. */
+export function unusedOf({ data }: Card): readonly string[] {
+  const book = isFields(data['character_book']) ? data['character_book']['entries'] : undefined
+  const lore = Array.isArray(book) ? book.length : Object.keys(isFields(book) ? book : {}).length
+  const greetings = [
+    data['first_mes'],
+    ...(['alternate_greetings', 'group_only_greetings'] as const).flatMap((name) => {
+      const list = data[name]
+      return Array.isArray(list) ? list : []
+    }),
+  ].filter((text) => typeof text === 'string' && text.trim() !== '').length
+  const unused = [
+    ...(lore > 0 ? [`The card's lorebook (${counted(lore, 'entry', 'entries')}) is kept but not used in chats`] : []),
+    ...(greetings > 0 ? [`The card's greetings (${greetings}) are kept but not used in chats`] : []),
+  ]
+  return unused
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
 }
 
 /** The card of a persona: the one that it came with, or a new one, brought up to date; always of version 3. */

@@ -54,10 +54,21 @@ export interface ArchivedPersona {
   readonly spaces: readonly EmbeddingSpace[]
   /** In the order in which they were stored. Only to be walked while the reading lasts. */
   memories(): Iterable<ArchivedMemory>
-  /** The same for the same persona, another one as soon as anything of it is changed. */
+  /** The same for the same persona, another one as soon as anything of it is changed but a vector. One row is read for it. */
   fingerprint(): string
   /** Compares everything with its seal. */
   seals(): SealReport
+}
+
+/** Backs up a persona that is replaced. */
+export interface ReplacedBackup {
+  /** Called before the transaction, each time that it is tried: writes the file of a large persona. */
+  prepare(): Promise<void>
+  /**
+   * Called inside the transaction: the backup of what is replaced. Undefined when that is too much to be written there,
+   * and has changed since `prepare`; then all of it is tried once more.
+   */
+  take(replaced: ArchivedPersona): BackupRow | undefined
 }
 
 /** A whole persona that arrives. */
@@ -75,8 +86,8 @@ export interface Arrival {
   /** Makes the log: the whole of it, or for `merge` what is added after the head. */
   log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
   readonly carried: Carried
-  /** Called with what is replaced in the transaction that does it, to back it up; the row is written with the rest. */
-  backup?(replaced: ArchivedPersona): BackupRow
+  /** Backs up what is replaced; the row is written with the rest. */
+  readonly backup?: ReplacedBackup
   /** Do everything, then take it back: says what would happen. */
   readonly rehearsal?: boolean
 }
@@ -85,15 +96,30 @@ export interface Arrival {
 export interface PersonaArchive {
   /** Hands the persona to `use` in one consistent view; `undefined` when that user has no such persona. */
   read<T>(scope: Scope, use: (archived: ArchivedPersona) => T): Promise<T | undefined>
-  /** How many memories it has; 0 when that user has no such persona. */
-  size(scope: Scope): number
+  /** How much it is; nothing when that user has no such persona. What it costs to ask does not grow with it. */
+  extent(scope: Scope): Extent
   /**
    * All of it, or nothing: what is many is written in short slices that nobody sees, between which others are served, and
-   * one transaction puts it in its place. Rejects when `signal` is aborted before that. Resolves with the number of
-   * memories that were new.
+   * one short transaction puts it in its place. Rejects when `signal` is aborted before that, with `too_large` when the
+   * owner would have more than is allowed, and with `busy` when the persona is changed all the time. Resolves with the
+   * number of memories that were new.
    */
   write(arrival: Arrival, signal?: AbortSignal): Promise<{ readonly memories: number }>
 }
 
-/** A persona of so many memories is read or written sooner than a process starts, and than others mind waiting. */
-export const smallPersona = 500
+/** How much a persona is. */
+export interface Extent {
+  readonly memories: number
+  /** Records of the log. */
+  readonly records: number
+  /** Of everything that it holds. */
+  readonly bytes: number
+}
+
+/** Up to this much is read or written in some milliseconds, and in this process. */
+const small: Extent = { memories: 200, records: 200, bytes: 128 * 1024 }
+
+/** Whether a persona is read or written sooner than a process starts, and than others mind waiting. */
+export function isSmall({ memories, records, bytes }: Extent): boolean {
+  return memories <= small.memories && records <= small.records && bytes <= small.bytes
+}

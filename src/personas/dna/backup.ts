@@ -1,12 +1,24 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
-import { type ArchivedPersona, type Arrival, type PersonaArchive, smallPersona } from './archive.ts'
+import { type ArchivedPersona, type Arrival, isSmall, type PersonaArchive, type ReplacedBackup } from './archive.ts'
+import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
+import { holder, holderPattern, isHeld } from './holders.ts'
 import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
-import { type JudgedPackage, judgePackage } from './package-judge.ts'
+import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { type PackagedPersona, type Packager, type PackageWish, packaged } from './packager.ts'
 
@@ -24,18 +36,12 @@ export interface Backups {
   taking<T>(
     persona: Persona,
     reason: BackupReason,
-    replace: (backup: TakeBackup) => Promise<T>,
+    replace: (backup: ReplacedBackup) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<{ readonly result: T; readonly row: BackupRow }>
   /** Runs something that removes personas for good, and then removes the files of their backups. */
   leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
-
-/**
- * Called inside the transaction that replaces the persona, whose row to write it is. The file was written before, unless
- * the persona is small or has changed since.
- */
-export type TakeBackup = (replaced: ArchivedPersona) => BackupRow
 
 export interface Restored {
   readonly restored: string
@@ -53,12 +59,14 @@ export interface BackupParts {
   readonly now: () => number
   readonly newId: () => string
   readonly producer: string
+  /** Restores what would hold others up; without it everything is done in this process. */
+  readonly elsewhere?: ArriveElsewhere
 }
 
 /** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
 const mostBackups = { manual: 20, automatic: 10 } as const
 
-/** A file without a row may belong to a backup that is being made right now, unless it is older: milliseconds. */
+/** A file without a row and without a holder may be a backup's that an earlier aichat is making, unless it is older: milliseconds. */
 const orphanAge = 3_600_000
 
 /** Backups in a folder; what is left over in it from earlier is removed. */
@@ -74,9 +82,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       await store.add(scope, made.row)
     } catch (reason) {
-      rmSync(pathOf(made.row.backup_id), { force: true })
+      discard(made.row.backup_id)
       throw reason
     }
+    publish(made.row.backup_id)
     await prune(scope)
     return made.row
   }
@@ -95,10 +104,18 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
           ? `The persona "${persona.name}" has no backup`
           : `The persona "${persona.name}" has no backup ${backupId}`,
       )
+    const file = placeOf(row.backup_id)
+    const isQuick =
+      !existsSync(file) || (isSmallPackage({ path: file, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
+    if (parts.elsewhere && !isQuick)
+      return (await parts.elsewhere(
+        { deed: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
+        signal,
+      )) as Restored
     const source = await openBackup(row, signal)
     try {
       const arrival = await arrivalOf(persona, source, row, signal)
-      const replace = (backup: TakeBackup) => archive.write({ ...arrival, backup }, signal)
+      const replace = (backup: ReplacedBackup) => archive.write({ ...arrival, backup }, signal)
       const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
       return {
         restored: row.backup_id,
@@ -114,23 +131,34 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function taking<T>(
     persona: Persona,
     reason: BackupReason,
-    replace: (backup: TakeBackup) => Promise<T>,
+    replace: (backup: ReplacedBackup) => Promise<T>,
     signal?: AbortSignal,
   ) {
-    const ahead = archive.size(scopeOf(persona)) > smallPersona ? await writeAhead(persona, reason, signal) : undefined
+    let ahead: { readonly row: BackupRow; readonly fingerprint: string } | undefined
     let row: BackupRow | undefined
+    const isLarge = () => !isSmall(archive.extent(scopeOf(persona)))
+    const backup: ReplacedBackup = {
+      async prepare() {
+        if (ahead) discard(ahead.row.backup_id)
+        ahead = isLarge() ? await writeAhead(persona, reason, signal) : undefined
+      },
+      take(replaced) {
+        if (ahead?.fingerprint === replaced.fingerprint()) row = ahead.row
+        else if (isLarge()) row = undefined
+        else row = writeNow(reason, replaced)
+        return row
+      },
+    }
     let result: T
     try {
-      result = await replace((replaced) => {
-        row = ahead?.fingerprint === replaced.fingerprint() ? ahead.row : writeNow(reason, replaced)
-        return row
-      })
+      result = await replace(backup)
     } catch (thrown) {
-      for (const each of [row, ahead?.row]) if (each) rmSync(pathOf(each.backup_id), { force: true })
+      for (const each of [row, ahead?.row]) if (each) discard(each.backup_id)
       throw thrown
     }
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
-    if (ahead && row !== ahead.row) rmSync(pathOf(ahead.row.backup_id), { force: true })
+    if (ahead && row !== ahead.row) discard(ahead.row.backup_id)
+    publish(row.backup_id)
     await prune(scopeOf(persona))
     return { result, row }
   }
@@ -146,7 +174,8 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
     let judged: JudgedPackage
     try {
-      judged = await judgePackage({ path: pathOf(row.backup_id), kind: 'zip' }, signal)
+      const file = { path: placeOf(row.backup_id), kind: 'zip' } as const
+      judged = await (parts.elsewhere ? judgePackage(file, signal) : judgeAtOnce(file))
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
         throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
@@ -209,7 +238,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
 
   function wishFor(id: string): PackageWish {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    return { path: pathOf(id), form: 'container', embeddings: true, exportedAt: now() }
+    return { path: pendingOf(id), form: 'container', embeddings: true, exportedAt: now() }
   }
 
   function rowOf(
@@ -245,18 +274,54 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     await sweep()
   }
 
-  /** Removes files that no row knows: of removed personas, and of a process that was killed. */
+  /**
+   * Removes files that no row knows: of removed personas, and of a process that was killed while it wrote one. One that was
+   * killed after the row was there left a whole backup, which gets its name.
+   */
   async function sweep(): Promise<void> {
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      if (isHeld(name)) continue
       const path = join(folder, name)
-      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-      if (age > orphanAge && !(await store.isKnown(name.split('.')[0]!))) rmSync(path, { force: true })
+      const [first = '', second = ''] = name.split('.')
+      const isPending = holderPattern.test(name)
+      const isKnown = await store.isKnown(isPending ? second : first)
+      if (isPending && isKnown && name.endsWith(`${second}${ending}`)) renameSync(path, pathOf(second))
+      else if (isPending || (!isKnown && ageOf(path) > orphanAge)) rmSync(path, { force: true })
     }
   }
 
+  /** Where a backup is. */
   function pathOf(backupId: string): string {
-    return join(folder, `${backupId}.dna.zip`)
+    return join(folder, `${backupId}${ending}`)
   }
+
+  /** Where it is until its row is in the database: the name says which process to leave it to. */
+  function pendingOf(backupId: string): string {
+    return join(folder, `${holder()}.${backupId}${ending}`)
+  }
+
+  /** The one or the other, for a backup that another process has just made. */
+  function placeOf(backupId: string): string {
+    if (existsSync(pathOf(backupId)) || !existsSync(folder)) return pathOf(backupId)
+    const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
+    return pending === undefined ? pathOf(backupId) : join(folder, pending)
+  }
+
+  function publish(backupId: string): void {
+    renameSync(pendingOf(backupId), pathOf(backupId))
+    flushFolder(folder)
+  }
+
+  function discard(backupId: string): void {
+    rmSync(pendingOf(backupId), { force: true })
+  }
+}
+
+const ending = '.dna.zip'
+
+/** Milliseconds since a file was written. */
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
 }
 
 function scopeOf(persona: Persona): Scope {

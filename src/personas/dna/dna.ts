@@ -1,23 +1,24 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { advance } from '../adaptation/adaptation.ts'
 import { type AdaptationRecord, type LogHead, seal } from '../adaptation/log.ts'
 import { algorithm } from '../adaptation/rules.ts'
 import type { Learned } from '../adaptation/state.ts'
-import { personaOfCard } from '../card/card.ts'
+import { personaOfCard, unusedOf } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
 import { memoryDefaults, type Persona, type Personas, personaInput } from '../persona.ts'
-import type { Arrival, PersonaArchive } from './archive.ts'
+import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
+import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
 import type { Backups } from './backup.ts'
-import { cardBytes, type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
+import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
 import { incomingLog, incomingMemories, incomingPersona, unchanged, weightOf } from './import.ts'
 import { type PlainPackage, unsealPackage } from './package-file.ts'
-import type { Scratch } from './package-intake.ts'
-import { type JudgedPackage, judgePackage } from './package-judge.ts'
+import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
 import { refused, type Verdict } from './package-verify.ts'
 import type { Packager } from './packager.ts'
+import type { Scratch } from './scratch.ts'
 
 export type ImportMode = 'create' | 'merge' | 'replace'
 
@@ -65,6 +66,8 @@ export interface DnaParts {
   readonly newId: () => string
   /** The chat model for a persona that comes without one. */
   readonly defaultModel: () => string | undefined
+  /** Takes in what would hold others up; without it everything is done in this process. */
+  readonly elsewhere?: ArriveElsewhere
   /** How much work a guess at a passphrase is, as a power of two; what age itself uses unless it is said. */
   readonly workFactor?: number
 }
@@ -88,7 +91,9 @@ export function createDna(parts: DnaParts): Dna {
       throw new AppError('invalid', 'A character card is made to be passed around and is not encrypted')
     const path = scratch.path()
     try {
-      const sums = isCard ? await writeCard(persona, path, request) : await writePackage(persona, path, request, signal)
+      const sums = isCard
+        ? await writeCard(persona, path, request, signal)
+        : await writePackage(persona, path, request, signal)
       if (!sums) throw gone(persona)
       if (passphrase === undefined) return exportedFile(path, persona, request, sums)
       const { encryptFile } = await import('./age-file.ts')
@@ -101,11 +106,14 @@ export function createDna(parts: DnaParts): Dna {
     }
   }
 
-  function writeCard(persona: Persona, path: string, { format }: ExportRequest): Promise<Sums | undefined> {
-    return archive.read(scopeOf(persona), (archived) => {
-      writeFileSync(path, cardBytes(archived, format === 'card_png' ? 'card_png' : 'card'), { flag: 'wx', mode: 0o600 })
-      return {}
-    })
+  async function writeCard(
+    persona: Persona,
+    path: string,
+    { format }: ExportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Sums | undefined> {
+    const form = format === 'card_png' ? 'card_png' : 'card'
+    return (await packager.card(scopeOf(persona), path, form, signal)) ? {} : undefined
   }
 
   function writePackage(
@@ -144,14 +152,47 @@ export function createDna(parts: DnaParts): Dna {
     request: ImportRequest,
     signal?: AbortSignal,
   ): Promise<Imported> {
-    const card = readCardFile(path)
-    if (card) return importCard(owner, card, request)
+    const known = await named(owner, request)
     const plain = await unsealPackage(path, scratch.path(), request.passphrase, signal)
     try {
-      return await importJudged(owner, plain, await judgePackage(plain, signal), request, signal)
+      if (parts.elsewhere && !isSmallImport(plain, request, known))
+        return await importElsewhere(parts.elsewhere, owner, plain, { ...request, persona: known?.id }, signal)
+      const card = readCardFile(plain.path)
+      if (card) return await importCard(owner, card, request)
+      const judge = parts.elsewhere ? judgePackage(plain, signal) : judgeAtOnce(plain)
+      return await importJudged(owner, plain, await judge, request, signal)
     } finally {
       await plain.discard()
     }
+  }
+
+  /** The persona that the request names, if it is about one. */
+  async function named(owner: string, { mode, persona }: ImportRequest): Promise<Persona | undefined> {
+    return mode === 'create' || persona === undefined ? undefined : personas.get(owner, persona)
+  }
+
+  function isSmallImport(plain: PlainPackage, { mode }: ImportRequest, known: Persona | undefined): boolean {
+    if (!isSmallPackage(plain)) return false
+    return mode === 'create' || (known !== undefined && isSmall(archive.extent(scopeOf(known))))
+  }
+
+  async function importElsewhere(
+    elsewhere: ArriveElsewhere,
+    owner: string,
+    { path }: PlainPackage,
+    { passphrase: _passphrase, ...request }: ImportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Imported> {
+    const model = parts.defaultModel()
+    const task = {
+      deed: 'import',
+      owner,
+      path,
+      request,
+      now: now(),
+      ...(model !== undefined && { defaultModel: model }),
+    }
+    return (await elsewhere(task as Parameters<ArriveElsewhere>[0], signal)) as Imported
   }
 
   async function importJudged(
@@ -280,7 +321,7 @@ export function createDna(parts: DnaParts): Dna {
       carried: { card, ...(portrait !== undefined && { portrait }) },
       rehearsal: request.dry_run,
     })
-    return outcome(persona, request, { memories: 0, adaptations: 0 }, 0)
+    return { ...outcome(persona, request, { memories: 0, adaptations: 0 }, 0), warnings: unusedOf(card) }
   }
 
   /** The persona that an import is about: the one that is named, or the owner's own of the id in the package. */
@@ -309,6 +350,10 @@ function unsound({ kind, problems }: Verdict): AppError {
     unsupported: 'cannot be read here',
     not_authenticated: 'cannot be authenticated',
   }
+  // What a file is instead of a package is all there is to say of it.
+  const [only = ''] = problems
+  if (kind === 'unsupported' && problems.length === 1)
+    return new AppError('invalid', `${only.replace(/[.;]$/, '')}; nothing was imported`, { details: problems })
   return new AppError('invalid', `The package ${said[kind ?? 'damaged']}; nothing was imported`, { details: problems })
 }
 

@@ -12,8 +12,8 @@ export interface FileWriter {
   patch(position: number, piece: string): void
   /** All that was written, in chunks: for a file whose content goes on into another. */
   readBack(): Generator<Uint8Array>
-  /** Everything is on the disk when this returns. */
-  close(): void
+  /** Everything is on the disk when this returns; without `flush` it is written, which is enough for what no restart needs. */
+  close(options?: { readonly flush: boolean }): void
   /** Closes and removes the file; nothing happens when it is gone already. */
   discard(): void
 }
@@ -64,9 +64,9 @@ export function createFile(path: string): FileWriter {
         at += length
       }
     },
-    close() {
+    close(options = { flush: true }) {
       flush()
-      fsyncSync(file)
+      if (options.flush) fsyncSync(file)
       closeOnce()
     },
     discard() {

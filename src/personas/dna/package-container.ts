@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { canonicalize, parseStrictJsonBytes } from './canonical-json.ts'
+import { foreignArchive } from './foreign-file.ts'
 import { isFiniteVector, vectorOf } from './package-digest.ts'
 import {
   damaged,
@@ -34,6 +35,8 @@ export const containerFormat = 'aichat-persona-dna'
 
 /** Opens a package in container form. Throws a PackageError when it is none. */
 export function openContainer(path: string): PackageSource {
+  const foreign = foreignArchive(path)
+  if (foreign) throw foreign
   const zip = openZip(path)
   try {
     const manifest = readManifest(zip)

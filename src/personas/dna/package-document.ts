@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { canonicalize, parseStrictJsonBytes } from './canonical-json.ts'
+import { foreignDocument } from './foreign-file.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from './json-spans.ts'
 import { isFiniteVector } from './package-digest.ts'
 import { damaged, type PackageHead, type PackageMemory, packageLimits, unsupported } from './package-format.ts'
@@ -24,6 +25,8 @@ export function openDocument(path: string, outline?: Outline): PackageSource {
     const members = outline ? new Map(outline) : memberSpans(file, size)
     if (members.has('spec') && !members.has('export_metadata'))
       throw unsupported('The file is a character card, which has no checksum')
+    const foreign = foreignDocument(members)
+    if (foreign) throw foreign
     const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     const head = readHead(file, members)

@@ -1,40 +1,10 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { ageIntro } from './age-file.ts'
 import { parseStrictJson } from './canonical-json.ts'
 import { createFile } from './file-writer.ts'
 import { packageLimits } from './package-format.ts'
-
-/** A folder for files that live as long as one request. */
-export interface Scratch {
-  /** A path in the folder that is not there yet. */
-  path(): string
-}
-
-/** Files of a process that was killed are swept after this long: milliseconds. */
-const leftoverAge = 24 * 3_600_000
-
-/** Opens a scratch folder, which only its owner may enter; what was left in it long ago is removed. */
-export function openScratch(folder: string, newId: () => string): Scratch {
-  let isReady = false
-  return {
-    path() {
-      if (!isReady) prepare(folder)
-      isReady = true
-      return join(folder, newId())
-    },
-  }
-}
-
-function prepare(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > leftoverAge)
-      rmSync(path, { force: true })
-  }
-}
+import type { Scratch } from './scratch.ts'
 
 /** A package that arrived, in a file of its own. */
 export interface ReceivedPackage {
@@ -77,7 +47,7 @@ export async function receivePackage(stream: AsyncIterable<Uint8Array>, scratch:
       }
     }
     if (start) begin(start)
-    file.close()
+    file.close({ flush: false })
     return { path, bytes: file.size, passphrase, discard: () => rmSync(path, { force: true }) }
   } catch (reason) {
     file.discard()

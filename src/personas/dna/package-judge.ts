@@ -1,13 +1,8 @@
-import { statSync } from 'node:fs'
+import { isSmallPackage } from './arrival-task.ts'
 import { inOwnProcess } from './own-process.ts'
 import { openPlain, type PlainPackage } from './package-file.ts'
-import { PackageError } from './package-format.ts'
 import type { Outline, PackageSource } from './package-source.ts'
 import { refused, type Verdict, verifySource } from './package-verify.ts'
-import { unpackedSize } from './zip-file.ts'
-
-/** A smaller package is judged sooner than a process starts: bytes. */
-const smallPackage = 4 * 1024 ** 2
 
 /** What the process is asked. */
 export type JudgeTask = Pick<PlainPackage, 'path' | 'kind'>
@@ -27,24 +22,19 @@ export interface JudgedPackage {
 /** Judges a package; a large one in a process of its own, so that nobody else waits for it. */
 export async function judgePackage({ path, kind }: JudgeTask, signal?: AbortSignal): Promise<JudgedPackage> {
   const task: JudgeTask = { path, kind }
-  const { verdict, outline } =
-    bytesOf(task) <= smallPackage
-      ? await judgeHere(task)
-      : await inOwnProcess<Judgement>({ beside: import.meta.url, name: './package-judge-process' }, task, signal)
-  return { verdict, open: () => openPlain(task, outline) }
+  const judgement = isSmallPackage(task)
+    ? await judgeHere(task)
+    : await inOwnProcess<Judgement>({ beside: import.meta.url, name: './package-judge-process' }, task, signal)
+  return judged(task, judgement)
 }
 
-/** How much there is to read; of a zip, what its directory says, which holds. */
-function bytesOf({ path, kind }: JudgeTask): number {
-  const { size } = statSync(path)
-  if (kind !== 'zip' || size > smallPackage) return size
-  try {
-    return unpackedSize(path)
-  } catch (reason) {
-    // What its directory shows to be none is refused at once.
-    if (reason instanceof PackageError) return size
-    throw reason
-  }
+/** The same in this process, however large it is: for one that nobody else waits for. */
+export async function judgeAtOnce({ path, kind }: JudgeTask): Promise<JudgedPackage> {
+  return judged({ path, kind }, await judgeHere({ path, kind }))
+}
+
+function judged(task: JudgeTask, { verdict, outline }: Judgement): JudgedPackage {
+  return { verdict, open: () => openPlain(task, outline) }
 }
 
 /** Judges a package in this process. */

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import type { Scope } from '../memory/memory.ts'
-import { type ArchivedPersona, type PersonaArchive, smallPersona } from './archive.ts'
+import { type ArchivedPersona, isSmall, type PersonaArchive } from './archive.ts'
 import { packageContent } from './export.ts'
+import { cardBytes } from './files.ts'
 import type { WrittenPackage } from './package-format.ts'
 import type { Verdict } from './package-verify.ts'
 import { judgeStored } from './stored.ts'
@@ -11,6 +13,8 @@ export interface Packager {
   write(scope: Scope, wish: PackageWish, signal?: AbortSignal): Promise<PackagedPersona | undefined>
   /** Judges it as it is stored. */
   judge(scope: Scope, signal?: AbortSignal): Promise<Verdict | undefined>
+  /** Writes its character card to a new file. False when there is no such persona. */
+  card(scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal): Promise<boolean>
 }
 
 export interface PackageWish {
@@ -26,10 +30,11 @@ export interface PackagedPersona extends WrittenPackage {
   readonly fingerprint: string
 }
 
-/** One of the two as plain data, to be done here or in a process that has the database open too. */
+/** One of these as plain data, to be done here or in a process that has the database open too. */
 export type PackagerTask =
   | { readonly deed: 'write'; readonly scope: Scope; readonly wish: PackageWish; readonly producer: string }
   | { readonly deed: 'judge'; readonly scope: Scope; readonly producer: string }
+  | { readonly deed: 'card'; readonly scope: Scope; readonly path: string; readonly format: 'card' | 'card_png' }
 
 export interface PackagerParts {
   readonly archive: PersonaArchive
@@ -42,12 +47,14 @@ export interface PackagerParts {
 /** Packages small personas here, and large ones where nobody has to wait for it. */
 export function createPackager({ archive, producer, elsewhere }: PackagerParts): Packager {
   const perform = async (task: PackagerTask, signal?: AbortSignal) =>
-    (archive.size(task.scope) > smallPersona ? await elsewhere(task, signal) : await performTask(archive, task)) ??
+    (isSmall(archive.extent(task.scope)) ? await performTask(archive, task) : await elsewhere(task, signal)) ??
     undefined
   return {
     write: async (scope, wish, signal) =>
       (await perform({ deed: 'write', scope, wish, producer }, signal)) as PackagedPersona | undefined,
     judge: async (scope, signal) => (await perform({ deed: 'judge', scope, producer }, signal)) as Verdict | undefined,
+    card: async (scope, path, format, signal) =>
+      (await perform({ deed: 'card', scope, path, format }, signal)) === true,
   }
 }
 
@@ -55,8 +62,17 @@ export function createPackager({ archive, producer, elsewhere }: PackagerParts):
 export async function performTask(
   archive: Pick<PersonaArchive, 'read'>,
   task: PackagerTask,
-): Promise<PackagedPersona | Verdict | null> {
-  const { scope, producer } = task
+): Promise<PackagedPersona | Verdict | true | null> {
+  const { scope } = task
+  if (task.deed === 'card') {
+    const { path, format } = task
+    const written = await archive.read(scope, (archived) => {
+      writeFileSync(path, cardBytes(archived, format), { flag: 'wx', mode: 0o600 })
+      return true as const
+    })
+    return written ?? null
+  }
+  const { producer } = task
   if (task.deed === 'judge') {
     const everything = { exportedAt: 0, producer, embeddings: true }
     const verdict = await archive.read(scope, (archived) => judgeStored(archived, packageContent(archived, everything)))

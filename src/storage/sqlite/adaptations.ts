@@ -6,13 +6,21 @@ import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
 import { rest } from './pages.ts'
+import type { Quota } from './quota.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */
-export function createAdaptationStore(db: Database): AdaptationStore {
+export function createAdaptationStore(db: Database, quota?: Quota): AdaptationStore {
   const rows = adaptationRows(db)
   return {
     read: async (scope) => db.transaction(() => rows.read(scope))(),
-    append: async (scope, record, learned) => db.transaction(() => rows.append(scope, record, learned)).immediate(),
+    append: async (scope, record, learned) =>
+      db
+        .transaction(() => {
+          const isDone = rows.append(scope, record, learned)
+          if (isDone) quota?.check(scope.userId)
+          return isDone
+        })
+        .immediate(),
     findByKey: async (scope, key) => rows.findByKey(scope, key),
     log: (scope) => rows.logSlowly(scope),
   }

@@ -1,11 +1,18 @@
 import type { BackupRow, BackupStore } from '../../personas/dna/backup-store.ts'
 import type { Database } from './connection.ts'
+import type { Quota } from './quota.ts'
 
 /** The list of backups in SQLite. Statements about a persona's backups carry its owner. */
-export function createBackupStore(db: Database): BackupStore {
+export function createBackupStore(db: Database, quota?: Quota): BackupStore {
   const own = 'persona_id = (SELECT id FROM persona WHERE id = ? AND user_id = ?)'
   return {
-    add: async (_scope, row) => insertBackup(db, row),
+    add: async ({ userId }, row) =>
+      db
+        .transaction(() => {
+          insertBackup(db, row)
+          quota?.check(userId)
+        })
+        .immediate(),
     list: async ({ personaId, userId }) =>
       db
         .prepare<[string, string], BackupRow>(

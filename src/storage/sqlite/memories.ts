@@ -25,6 +25,7 @@ import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers 
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 import { giveBackPages, rest } from './pages.ts'
+import type { Quota } from './quota.ts'
 
 type FoundRow = [
   terms: string,
@@ -45,14 +46,18 @@ export interface Added {
   readonly more: boolean
 }
 
-/** Memories in SQLite: the table, the full-text index and the vectors change together or not at all. */
-export function createMemoryStore(db: Database): MemoryStore {
+/** Memories in SQLite: the table, the full-text index and the vectors change together or not at all, within the quota. */
+export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   const rows = memoryRows(db)
   const inOneView = <T>(work: () => T): T => db.transaction(work)()
   const inOneWrite = <T>(work: () => T): T => db.transaction(work).immediate()
   return {
     async add(scope, memories, policy) {
-      const { entries, evicted, more } = inOneWrite(() => rows.add(scope, memories, policy))
+      const { entries, evicted, more } = inOneWrite(() => {
+        const stored = rows.add(scope, memories, policy)
+        quota?.check(scope.userId)
+        return stored
+      })
       if (more) await rest()
       const all = [...evicted, ...(more ? await cleaned(scope, policy) : [])]
       if (all.length > 0) await giveBackPages(db)

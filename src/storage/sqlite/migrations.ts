@@ -4,6 +4,7 @@ import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
+import { usageMigrations } from './usage-schema.ts'
 
 /** Every change of the schema in the order in which it is applied; each area's list stands beside its store. */
 export const migrations: readonly Migration[] = [
@@ -11,5 +12,6 @@ export const migrations: readonly Migration[] = [
   ...personaMigrations,
   ...adaptationMigrations,
   ...memoryMigrations,
+  ...usageMigrations,
   ...sealMigrations,
 ]

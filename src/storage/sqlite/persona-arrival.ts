@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { type Arrival, type IncomingMemory, smallPersona } from '../../personas/dna/archive.ts'
+import type { Arrival, IncomingMemory } from '../../personas/dna/archive.ts'
 import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
@@ -15,44 +15,76 @@ import { rest } from './pages.ts'
 import { readPersona } from './persona-reading.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
+import type { Quota } from './quota.ts'
 
-/** Writes a whole persona that arrives, see PersonaArchive. */
+/** Writes a whole persona that arrives, see PersonaArchive. Without a quota its owner may have any number of memories. */
 export async function writeArrival(
   db: Database,
   arrival: Arrival,
   signal: AbortSignal | undefined,
+  quota: Quota | undefined,
 ): Promise<{ readonly memories: number }> {
-  if (!isLarge(db, arrival)) return { memories: await writeSmall(db, arrival) }
-  if (arrival.rehearsal) return { memories: await countNew(db, arrival, signal) }
-  refuseCrowded(db, arrival)
+  const isMany = isLarge(db, arrival)
+  if (isMany && arrival.rehearsal) return { memories: await countNew(db, arrival, signal) }
+  if (isMany) refuseCrowded(db, arrival)
+  if (arrival.how === 'create') quota?.check(arrival.persona.user_id, { memories: arrival.count })
+  // Somebody may change the persona meanwhile.
+  for (let tried = 1; tried <= mostTries; tried++) {
+    signal?.throwIfAborted()
+    try {
+      return {
+        memories: isMany ? await writeStaged(db, arrival, signal, quota) : await writeAtOnce(db, arrival, quota),
+      }
+    } catch (reason) {
+      if (reason !== changedMeanwhile) throw reason
+    }
+  }
+  throw new AppError('busy', 'The persona is changed all the time: try again when nothing else is', { retryAfter: 5 })
+}
+
+/** How often an arrival is tried while others change the persona. */
+const mostTries = 3
+
+/** Thrown to end a transaction that was prepared for a persona as it was before. */
+const changedMeanwhile = new Error('changed meanwhile')
+
+/** Writes the memories in slices, and then puts them in their place. Returns the number of memories that were new. */
+async function writeStaged(
+  db: Database,
+  arrival: Arrival,
+  signal: AbortSignal | undefined,
+  quota: Quota | undefined,
+): Promise<number> {
   const scope = scopeOf(arrival)
   await sweepStages(db)
   const stage = openStage(db, arrival.persona.id)
   try {
     const before = arrival.how === 'merge' ? inOneView(db, () => readPersona(db, scope)?.fingerprint()) : undefined
     const rows = memoryRows(db)
-    for (const batch of batches(staged(db, arrival), stage.batchSize)) {
-      stage.write(() => addMemories(db, rows, stage.scope, batch))
-      await rest()
+    for (const batch of batches(staged(db, arrival))) {
+      await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
-    const memories = inOneWrite(db, () => {
-      if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) return undefined
+    await arrival.backup?.prepare()
+    signal?.throwIfAborted()
+    return inOneWrite(db, () => {
+      if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) throw changedMeanwhile
       const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      putInPlace(db, arrival, () => stage.takePlaceOf(scope))
+      putInPlace(db, arrival, quota, () => stage.takePlaceOf(scope))
       return gained
     })
-    // Somebody changed the persona meanwhile: it is done once more, this time with everybody else waiting.
-    return { memories: memories ?? (await writeSmall(db, arrival)) }
   } finally {
     // What it did not get to is swept later; what was written is written.
     await stage.clear().catch(() => undefined)
   }
 }
 
+/** As many memories are written in one transaction; more are written in slices. */
+const mostAtOnce = 50
+
 function isLarge(db: Database, arrival: Arrival): boolean {
-  if (arrival.count > smallPersona) return true
-  return arrival.how === 'replace' && (findScope(db, scopeOf(arrival))?.memories ?? 0) > smallPersona
+  if (arrival.count > mostAtOnce) return true
+  return arrival.how === 'replace' && (findScope(db, scopeOf(arrival))?.memories ?? 0) > mostAtOnce
 }
 
 /** What filled the disk could only be removed again where there is room to write that down. */
@@ -74,7 +106,7 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
   const digests = db.prepare<[number], string>('SELECT hex(digest) FROM memory WHERE scope_id = ?').pluck()
   const known = new Set(row ? digests.all(row.scope_id) : [])
   const before = known.size
-  for (const batch of batches(arrival.memories(), batchSize)) {
+  for (const batch of batches(arrival.memories())) {
     for (const memory of batch) known.add(digestOf(memory).toString('hex').toUpperCase())
     await rest()
     signal?.throwIfAborted()
@@ -82,17 +114,18 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
   return known.size - before
 }
 
-/** In one transaction that holds up everybody else. Returns the number of memories that were new. */
-function writeAtOnce(db: Database, arrival: Arrival): number {
+/** In one transaction. Returns the number of memories that were new. */
+async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefined): Promise<number> {
   const scope = scopeOf(arrival)
+  await arrival.backup?.prepare()
   let gained = 0
   try {
     inOneWrite(db, () => {
       const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
-      putInPlace(db, arrival, () => {
+      putInPlace(db, arrival, quota, () => {
         const memories = memoryRows(db)
         if (arrival.how === 'replace') leaveMemories(db, scope)
-        for (const batch of batches(arrival.memories(), batchSize)) addMemories(db, memories, scope, batch)
+        for (const batch of batches(arrival.memories())) addMemories(db, memories, scope, batch)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
       if (arrival.rehearsal) throw takenBack
@@ -100,21 +133,13 @@ function writeAtOnce(db: Database, arrival: Arrival): number {
   } catch (reason) {
     if (reason !== takenBack) throw reason
   }
-  return gained
-}
-
-/** The same, and what it replaced leaves the disk. */
-async function writeSmall(db: Database, arrival: Arrival): Promise<number> {
-  const gained = writeAtOnce(db, arrival)
+  // What was replaced leaves the disk.
   if (arrival.how === 'replace' && !arrival.rehearsal) await clearDeparted(db)
   return gained
 }
 
 /** Thrown to end a transaction without a trace. */
 const takenBack = new Error('taken back')
-
-/** Memories that are written by one round of statements: few enough that they weigh nothing. */
-const batchSize = 200
 
 /** An import brings its memories whole: how many are too many is decided when the next one is stored. */
 const keepAll: Omit<RetentionPolicy, 'now'> = {
@@ -124,7 +149,7 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
 }
 
 /** All of an arrival but its memories, which `bring` puts under the persona. Expects to run inside a transaction. */
-function putInPlace(db: Database, arrival: Arrival, bring: () => void): void {
+function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, bring: () => void): void {
   const { persona, how } = arrival
   const scope = scopeOf(arrival)
   const personas = personaRows(db)
@@ -133,7 +158,9 @@ function putInPlace(db: Database, arrival: Arrival, bring: () => void): void {
     throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
   if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
   const replaced = arrival.backup && readPersona(db, scope)
-  if (replaced) insertBackup(db, arrival.backup!(replaced))
+  const backup = replaced && arrival.backup!.take(replaced)
+  if (replaced && !backup) throw changedMeanwhile
+  if (backup) insertBackup(db, backup)
   personas.save(persona)
   bring()
   writeLog(db, scope, arrival)
@@ -142,6 +169,7 @@ function putInPlace(db: Database, arrival: Arrival, bring: () => void): void {
       persona.id,
       JSON.stringify(arrival.carried),
     )
+  quota?.check(persona.user_id)
 }
 
 /** Whether there are users, and this owner is none of them any more. */
@@ -204,13 +232,28 @@ function inOneView<T>(db: Database, work: () => T): T {
   return db.transaction(work)()
 }
 
-function* batches<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
-  let batch: T[] = []
-  for (const item of items) {
-    batch.push(item)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
+/** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
+const slice = { memories: 25, characters: 32 * 1024, components: 64 * 1024 } as const
+
+/** The memories in slices, none of which is larger than that unless it is one memory. */
+function* batches(memories: Iterable<IncomingMemory>): Generator<readonly IncomingMemory[]> {
+  let batch: IncomingMemory[] = []
+  let [characters, components] = [0, 0]
+  for (const memory of memories) {
+    const length = memory.content.length + JSON.stringify(memory.metadata).length + JSON.stringify(memory.extra).length
+    const dimension = memory.vector?.values.length ?? 0
+    const isFull =
+      batch.length >= slice.memories ||
+      characters + length > slice.characters ||
+      components + dimension > slice.components
+    if (isFull && batch.length > 0) {
+      yield batch
+      batch = []
+      characters = components = 0
+    }
+    batch.push(memory)
+    characters += length
+    components += dimension
   }
   if (batch.length > 0) yield batch
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { ArchivedMemory, ArchivedPersona, Carried } from '../../personas/dna/archive.ts'
+import type { ArchivedMemory, ArchivedPersona, Carried, Extent } from '../../personas/dna/archive.ts'
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
 import { knownSecret } from '../own-secret.ts'
 import { adaptationRows } from './adaptations.ts'
@@ -35,24 +34,31 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
   }
 }
 
-/**
- * A digest of what can change in a persona. A memory's text stands for ever, and so does a vector in its space: numbers
- * and spaces stand for both.
- */
-function fingerprintOf(db: Database, scope: Scope): string {
-  const { low, high } = rangeOf(findScope(db, scope)?.scope_id ?? 0)
-  const { head } = adaptationRows(db).read(scope)
-  const hash = createHash('sha256').update(JSON.stringify([personaRows(db).find(scope.personaId), head]))
-  const carried = db.prepare('SELECT fields FROM persona_carried WHERE persona_id = ?').pluck()
-  hash.update(String(carried.get(scope.personaId)))
-  const memories = db
-    .prepare<[number, number], [number, number, number, string, number | null]>(
-      `SELECT memory.memory_id, timestamp, importance, metadata, space_id FROM memory
-         LEFT JOIN memory_vector USING (memory_id) WHERE memory.memory_id BETWEEN ? AND ? ORDER BY memory.memory_id`,
+/** How much a persona is, by what is counted as it is stored: see usage-schema.ts. */
+export function extentOf(db: Database, { personaId, userId }: Scope): Extent {
+  const row = db
+    .prepare<[string, string], Extent>(
+      `SELECT ifnull(memory_scope.memories, 0) AS memories, ifnull(persona_state.sequence, 0) AS records,
+           ifnull(memory_scope.bytes, 0) + persona_usage.bytes AS bytes
+         FROM persona JOIN persona_usage ON persona_usage.persona_id = persona.id
+         LEFT JOIN memory_scope ON memory_scope.persona_id = persona.id AND memory_scope.user_id = persona.user_id
+         LEFT JOIN persona_state ON persona_state.persona_id = persona.id
+        WHERE persona.id = ? AND persona.user_id = ?`,
     )
-    .raw()
-  for (const row of memories.iterate(low, high)) hash.update(row.join(' '))
-  return hash.digest('hex')
+    .get(personaId, userId)
+  return row ?? { memories: 0, records: 0, bytes: 0 }
+}
+
+/** The seals of the persona and of its memories, which change with everything that is sealed: see seals.ts. */
+function fingerprintOf(db: Database, { personaId }: Scope): string {
+  const seals = db
+    .prepare<[string], string>(
+      `SELECT hex(persona_seal.sealed) || ' ' || ifnull(hex(memory_scope_seal.sealed) || ' ' || memory_scope_seal.memories, '')
+         FROM persona_seal LEFT JOIN memory_scope_seal USING (scope_id) WHERE persona_id = ?`,
+    )
+    .pluck()
+    .get(personaId)
+  return seals ?? ''
 }
 
 function readSpaces(db: Database, scope: Scope): readonly EmbeddingSpace[] {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { holder, isHeld } from '../../personas/dna/holders.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
 import { removePersonaRows } from './departures.ts'
@@ -12,10 +13,8 @@ import { giveBackPages } from './pages.ts'
  */
 export interface Stage {
   readonly scope: Scope
-  /** Memories for one slice: some milliseconds' work. */
-  readonly batchSize: number
-  /** Runs one slice in a transaction of its own. */
-  write(slice: () => void): void
+  /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
+  write(slice: () => void): Promise<void>
   /** How many memories it holds. */
   memories(): number
   /** Inside a transaction: what it holds is now the persona's, and what that had is the stage's. */
@@ -24,28 +23,34 @@ export interface Stage {
   clear(): Promise<void>
 }
 
-const batchSize = 100
-
-/** Tells the stages of this process from those of another one that had the same number. */
-const here = `${process.pid}/${randomUUID()}`
-
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
 
 /** What the owner of every stage begins with; no user's id does. */
 const mark = '~arriving/'
 
+/** Leaves the database to others for some milliseconds: in another process they wait for the database, which has one writer. */
+function restFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
+}
+
+/** Milliseconds. */
+const longestRest = 50
+
 /** Opens a stage for what arrives under this persona's id. */
 export function openStage(db: Database, personaId: string): Stage {
-  const scope: Scope = { personaId: randomUUID(), userId: `${mark}${here}` }
+  const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)
   db.prepare(
     `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, ?, '', '{}', ?, ?)`,
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    batchSize,
-    write: (slice) => unflushed(db, () => db.transaction(slice).immediate()),
+    async write(slice) {
+      const begun = performance.now()
+      unflushed(db, () => db.transaction(slice).immediate())
+      await restFor(performance.now() - begun)
+    },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
     async clear() {
@@ -55,33 +60,17 @@ export function openStage(db: Database, personaId: string): Stage {
   }
 }
 
-/**
- * Removes the stages of processes that were killed. A process that lives, or may live (it is younger than a day, and on
- * this machine something has its number), keeps its own.
- */
+/** Removes the stages of processes that run no more; those that do keep theirs, this one too. */
 export async function sweepStages(db: Database): Promise<void> {
   const rows = db
-    .prepare<[string, string], { id: string; user_id: string; created_at: number }>(
-      'SELECT id, user_id, created_at FROM persona WHERE user_id >= ? AND user_id < ?',
+    .prepare<[string, string], { id: string; user_id: string }>(
+      'SELECT id, user_id FROM persona WHERE user_id >= ? AND user_id < ?',
     )
     .all(mark, `${mark}~`)
-  for (const { id, user_id, created_at } of rows) {
-    const owner = user_id.slice(mark.length)
-    const pid = Number(owner.split('/')[0])
-    const isElsewhere = pid !== process.pid && isAlive(pid) && Date.now() - created_at < longestArrival
-    if (inUse.has(id) || isElsewhere) continue
+  for (const { id, user_id } of rows) {
+    const held = user_id.slice(mark.length)
+    if (inUse.has(id) || (held !== holder() && isHeld(held))) continue
     await clear(db, id)
-  }
-}
-
-/** Milliseconds; nothing takes that long to arrive. */
-const longestArrival = 24 * 3_600_000
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (reason) {
-    return (reason as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
@@ -102,7 +91,7 @@ function unflushed(db: Database, work: () => void): void {
 }
 
 /** The write-ahead log may grow to so many pages of 8 KiB before it is moved into the database, which waits for the disk. */
-const pagesInLog = 8192
+const pagesInLog = 1024
 
 function exchange(db: Database, stage: Scope, target: Scope): void {
   const [coming, going] = [findScope(db, stage), findScope(db, target)]

@@ -2,6 +2,7 @@ import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import type { Database } from './connection.ts'
 import { clearDeparted, leavePersona } from './departures.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import type { Quota } from './quota.ts'
 
 interface Row {
   id: string
@@ -20,19 +21,25 @@ interface Row {
 }
 
 /** Personas in SQLite. */
-export function createPersonaStore(db: Database): PersonaStore {
+export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
   const rows = personaRows(db)
   return {
-    async save(persona) {
-      rows.save(persona)
-    },
+    save: async (persona) =>
+      db
+        .transaction(() => {
+          rows.save(persona)
+          quota?.check(persona.user_id)
+        })
+        .immediate(),
     update: async (id, owner, change) =>
       db
         .transaction(() => {
           const before = rows.find(id)
           if (before?.user_id !== owner) return undefined
           const after = change(before)
+          const grows = JSON.stringify(after).length > JSON.stringify(before).length
           rows.save(after)
+          if (grows) quota?.check(owner)
           return after
         })
         .immediate(),

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import { holderPattern, isHeld } from '../../../src/personas/dna/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
+import { openReader } from '../../../src/storage/sqlite/database.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
 
@@ -14,7 +16,10 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
-const rounds = 12
+const rounds = 8
+
+/** By then both states have been met, unless one of them never is. */
+const mostRounds = 60
 
 crashes(
   `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
@@ -31,26 +36,48 @@ crashes(
     const large = await shop.backups.create(persona)
     const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
     const seen = new Set<string | null>()
+    let interrupted = 0
     try {
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < rounds || (seen.size < 2 && round < mostRounds); round++) {
         shop.db.close()
         const child = spawn(
           process.execPath,
           [...node, folder, persona.id, small.backup_id, large.backup_id, out.path],
-          { stdio: ['ignore', 'pipe', 'inherit'] },
+          // In a group of its own: the process that writes for it is killed with it.
+          { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
         )
-        // It restores the small one, the large one, imports, and so on: each is met in turn, somewhere in its middle.
+        // It restores the small one, the large one, imports, and so on: each is met in turn. Every other time it is killed as
+        // soon as something was done, else in the middle of what comes next.
         await said(child, 1 + (round % 4))
-        await killAfter(child, Math.random() * 500)
+        if (round % 2 === 1) await begun(folder)
+        await killAfter(child, round % 2 === 0 ? 0 : Math.random() * 100)
+        // A process that was killed may take a moment to be gone.
+        while (leftovers(folder).some(isHeld)) await new Promise(setImmediate)
+        interrupted += Number(leftovers(folder).length > 0)
         shop = await openShop(folder)
         seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
       }
       assert.is(seen.size, 2, 'both states should have been met')
+      assert.ok(interrupted > 0, 'nothing was ever killed in its middle')
     } finally {
       shop.close()
     }
   },
 )
+
+/** Who left something half done: memories that are nobody's yet, or the beginning of a file. */
+function leftovers(folder: string): readonly string[] {
+  const reader = openReader(join(folder, 'aichat.db'))
+  const staged = reader.prepare<[], string>("SELECT substr(user_id, 11) FROM persona WHERE user_id LIKE '~arriving/%'")
+  const holders = staged.pluck().all()
+  reader.close()
+  return [...holders, ...readdirSync(join(folder, 'backups')).filter((name) => holderPattern.test(name))]
+}
+
+/** Waits until something is half done. */
+async function begun(folder: string): Promise<void> {
+  while (leftovers(folder).length === 0) await new Promise(setImmediate)
+}
 
 /** Everything there is sound, and each persona is one of the two that exist. Returns which one the first is. */
 async function check(shop: Shop, persona: Persona, hashes: readonly string[]): Promise<string | null> {
@@ -68,6 +95,10 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
     assert.ok(hashes.includes(verdict.content_hash!), `${id} is neither`)
   }
   const files = new Set(readdirSync(join(shop.folder, 'backups')))
+  assert.not(
+    [...files, ...scratchFiles(shop.folder)].some((name) => holderPattern.test(name)),
+    'plain text was left',
+  )
   for (const { backup_id, bytes } of await shop.backups.list(persona)) {
     assert.ok(files.has(`${backup_id}.dna.zip`), 'a backup has no file')
     assert.is(statSync(join(shop.folder, 'backups', `${backup_id}.dna.zip`)).size, bytes)
@@ -83,6 +114,11 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
   return (await shop.dna.verifyStored(persona)).content_hash
 }
 
+function scratchFiles(folder: string): readonly string[] {
+  const scratch = join(folder, 'scratch')
+  return existsSync(scratch) ? readdirSync(scratch).filter((name) => !name.startsWith(`${process.pid}-`)) : []
+}
+
 /** Waits until it has said so many lines. */
 async function said(child: ChildProcess, lines: number): Promise<void> {
   let text = ''
@@ -91,7 +127,7 @@ async function said(child: ChildProcess, lines: number): Promise<void> {
 
 async function killAfter(child: ChildProcess, ms: number): Promise<void> {
   const ended = once(child, 'exit')
-  setTimeout(() => child.kill('SIGKILL'), ms)
+  setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), ms)
   const [, signal] = await ended
   assert.is(signal, 'SIGKILL')
 }

@@ -146,19 +146,19 @@ large('what a killed process left of an arrival is removed, and what another one
         .prepare(
           `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, '', '', '{}', ?, 0)`,
         )
-        .run(id, `~arriving/${owner}/x`, Date.now())
+        .run(id, `~arriving/${owner}`, Date.now())
       shop.db.prepare('UPDATE memory_scope SET persona_id = ? WHERE persona_id = ?').run(id, persona.id)
       return id
     }
     const back = (id: string) =>
       shop.db.prepare('UPDATE memory_scope SET persona_id = ? WHERE persona_id = ?').run(persona.id, id)
     // Its parent lives; nothing has a number beyond the highest that Linux gives.
-    const alive = leave(String(process.ppid))
+    const alive = leave(`${process.ppid}-0`)
     await sweepStages(shop.db)
     back(alive)
     shop.db.prepare('DELETE FROM persona WHERE id = ?').run(alive)
     assert.equal(shop.dump(), whole)
-    leave('4194305')
+    leave('4194305-0')
     await sweepStages(shop.db)
     assert.is(stages(shop), 0)
     assert.is(shop.db.prepare('SELECT count(*) FROM memory_text').pluck().get(), 0)

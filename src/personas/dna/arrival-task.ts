@@ -1,0 +1,41 @@
+import { statSync } from 'node:fs'
+import type { Scope } from '../memory/memory.ts'
+import type { ImportRequest } from './dna.ts'
+import type { PlainPackage } from './package-file.ts'
+import { PackageError } from './package-format.ts'
+import { unpackedSize } from './zip-file.ts'
+
+/** A whole persona that is to arrive, as plain data: done in a process of its own, which writes beside this one. */
+export type ArrivalTask =
+  | {
+      readonly deed: 'import'
+      readonly owner: string
+      /** A package or card in plain text. */
+      readonly path: string
+      /** `persona` is an id. */
+      readonly request: Omit<ImportRequest, 'passphrase'>
+      /** The chat model of a card that names none. */
+      readonly defaultModel?: string
+      readonly now: number
+    }
+  | { readonly deed: 'restore'; readonly scope: Scope; readonly backupId: string; readonly now: number }
+
+/** Does such a task; resolves with what the same method resolves with in this process. */
+export type ArriveElsewhere = (task: ArrivalTask, signal?: AbortSignal) => Promise<unknown>
+
+/** Bytes of a package that is read and taken in sooner than a process starts, and than others mind waiting. */
+const smallPackage = 32 * 1024
+
+/** Whether a package is small in its file, and unpacked. */
+export function isSmallPackage({ path, kind }: Pick<PlainPackage, 'path' | 'kind'>): boolean {
+  const { size } = statSync(path)
+  if (size > smallPackage) return false
+  if (kind !== 'zip') return true
+  try {
+    return unpackedSize(path) <= smallPackage
+  } catch (reason) {
+    // What its directory shows to be no package is refused at once.
+    if (reason instanceof PackageError) return true
+    throw reason
+  }
+}
