@@ -22,7 +22,7 @@ interface Candidate {
  *
  * As measured on two cores of a Xeon server, Node 20.20 (fitted, held out, short, hard English; load in ms):
  *
- *   ours (eld/small)    99.5  100.0  90  100   300    Apache-2.0, 8.8 MB installed, no install script
+ *   ours (eld/small)    99.5  100.0  89  100   300    Apache-2.0, 8.8 MB installed, no install script
  *   eld/small alone     97.0   96.5  73   68   300    the same
  *   eld/extrasmall      95.5   92.0  65   72   200    the same
  *   fasttext.wasm.js    95.5   96.5  84   82   160    best alone; its model lid.176 is CC-BY-SA-3.0

@@ -1,17 +1,21 @@
 import * as assert from 'uvu/assert'
 import { createEngine } from '../../../speech/embedded/engine.ts'
 import { presets } from '../../../speech/embedded/speaker.ts'
-import { readManifest, type ServerId, serverIds } from '../../../speech/manifest.ts'
+import { readManifest, serverIds } from '../../../speech/manifest.ts'
 import { joinSamples } from '../../../speech/sample-queue.ts'
 import { suite } from '../../suite.ts'
 import { findJudge, type Judge, type Recording, wordErrorRate } from '../judge.ts'
+import { judgedSentences } from '../judged.ts'
 
 const test = suite('the embedded voices are understood')
 
-/** One sentence here, to be quick; `npm run bench -- speech` has the figures over five. */
-const sentence = 'She told them that the weather would change before the end of the week.'
-/** The worst word error rate of a preset; server C may have some that are harder to follow. */
-const limits: Readonly<Record<ServerId, number>> = { 'voxa-tts': 0.2, 'voxb-tts': 0.2, 'voxb-tts-1.6b': 0.35 }
+/**
+ * What the README says: no sentence of any preset has a higher rate than `worst` (0.33), all together
+ * have no higher one than `mean` (0.09, the worst preset's). Two of the ten sentences here for each preset, in turns, so
+ * that all are heard in a minute; `npm run bench -- speech` has every preset say all ten.
+ */
+const limits = { worst: 0.34, mean: 0.1 } as const
+const perPreset = 2
 const engine = createEngine()
 
 const name = 'every preset of every server is understood, noise and reversed speech are not'
@@ -21,29 +25,35 @@ else test.skip(name, () => {})
 
 async function judge(judge: Judge): Promise<void> {
   // Two servers share a voice of one name, and one has two names for a voice: each is heard once.
-  const recordings = new Map<string, Recording>()
-  const names = new Map<string, string>()
+  const voices = new Map<string, string>()
   for (const id of serverIds)
     for (const { id: voice } of readManifest(id).voices) {
       const settings = JSON.stringify(presets[voice])
-      if (!names.has(settings)) recordings.set(voice, await speak(voice))
-      names.set(settings, names.get(settings) ?? voice)
+      if (!voices.has(settings)) voices.set(settings, voice)
     }
-  const speech = recordings.get('ryan')!
+  const recordings = new Map<string, Recording>()
+  const said = new Map<string, string>()
+  for (const [index, voice] of [...voices.values()].entries())
+    for (let turn = 0; turn < perPreset; turn++) {
+      const text = judgedSentences[(index * perPreset + turn) % judgedSentences.length]!
+      said.set(`${voice}.${turn}`, text)
+      recordings.set(`${voice}.${turn}`, await speak(voice, text))
+    }
+  const speech = recordings.get('ryan.0')!
   recordings.set('reversed', { ...speech, samples: speech.samples.toReversed() })
   recordings.set('noise', { ...speech, samples: noiseLike(speech.samples) })
   const heard = await judge.transcribe(recordings)
-  const rate = (name: string) =>
-    wordErrorRate(sentence, heard.get(names.get(JSON.stringify(presets[name])) ?? name) ?? '')
+  const rate = (name: string, text = said.get(name)!) => wordErrorRate(text, heard.get(name) ?? '')
 
-  for (const id of serverIds) {
-    const rates = readManifest(id).voices.map((voice) => ({ voice: voice.id, rate: rate(voice.id) }))
-    const clear = rates.filter((row) => row.rate <= 0.2).length
-    const figures = rates.map((row) => `${row.voice} ${row.rate.toFixed(2)}`).join(', ')
-    process.stdout.write(`\nnote: word error rate, ${id} (${clear} of ${rates.length} up to 0.20): ${figures}\n`)
-    for (const row of rates) assert.ok(row.rate <= limits[id], `${id}: ${row.voice} has ${row.rate}`)
-  }
-  const [noise, reversed] = [rate('noise'), rate('reversed')]
+  const rates = [...said.keys()].map((name) => ({ name, rate: rate(name) }))
+  const words = (text: string) => text.split(' ').length
+  const total = [...said.values()].reduce((sum, text) => sum + words(text), 0)
+  const mean = rates.reduce((sum, row) => sum + row.rate * words(said.get(row.name)!), 0) / total
+  const figures = rates.map((row) => `${row.name} ${row.rate.toFixed(2)}`).join(', ')
+  process.stdout.write(`\nnote: word error rate ${mean.toFixed(3)} over all presets: ${figures}\n`)
+  for (const row of rates) assert.ok(row.rate <= limits.worst, `${row.name} has ${row.rate}`)
+  assert.ok(mean <= limits.mean, `all together have ${mean}`)
+  const [noise, reversed] = [rate('noise', said.get('ryan.0')), rate('reversed', said.get('ryan.0'))]
   process.stdout.write(
     `note: word error rate of controls: noise ${noise.toFixed(2)}, reversed ${reversed.toFixed(2)}\n`,
   )
@@ -51,10 +61,10 @@ async function judge(judge: Judge): Promise<void> {
   assert.ok(reversed > 0.8, `reversed speech has ${reversed}`)
 }
 
-async function speak(preset: string): Promise<Recording> {
+async function speak(preset: string, text: string): Promise<Recording> {
   const voice = await engine.prepareVoice({ kind: 'preset', voice: preset })
   const pieces: Float32Array[] = []
-  for await (const piece of engine.synthesize({ text: sentence, voice })) pieces.push(piece)
+  for await (const piece of engine.synthesize({ text, voice })) pieces.push(piece)
   return { samples: joinSamples(pieces), sampleRate: engine.sampleRate }
 }
 
