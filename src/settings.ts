@@ -5,8 +5,8 @@ import { parseLifetime } from './accounts/lifetime.ts'
 import { AppError } from './errors.ts'
 
 /**
- * Everything that can be set from outside, read once at start. Beside `cli/io.ts`, which is the process's own face, nothing else reads
- * `process.env`.
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
+ * the face of the process itself.
  * The order is: flag, environment, credential, file, default.
  */
 export interface Settings {

@@ -54,8 +54,9 @@ export async function serve(
       const server = await openServer(await handlerOf(parts, service, identity?.identify), host, port)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
-      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
-      if (!service) identity?.greet(server.url)
+      const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
+      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
+      if (!service) identity?.greet(server.localUrl)
       if (service && host === '0.0.0.0')
         log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
