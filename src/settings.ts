@@ -6,8 +6,8 @@ import { AppError } from './errors.ts'
 import { type KeyHosts, parseKeyHosts } from './plugins/key-rules.ts'
 
 /**
- * Everything that can be set from outside, read once at start. Beside `cli/io.ts`, which is the process's own face, nothing else reads
- * `process.env`.
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
+ * the face of the process itself.
  * The order is: flag, environment, credential, file, default.
  */
 export interface Settings {

@@ -9,8 +9,10 @@ import type { NodeHandler } from './app.ts'
 
 /** A server that listens. */
 export interface Listening {
-  /** Such as http://127.0.0.1:3001; also where it listens on every address. */
+  /** Such as http://127.0.0.1:3001. */
   readonly url: string
+  /** Where it can be reached on this machine: another address only where it listens on all of them. */
+  readonly localUrl: string
   readonly host: string
   readonly port: number
   /**
@@ -71,8 +73,10 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   server.keepAliveTimeout = 5_000
   server.maxConnections = 10_000
   const address = server.address() as AddressInfo
+  const shown = host.includes(':') ? `[${host}]` : host
   return {
-    url: serviceUrl(host, address.port),
+    url: `http://${shown}:${address.port}`,
+    localUrl: serviceUrl(host, address.port),
     host,
     port: address.port,
     finish: (graceMs) => finish(server, [...answering], graceMs),

@@ -3,7 +3,6 @@ import { isServerId, readManifest, type ServerId, serverIds } from '../../speech
 import type { SpeechService } from '../../speech/service.ts'
 import { type App, openApp, speechPlaces } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { serviceUrl } from '../service-url.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../version.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './app.ts'
@@ -58,8 +57,9 @@ export async function serve(
       const server = await openServer(await handlerOf(parts, service, identity?.identify), place)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
-      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}\n`)
-      if (!service) identity?.greet(serviceUrl(server.host, server.port))
+      const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
+      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
+      if (!service) identity?.greet(server.localUrl)
       if (service && host === '0.0.0.0')
         log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))

@@ -33,13 +33,14 @@ test('one speech server takes --port, --host and --model, and says which variant
 
 test('a speech server on its own binds every address, as specified, and warns', () =>
   withServe(['voxb-tts-1.6b', '--port', '0', '--device', 'cuda'], 1, async (urls, child, said) => {
-    const url = urls.get('voxb-tts-1.6b')!
-    assert.match(url, /^http:\/\/127\.0\.0\.1:/, 'an address at which it can be reached')
-    const health = (await (await fetch(`${url}/health`)).json()) as { device: string; reason: string }
+    assert.match(urls.get('voxb-tts-1.6b')!, /^http:\/\/0\.0\.0\.0:/)
+    const { port } = new URL(urls.get('voxb-tts-1.6b')!)
+    assert.match(said(), `(here: http://127.0.0.1:${port})`, 'an address at which it can be reached')
+    const health = (await (await fetch(`http://127.0.0.1:${port}/health`)).json()) as { device: string; reason: string }
     assert.is(health.device, 'cpu')
     assert.match(health.reason, /not on cuda/)
     while (!/without a token.*0\.0\.0\.0/.test(said())) await once(child.stderr!, 'data')
-    const other = await fetch(`http://127.0.0.2:${new URL(url).port}/health`)
+    const other = await fetch(`http://127.0.0.2:${port}/health`)
     assert.is(other.status, 200, 'another address of this machine')
   }))
 
