@@ -110,6 +110,7 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
     await rest()
     signal?.throwIfAborted()
   }
+  arrival.admit?.(known.size)
   return known.size - before
 }
 
@@ -168,6 +169,7 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
       persona.id,
       JSON.stringify(arrival.carried),
     )
+  arrival.admit?.(findScope(db, scope)?.memories ?? 0)
   quota?.check(persona.user_id)
 }
 
