@@ -88,6 +88,8 @@ export interface Arrival {
   readonly carried: Carried
   /** Backs up what is replaced; the row is written with the rest. */
   readonly backup?: ReplacedBackup
+  /** Called in the transaction with the number of memories that the persona then has; throws where they are too many. */
+  admit?(memories: number): void
   /** Do everything, then take it back: says what would happen. */
   readonly rehearsal?: boolean
 }

@@ -7,7 +7,7 @@ import type { Learned } from '../adaptation/state.ts'
 import { personaOfCard, unusedOf } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
-import { memoryDefaults, type Persona, type Personas, personaInput } from '../persona.ts'
+import { type Persona, type Personas, personaInput } from '../persona.ts'
 import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
 import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
 import type { Backups } from './backup.ts'
@@ -18,6 +18,7 @@ import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.t
 import type { PackageSource } from './package-source.ts'
 import { refused, type Verdict } from './package-verify.ts'
 import type { Packager } from './packager.ts'
+import { lost, raised, refuseTooMany, withRoom } from './room.ts'
 import type { Scratch } from './scratch.ts'
 
 export type ImportMode = 'create' | 'merge' | 'replace'
@@ -231,7 +232,7 @@ export function createDna(parts: DnaParts): Dna {
     if (request.mode === 'merge') return merge(await target(owner, head.persona['id'], request), source, about, signal)
     const replaced = request.mode === 'replace' ? await target(owner, head.persona['id'], request) : undefined
     const persona: Persona = {
-      ...input,
+      ...withRoom(input, verdict.memories),
       extra,
       id: replaced?.id ?? newId(),
       user_id: owner,
@@ -261,6 +262,7 @@ export function createDna(parts: DnaParts): Dna {
     const { memories } = taken?.result ?? (await archive.write(arrival, signal))
     return {
       ...outcome(persona, request, { memories, adaptations: log.records.length }, verdict.memories - memories),
+      warnings: [...raised(input, persona), ...lost(head.state, log.learned)],
       ...(taken && { backup_id: taken.row.backup_id }),
     }
   }
@@ -281,6 +283,7 @@ export function createDna(parts: DnaParts): Dna {
       weight,
       log: (head, learned) => noted(persona, head, learned, about),
       carried: {},
+      admit: (memories) => refuseTooMany(persona, memories),
       rehearsal: request.dry_run,
     }
     const { memories } = await archive.write(arrival, signal)
@@ -363,12 +366,5 @@ function outcome(
   imported: Imported['imported'],
   duplicates: number,
 ): Imported {
-  const most = persona.memory_settings?.max_memories ?? memoryDefaults.max_memories
-  const warnings =
-    imported.memories > most
-      ? [
-          `More memories came than the persona may keep (${most}): the next one that is stored makes room. Raise memory_settings.max_memories to keep them all`,
-        ]
-      : []
-  return { persona_id: persona.id, mode, dry_run, imported, duplicates, warnings }
+  return { persona_id: persona.id, mode, dry_run, imported, duplicates, warnings: [] }
 }

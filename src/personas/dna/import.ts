@@ -12,7 +12,7 @@ import {
   type UnsealedRecord,
 } from '../adaptation/log.ts'
 import { algorithm } from '../adaptation/rules.ts'
-import { type Inputs, type Learned, type LearnedView, nothingLearned } from '../adaptation/state.ts'
+import { type Inputs, type Learned, type LearnedView, learnedLimits, nothingLearned } from '../adaptation/state.ts'
 import { isCard, parseCard } from '../card/card.ts'
 import type { EmbeddingSpace } from '../memory/memory.ts'
 import { type PersonaInput, personaInput } from '../persona.ts'
@@ -102,7 +102,10 @@ const ownMemoryFields = new Set([
 const longestLineage = 50
 
 /** What is unknown in a persona is read with it at every chat, so it is held short: characters of JSON. */
-const largestExtra = 1024 ** 2
+const largestExtra = 64 * 1024
+
+/** What is unknown in the other parts is read only to be exported again: characters of JSON. */
+const largestCarried = 1024 ** 2
 
 /** A picture is carried up to this many characters of base64. */
 const largestPortrait = 12 * 1024 ** 2
@@ -131,11 +134,15 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     throw new AppError('invalid', `The parameters of the persona have more than ${largestExtra} characters`)
   if (JSON.stringify(extra).length > largestExtra)
     throw new AppError('invalid', `The persona carries more than ${largestExtra} characters that are unknown here`)
+  const [metadata, state] = [others(head.metadata, ownMetadata), others(head.state, ownStateFields)]
+  for (const [name, fields] of Object.entries({ package: head.extra, export_metadata: metadata, state }))
+    if (JSON.stringify(fields).length > largestCarried)
+      throw new AppError('invalid', `The ${name} carries more than ${largestCarried} characters that are unknown here`)
   const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
   const carried: Carried = {
     extra: head.extra,
-    metadata: others(head.metadata, ownMetadata),
-    state: others(head.state, ownStateFields),
+    metadata,
+    state,
     lineage: [...earlier, lineage].slice(-longestLineage),
     ...(isCard(card) && { card: parseCard(card) }),
     ...(isPortrait(portrait) && { portrait }),
@@ -285,7 +292,14 @@ function snapshotOf(state: Fields): Extract<Inputs, { kind: 'snapshot' }> | unde
     .map(([name, held]) => [name, isFields(held) && 'confidence' in held ? held['value'] : held] as const)
     .filter(([name, value]) => isName(name) && isValue(value))
   if (weights.length + preferences.length === 0) return undefined
-  return { kind: 'snapshot', weights: Object.fromEntries(weights), preferences: Object.fromEntries(preferences) }
+  // Not more than a persona keeps: which ones it took would depend on the order in which they are read later. What moves
+  // the persona most goes before; JavaScript's sort is stable.
+  const strongest = [...weights].sort(([, left], [, right]) => Math.abs(right) - Math.abs(left))
+  return {
+    kind: 'snapshot',
+    weights: Object.fromEntries(strongest.slice(0, learnedLimits.traits)),
+    preferences: Object.fromEntries(preferences.slice(0, learnedLimits.preferences)),
+  }
 }
 
 function fieldsIn(fields: Fields, name: string): Fields {

@@ -46,6 +46,14 @@ function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead
   const others = [...members].filter(
     ([name]) => !Object.hasOwn(lists, name) && !(parts as readonly string[]).includes(name),
   )
+  const unknown = others.reduce((sum, [, { start, end }]) => sum + end - start, 0)
+  if (unknown > packageLimits.unknown)
+    throw damaged(
+      `The package holds ${unknown} bytes of parts that are unknown here (${others
+        .map(([name]) => name.slice(0, 40))
+        .slice(0, 5)
+        .join(', ')}); at most ${packageLimits.unknown} are carried along`,
+    )
   const extra = others.map(([name, span]) => [name, readValue(file, span, packageLimits.part, name)])
   return { persona, state, metadata, extra: Object.fromEntries(extra) }
 }

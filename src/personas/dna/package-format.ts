@@ -56,8 +56,12 @@ export const packageLimits = {
   records: 100_000,
   /** Bytes of the persona, the state, or the metadata each. */
   part: 32 * 1024 ** 2,
+  /** Bytes of what is unknown beside them, all of it together. */
+  unknown: 2 * 1024 ** 2,
   /** Bytes of one memory with its embedding as text, or of one record. */
   item: 4 * 1024 ** 2,
+  /** Characters of a memory's labels, and of its unknown fields, as JSON. */
+  labels: 64 * 1024,
   dimension: 16_384,
   /** Characters of a memory, as the store takes them. */
   content: 20_000,

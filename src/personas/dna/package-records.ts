@@ -63,7 +63,25 @@ export function memoryProblems(memory: Fields): readonly string[] {
     ...unless(isTime(memory['timestamp']), 'timestamp must be a time in milliseconds'),
     ...unless(isNumber(memory['importance_score'], 0, 1), 'importance_score must be from 0 to 1'),
     ...unless(isAbsentOr(memory['metadata'] ?? undefined, isFields), 'metadata must be an object'),
-    ...unless(isAbsentOr(memory['embedding_space'], isLongText), 'embedding_space must be a text'),
+    ...unless(
+      isAbsentOr(memory['embedding_space'], (space) => space === '' || isText(space, 500)),
+      'embedding_space must be a text of at most 500 characters',
+    ),
+    ...labelProblems(memory),
+  ]
+}
+
+/** Fields of a memory that are not looked into, and are written with every memory that is read. */
+function labelProblems({ content: _content, metadata = {}, ...others }: Fields): readonly string[] {
+  return [
+    ...unless(
+      JSON.stringify(metadata).length <= packageLimits.labels,
+      `metadata must not be longer than ${packageLimits.labels} characters as JSON`,
+    ),
+    ...unless(
+      JSON.stringify(others).length <= packageLimits.labels,
+      `fields that are unknown here must not be longer than ${packageLimits.labels} characters as JSON`,
+    ),
   ]
 }
 

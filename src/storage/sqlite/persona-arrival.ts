@@ -111,6 +111,7 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
     await rest()
     signal?.throwIfAborted()
   }
+  arrival.admit?.(known.size)
   return known.size - before
 }
 
@@ -169,6 +170,7 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
       persona.id,
       JSON.stringify(arrival.carried),
     )
+  arrival.admit?.(findScope(db, scope)?.memories ?? 0)
   quota?.check(persona.user_id)
 }
 

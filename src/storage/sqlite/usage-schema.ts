@@ -23,6 +23,9 @@ const parts = [
 
 type Part = (typeof parts)[number]
 
+/** Its row is counted by the statement that begins to count for it. */
+const personaPart = parts.find((part) => part.table === 'persona')!
+
 /** The bytes of a row; a backup's are a number that stands in it. Older shells of SQLite know no octet_length. */
 function bytesOf({ table, columns }: Part, row: string): string {
   if (table === 'persona_backup') return `${row}.bytes`
@@ -40,8 +43,9 @@ function triggersOf(part: Part): string {
   const count = (sign: '+' | '-', row: string) =>
     `UPDATE ${table[part.owner]} SET bytes = bytes ${sign} (${bytesOf(part, row)})
        WHERE ${id[part.owner]} = ${keyOf(part, row)};`
+  const isCounted = part === personaPart
   return `
-    CREATE TRIGGER usage_${part.table}_added AFTER INSERT ON ${part.table} BEGIN ${count('+', 'new')} END;
+    ${isCounted ? '' : `CREATE TRIGGER usage_${part.table}_added AFTER INSERT ON ${part.table} BEGIN ${count('+', 'new')} END;`}
     CREATE TRIGGER usage_${part.table}_removed AFTER DELETE ON ${part.table} BEGIN ${count('-', 'old')} END;
     CREATE TRIGGER usage_${part.table}_changed AFTER UPDATE OF ${part.columns.join(', ')} ON ${part.table} BEGIN
       ${count('-', 'old')} ${count('+', 'new')}
@@ -85,7 +89,7 @@ export const usageMigrations: readonly Migration[] = [
             SELECT user_id, memories, bytes FROM memory_scope UNION ALL SELECT user_id, 0, bytes FROM persona_usage)
           GROUP BY user_id;
         CREATE TRIGGER usage_persona_came AFTER INSERT ON persona BEGIN
-          INSERT INTO persona_usage (persona_id, user_id, bytes) VALUES (new.id, new.user_id, 0);
+          INSERT INTO persona_usage (persona_id, user_id, bytes) VALUES (new.id, new.user_id, ${bytesOf(personaPart, 'new')});
         END;
         CREATE TRIGGER usage_persona_given AFTER UPDATE OF user_id ON persona WHEN new.user_id <> old.user_id BEGIN
           UPDATE persona_usage SET user_id = new.user_id WHERE persona_id = new.id;

@@ -279,4 +279,127 @@ imports('take memories as long as the store does', () => {
   assert.is(packageLimits.content, maxContentLength)
 })
 
+/** A package of another program with so many memories. */
+function withMemories(count: number): Document {
+  const [first] = foreign()['memories']
+  const list = Array.from({ length: count }, (_, at) => ({
+    ...first,
+    id: `m${at}`,
+    content: `Tea number ${at}`,
+    embedding: [],
+  }))
+  return { ...foreign(), memories: list }
+}
+
+for (const count of [20, 120])
+  imports(`${count} memories that are more than the persona would keep raise what it keeps, and say so`, () =>
+    inShop(async (shop) => {
+      const document = withMemories(count)
+      document['persona'].memory_settings = { max_memories: 10 }
+      const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+      assert.is(result.imported.memories, count)
+      assert.match(result.warnings.join(), new RegExp(`max_memories was raised from 10 to ${count}`))
+      assert.is((await shop.find(result.persona_id))!.memory_settings!.max_memories, count)
+    }),
+  )
+
+for (const count of [20, 120])
+  imports(`${count} memories that a persona has no room for are not merged into it`, () =>
+    inShop(async (shop) => {
+      const path = put(join(shop.folder, 'many.json'), signed(withMemories(count)))
+      const whole = await shop.stock('u7', 5)
+      const persona = { ...whole, memory_settings: { max_memories: count } }
+      shop.db.prepare('UPDATE persona SET memory_settings = ?').run(JSON.stringify(persona.memory_settings))
+      const before = shop.dump()
+      for (const dry_run of [true, false])
+        await rejects(
+          shop.dna.import('u7', path, { mode: 'merge', dry_run, persona: persona.id }),
+          'invalid',
+          new RegExp(`may keep ${count} memories and would have ${count + 5}`),
+        )
+      assert.equal(shop.dump(), before)
+      // What is there already needs no room.
+      shop.db.prepare('UPDATE persona SET memory_settings = ?').run(JSON.stringify({ max_memories: count + 5 }))
+      for (const memories of [count, 0])
+        assert.is(
+          (await shop.dna.import('u7', path, { mode: 'merge', dry_run: false, persona: persona.id })).imported.memories,
+          memories,
+        )
+    }),
+  )
+
+imports('of more weights than a persona keeps the strongest are taken, and a backup of them can be restored', () =>
+  inShop(async (shop) => {
+    const document = foreign()
+    document['state'].behavioral_weights = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, at) => [`w${at}`, at / 1000]),
+    )
+    const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+    assert.match(result.warnings.join(), /1000 behavioral_weights came and a persona keeps 200: 800 were left out/)
+    const persona = (await shop.find(result.persona_id))!
+    const { behavioral_weights: kept } = await shop.adaptation.state(persona)
+    assert.equal([Object.keys(kept).length, kept['w999'], kept['w799']], [200, 0.999, undefined])
+    await shop.backups.create(persona)
+    assert.is((await shop.backups.restore(persona)).adaptations, 2)
+    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+  }),
+)
+
+imports('what is unknown here is carried along up to a bound, and refused beyond it', () =>
+  inShop(async (shop) => {
+    const length = packageLimits.unknown
+    const cases: readonly (readonly [string, (document: Document) => void, RegExp])[] = [
+      [
+        'part',
+        (document) => Object.assign(document, { more: 'x'.repeat(length) }),
+        /bytes of parts that are unknown here \(more\)/,
+      ],
+      [
+        'parts',
+        (document) => Object.assign(document, { more: 'x'.repeat(length / 2), even: 'x'.repeat(length / 2) }),
+        /unknown here \(more, even\)/,
+      ],
+      [
+        'state',
+        (document) => Object.assign(document['state'], { more: 'x'.repeat(length) }),
+        /state carries more than/,
+      ],
+      [
+        'metadata',
+        (document) => Object.assign(document['export_metadata'], { more: 'x'.repeat(length) }),
+        /export_metadata carries more than/,
+      ],
+      [
+        'persona',
+        (document) => Object.assign(document['persona'], { more: 'x'.repeat(length) }),
+        /persona carries more than/,
+      ],
+      [
+        'memory',
+        (document) => Object.assign(document['memories'][0], { more: 'x'.repeat(packageLimits.labels) }),
+        /unknown here must not be longer/,
+      ],
+      [
+        'labels',
+        (document) => Object.assign(document['memories'][0], { metadata: { more: 'x'.repeat(packageLimits.labels) } }),
+        /metadata must not be longer/,
+      ],
+    ]
+    for (const [name, change, said] of cases) {
+      const document = foreign()
+      change(document)
+      const reason = await shop.dna.import('u7', put(join(shop.folder, `${name}.json`), signed(document)), create).then(
+        () => assert.unreachable(name),
+        (thrown) => thrown,
+      )
+      assert.match([reason.message, ...reason.details].join(), said)
+    }
+    const fine = foreign()
+    Object.assign(fine, { more: 'x'.repeat(1_000_000) })
+    const { persona_id } = await shop.dna.import('u7', put(join(shop.folder, 'fine.json'), signed(fine)), create)
+    const { path } = await shop.dna.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
+    assert.is(JSON.parse(readFileSync(path, 'utf8')).more.length, 1_000_000)
+  }),
+)
+
 imports.run()

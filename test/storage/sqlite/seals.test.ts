@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { memoryOf, openShop } from '../../personas/persona-shop.ts'
 import { suite } from '../../suite.ts'
 
@@ -14,7 +15,14 @@ seals('a database from before seals is sealed once as it is, and watched from th
   shop.db.close()
   const old = new BetterSqlite3(join(folder, 'aichat.db'))
   for (const table of ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal']) old.exec(`DROP TABLE ${table}`)
-  old.prepare("DELETE FROM migration WHERE name = 'seals-1'").run()
+  for (const { name } of old
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'usage_%'")
+    .all() as {
+    name: string
+  }[])
+    old.exec(`DROP TRIGGER ${name}`)
+  old.exec('ALTER TABLE memory_scope DROP COLUMN bytes; DROP TABLE persona_usage; DROP TABLE user_usage')
+  old.prepare("DELETE FROM migration WHERE name IN ('seals-1', 'usage-1')").run()
   old.prepare("UPDATE memory SET content = 'Before' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
   old.close()
   const before = Date.now()
@@ -25,6 +33,7 @@ seals('a database from before seals is sealed once as it is, and watched from th
       assert.equal(problems, [])
       assert.ok(sealed_since! >= before)
     }
+    assert.equal(counted(shop.db), recounted(shop.db))
     await shop.addMemories(full, [memoryOf(100, 48)])
     assert.equal((await shop.dna.verifyStored(full)).problems, [])
     const outside = new BetterSqlite3(join(folder, 'aichat.db'))
@@ -83,12 +92,18 @@ seals(
         await shop.backups.restore(persona, backup_id)
         await sound(`restored ${count}`)
         shop.db.prepare('DELETE FROM memory WHERE memory_id % 7 = 0').run()
+        shop.db
+          .prepare(
+            'UPDATE memory_scope SET memories = (SELECT count(*) FROM memory WHERE memory.scope_id = memory_scope.scope_id)',
+          )
+          .run()
         await sound(`wiped ${count}`)
         shop.db.prepare("UPDATE persona SET user_id = 'u1', name = 'Eve'").run()
         await sound(`renamed ${count}`)
         shop.db.prepare('DELETE FROM persona WHERE id = ?').run(persona.id)
         await sound(`removed ${count}`)
       }
+      assert.equal(counted(shop.db), recounted(shop.db), 'what is stored is counted wrongly')
       for (const table of ['persona', 'memory', 'memory_scope'])
         assert.is(
           shop.db.prepare(`SELECT count(*) FROM ${table}_seal`).pluck().get(),
@@ -99,5 +114,32 @@ seals(
     }
   },
 )
+
+/** What the counters of the store say: see usage-schema.ts. */
+function counted(db: Database): unknown {
+  return db.prepare('SELECT user_id, memories, bytes FROM user_usage ORDER BY user_id').all()
+}
+
+/** The same, counted anew. */
+function recounted(db: Database): unknown {
+  const length = (column: string) => `ifnull(length(CAST(${column} AS BLOB)), 0)`
+  return db
+    .prepare(
+      `WITH
+         scoped AS (SELECT scope_id, user_id FROM memory_scope),
+         pieces AS (
+           SELECT user_id, count(memory_id) AS memories, ifnull(sum(${length('content')} + ${length('metadata')}), 0) AS bytes
+             FROM scoped LEFT JOIN memory USING (scope_id) GROUP BY user_id
+           UNION ALL SELECT user_id, 0, ${length('vector')} FROM memory_vector JOIN memory USING (memory_id) JOIN scoped USING (scope_id)
+           UNION ALL SELECT user_id, 0, ${length('fields')} FROM memory_carried JOIN memory USING (memory_id) JOIN scoped USING (scope_id)
+           UNION ALL SELECT user_id, 0, ${['name', 'description', 'system_prompt', 'parameters', 'extra'].map(length).join(' + ')} FROM persona
+           UNION ALL SELECT user_id, 0, ${length('record')} FROM adaptation JOIN persona ON persona.id = persona_id
+           UNION ALL SELECT user_id, 0, ${length('learned')} FROM persona_state JOIN persona ON persona.id = persona_id
+           UNION ALL SELECT user_id, 0, ${length('fields')} FROM persona_carried JOIN persona ON persona.id = persona_id
+           UNION ALL SELECT user_id, 0, bytes FROM persona_backup JOIN persona ON persona.id = persona_id)
+       SELECT user_id, sum(memories) AS memories, sum(bytes) AS bytes FROM pieces GROUP BY user_id ORDER BY user_id`,
+    )
+    .all()
+}
 
 seals.run()

@@ -1,0 +1,49 @@
+import { AppError } from '../../errors.ts'
+import { type Learned, learnedLimits } from '../adaptation/state.ts'
+import { memorySettingsOf, type Persona } from '../persona.ts'
+
+type Settings = Pick<Persona, 'memory_settings'>
+
+/**
+ * The persona with room for as many memories as come with it: an import that says it took them must not see them evicted by
+ * the next one that is stored.
+ */
+export function withRoom<T extends Settings>(persona: T, memories: number): T {
+  if (memories <= memorySettingsOf(persona).max_memories) return persona
+  return { ...persona, memory_settings: { ...persona.memory_settings, max_memories: memories } }
+}
+
+/** A warning when `withRoom` made room. */
+export function raised(before: Settings, after: Settings): readonly string[] {
+  const [asked, most] = [before, after].map((persona) => memorySettingsOf(persona).max_memories)
+  if (asked === most) return []
+  return [`memory_settings.max_memories was raised from ${asked} to ${most}, so that all memories are kept`]
+}
+
+/** Throws `invalid` where a persona that was there before, and whose settings are its owner's, would have too many. */
+export function refuseTooMany(persona: Settings, memories: number): void {
+  const { max_memories: most } = memorySettingsOf(persona)
+  if (memories <= most) return
+  throw new AppError(
+    'invalid',
+    `The persona may keep ${most} memories and would have ${memories}: nothing was imported`,
+    {
+      details: [`Raise memory_settings.max_memories to ${memories} first, or import the package as a new persona`],
+    },
+  )
+}
+
+/** A warning for each part of a state that is more than a persona keeps. */
+export function lost(state: Readonly<Record<string, unknown>>, learned: Learned): readonly string[] {
+  const size = (name: string) => Object.keys((state[name] as object | null | undefined) ?? {}).length
+  const parts = [
+    { name: 'behavioral_weights', kept: learned.traits.size, most: learnedLimits.traits },
+    { name: 'learned_preferences', kept: learned.preferences.size, most: learnedLimits.preferences },
+  ]
+  return parts
+    .filter(({ name, kept, most }) => size(name) > most && kept < size(name))
+    .map(
+      ({ name, kept, most }) =>
+        `${size(name)} ${name} came and a persona keeps ${most}: ${size(name) - kept} were left out`,
+    )
+}
