@@ -153,10 +153,6 @@ test('what cannot be a memory, a limit or a date has its exit code, and nothing 
     assert.is(await code(['add', id, 'x', '--category', ' ']), 65)
     for (const when of ['yesterday', '2024-13-01', '1.5', '', '-1'])
       assert.ok([64, 65].includes(await code(['add', id, 'x', `--time=${when}`])), when)
-    assert.is(await code(['wipe', id, '--before', '2024-01-01', '--yes']), 0)
-    assert.is(await code(['add', id, 'x', '--time', '2024-05-08T17:30Z']), 0)
-    assert.is((await rest(`/api/personas/${id}/memory`)).memories[0].timestamp, Date.UTC(2024, 4, 8, 17, 30))
-    assert.is(await code(['wipe', id, '--yes']), 0)
     for (const limit of ['0', '-1', '1001', '1.5', 'x', '']) {
       assert.ok([64, 65].includes(await code(['list', id, `--limit=${limit}`])), limit)
       assert.ok([64, 65].includes(await code(['search', id, 'x', `--limit=${limit}`])), limit)
@@ -165,6 +161,22 @@ test('what cannot be a memory, a limit or a date has its exit code, and nothing 
     assert.is(await code(['search', id, 'x'.repeat(10_001)]), 65)
     assert.is(await code(['wipe', id, '--before', 'someday', '--yes']), 64)
     assert.equal(await rest(`/api/personas/${id}/memory`), { memories: [], total: 0 })
+  }))
+
+test('a memory may be of another day, and a wipe before a day takes it', () =>
+  scene(async ({ run, rest }) => {
+    const id = (await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).stdout.trim()
+    for (const [when, timestamp] of [
+      ['2024-05-08T17:30Z', Date.UTC(2024, 4, 8, 17, 30)],
+      ['2023-01-31', Date.UTC(2023, 0, 31)],
+      ['1000', 1000],
+    ] as const) {
+      const added = await run(['persona', 'memory', 'add', id, `of ${when}`, '--time', when, '--json'])
+      assert.is(JSON.parse(added.stdout).timestamp, timestamp)
+    }
+    const wiped = await run(['persona', 'memory', 'wipe', id, '--before', '2024-01-01', '--category', '', '--yes'])
+    assert.is(wiped.stdout, '2 wiped\n')
+    assert.is((await rest(`/api/personas/${id}/memory`)).memories[0].content, 'of 2024-05-08T17:30Z')
   }))
 
 const withTerminal = hasPseudoTerminal ? test : test.skip
