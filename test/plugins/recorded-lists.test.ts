@@ -26,14 +26,13 @@ for (const [id, cassette, total, chat] of recorded) {
       const later = /[?&](?:after_id|pageToken|page|cursor)=/.test(request.url)
       json(response, 200, later ? { data: [], models: [] } : body)
     })
-    const installation = openInstallation(
-      Object.fromEntries(
-        ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map((name) => [
-          `${name}_API_KEY`,
-          'key',
-        ]),
-      ),
+    const names = ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map(
+      (name) => `${name}_API_KEY`,
     )
+    const installation = openInstallation({
+      ...Object.fromEntries(names.map((name) => [name, 'key'])),
+      PLUGIN_KEY_HOSTS: names.map((name) => `${name}=${provider.host}`).join(','),
+    })
     try {
       const { plugins } = installation.app
       const bundled = plugins.export(id)
