@@ -27,7 +27,7 @@ export interface SealMaker {
 
 /** The columns of `memory` that its seal covers; its terms, context and digest follow from them. */
 export const memoryColumns =
-  'memory_id, scope_id, id, content, timestamp, importance, category, pinned, conversation, metadata'
+  'memory_id, scope_id, id, content, timestamp, importance, stored_at, worth, category, pinned, conversation, metadata'
 export const personaColumns =
   'id, user_id, name, model, description, system_prompt, parameters, embedding_model, memory_settings, mutation_settings, extra, created_at, updated_at'
 /** The hash is that of the log's last record, which holds for all records before it. */
