@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DnaTask } from './app-dna-process.ts'
 import type { Adaptation } from './personas/adaptation/service.ts'
-import type { ArriveElsewhere } from './personas/dna/arrival-task.ts'
+import type { ArrivalTask, ArriveElsewhere } from './personas/dna/arrival-task.ts'
 import type { Backups } from './personas/dna/backup.ts'
 import type { Dna } from './personas/dna/dna.ts'
 import { inOwnProcess } from './personas/dna/own-process.ts'
@@ -62,6 +61,12 @@ export async function openDna(parts: DnaAreaParts): Promise<DnaArea> {
 
 function foldersOf(paths: Settings['paths']): WholePlace['folders'] {
   return { scratch: join(paths.state, 'packages'), backups: join(paths.data, 'backups') }
+}
+
+/** A task, and where the personas are that it is about. */
+export interface DnaTask {
+  readonly place: WholePlace
+  readonly task: PackagerTask | ArrivalTask
 }
 
 /** Where whole personas lie, and how much of them there may be: what a process of its own has to be told. */

@@ -9,7 +9,7 @@ import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type Persona, type Personas, personaInput } from '../persona.ts'
 import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
-import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
+import { type ArriveElsewhere, type ImportMode, type ImportRequest, isSmallPackage } from './arrival-task.ts'
 import type { Backups } from './backup.ts'
 import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
 import { incomingLog, incomingMemories, incomingPersona, unchanged, weightOf } from './import.ts'
@@ -20,19 +20,6 @@ import { refused, type Verdict } from './package-verify.ts'
 import type { Packager } from './packager.ts'
 import { lost, raised, refuseTooMany, withRoom } from './room.ts'
 import type { Scratch } from './scratch.ts'
-
-export type ImportMode = 'create' | 'merge' | 'replace'
-
-export interface ImportRequest {
-  readonly mode: ImportMode
-  /** Says what would happen, and writes nothing. */
-  readonly dry_run: boolean
-  readonly passphrase?: string | undefined
-  /** Which persona `merge` and `replace` are about, by id or name; without it, the one whose id the package names. */
-  readonly persona?: string | undefined
-  /** The chat model of a character card, which names none. */
-  readonly model?: string | undefined
-}
 
 export interface Imported {
   readonly persona_id: string
