@@ -37,7 +37,11 @@ async function shrink(db: Database): Promise<void> {
 /** Pages of 8 KiB: 2 MiB are moved in some milliseconds. */
 const pagesAtOnce = 256
 
-function emptyLog(db: Database): void {
+/**
+ * Moves the write-ahead log into the database and gives its room on the disk back. Does nothing where a reader in another
+ * process still needs it.
+ */
+export function emptyLog(db: Database): void {
   const patience = db.pragma('busy_timeout', { simple: true }) as number
   // A reader that is in the way may read for seconds, and this thread would wait for it.
   db.pragma('busy_timeout = 0')

@@ -11,7 +11,7 @@ import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
-import { rest } from './pages.ts'
+import { emptyLog, rest } from './pages.ts'
 import { readPersona } from './persona-reading.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
@@ -65,6 +65,8 @@ async function writeStaged(
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
+    // What was staged does not take its room on the disk twice while the backup is written.
+    emptyLog(db)
     await arrival.backup?.prepare()
     signal?.throwIfAborted()
     return inOneWrite(db, () => {
