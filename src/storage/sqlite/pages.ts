@@ -6,6 +6,17 @@ export function rest(): Promise<void> {
 }
 
 /**
+ * Lets others have the database for as long as a slice of work took, in milliseconds: it has one writer, and those who wait
+ * in another process look again only now and then.
+ */
+export function restFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
+}
+
+/** Milliseconds. */
+const longestRest = 200
+
+/**
  * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
  * write-ahead log, which still holds them as they were, is emptied. It goes in slices of some milliseconds, between which
  * others are served. A reader in another process, or a full disk, may keep that from happening now; what was deleted is
@@ -27,8 +38,9 @@ export function isFailureOfDatabase(reason: unknown): boolean {
 async function shrink(db: Database): Promise<void> {
   const free = () => db.pragma('freelist_count', { simple: true }) as number
   for (let left = free(), before = left + 1; left > 0 && left < before; before = left, left = free()) {
+    const begun = performance.now()
     db.pragma(`incremental_vacuum(${pagesAtOnce})`)
-    await rest()
+    await restFor(performance.now() - begun)
     if (!db.open) return
   }
   if (db.open) emptyLog(db)

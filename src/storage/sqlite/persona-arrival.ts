@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { emptyLog } from '../../personas/adaptation/log.ts'
+import { nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Arrival, IncomingMemory } from '../../personas/dna/archive.ts'
 import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
 import { adaptationRows } from './adaptations.ts'
@@ -12,7 +14,7 @@ import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
 import { rest } from './pages.ts'
-import { readPersona } from './persona-reading.ts'
+import { extentOf, fingerprintOf, readPersona } from './persona-reading.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
@@ -59,8 +61,14 @@ async function writeStaged(
   await sweepStages(db)
   const stage = openStage(db, arrival.persona.id)
   try {
-    const before = arrival.how === 'merge' ? inOneView(db, () => readPersona(db, scope)?.fingerprint()) : undefined
+    const before = arrival.how === 'merge' ? fingerprintOf(db, scope) : undefined
     const rows = memoryRows(db)
+    const log = arrival.how === 'merge' ? undefined : arrival.log(emptyLog, nothingLearned())
+    for (let at = 0; log && at < log.records.length; at += recordsAtOnce) {
+      const records = log.records.slice(at, at + recordsAtOnce)
+      await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
+      signal?.throwIfAborted()
+    }
     for (const batch of batches(staged(db, arrival))) {
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
@@ -68,9 +76,14 @@ async function writeStaged(
     await arrival.backup?.prepare()
     signal?.throwIfAborted()
     return inOneWrite(db, () => {
-      if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) throw changedMeanwhile
+      if (before !== undefined && fingerprintOf(db, scope) !== before) throw changedMeanwhile
       const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      putInPlace(db, arrival, quota, () => stage.takePlaceOf(scope))
+      putInPlace(db, arrival, quota, () => {
+        stage.takePlaceOf(scope)
+        if (!log) return addToLog(db, arrival)
+        stage.takeLogOf(scope)
+        adaptationRows(db).settle(scope, log.records.at(-1), log.learned)
+      })
       return gained
     })
   } finally {
@@ -79,12 +92,18 @@ async function writeStaged(
   }
 }
 
-/** As many memories are written in one transaction; more are written in slices. */
+/** As many memories, and records of the log, are written in one transaction; more are written in slices. */
 const mostAtOnce = 50
+
+/** Records of the log in one slice: some milliseconds' work. */
+const recordsAtOnce = 50
 
 function isLarge(db: Database, arrival: Arrival): boolean {
   if (arrival.count > mostAtOnce) return true
-  return arrival.how === 'replace' && (findScope(db, scopeOf(arrival))?.memories ?? 0) > mostAtOnce
+  if (arrival.how === 'merge') return false
+  if (arrival.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
+  const { memories, records } = extentOf(db, scopeOf(arrival))
+  return memories > mostAtOnce || records > mostAtOnce
 }
 
 /** What filled the disk could only be removed again where there is room to write that down. */
@@ -127,6 +146,7 @@ async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefi
         const memories = memoryRows(db)
         if (arrival.how === 'replace') leaveMemories(db, scope)
         for (const batch of batches(arrival.memories())) addMemories(db, memories, scope, batch)
+        addToLog(db, arrival)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
       if (arrival.rehearsal) throw takenBack
@@ -149,7 +169,7 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
   cleanup: false,
 }
 
-/** All of an arrival but its memories, which `bring` puts under the persona. Expects to run inside a transaction. */
+/** All of an arrival but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
 function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, bring: () => void): void {
   const { persona, how } = arrival
   const scope = scopeOf(arrival)
@@ -164,7 +184,6 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
   if (backup) insertBackup(db, backup)
   personas.save(persona)
   bring()
-  writeLog(db, scope, arrival)
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
       persona.id,
@@ -183,7 +202,9 @@ function isOrphan(db: Database, owner: string): boolean {
   return gone.pluck().get(owner) === 1
 }
 
-function writeLog(db: Database, scope: Scope, arrival: Arrival): void {
+/** Writes the log, or for `merge` what is added to it. */
+function addToLog(db: Database, arrival: Arrival): void {
+  const scope = scopeOf(arrival)
   const adaptations = adaptationRows(db)
   const { head, learned } = adaptations.read(scope)
   const made = arrival.log(head, learned)
@@ -228,10 +249,6 @@ function scopeOf({ persona }: Arrival): Scope {
 
 function inOneWrite<T>(db: Database, work: () => T): T {
   return db.transaction(work).immediate()
-}
-
-function inOneView<T>(db: Database, work: () => T): T {
-  return db.transaction(work)()
 }
 
 /** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
