@@ -15,6 +15,7 @@ import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
 import { rest } from './pages.ts'
 import { extentOf, fingerprintOf, readPersona } from './persona-reading.ts'
+import { batches } from './persona-slices.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
@@ -138,6 +139,8 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
 async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefined): Promise<number> {
   const scope = scopeOf(arrival)
   await arrival.backup?.prepare()
+  // Read before the transaction: behind the last memory the package is looked through once more, which may take long.
+  const coming = [...batches(arrival.memories())]
   let gained = 0
   try {
     inOneWrite(db, () => {
@@ -145,7 +148,7 @@ async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefi
       putInPlace(db, arrival, quota, () => {
         const memories = memoryRows(db)
         if (arrival.how === 'replace') leaveMemories(db, scope)
-        for (const batch of batches(arrival.memories())) addMemories(db, memories, scope, batch)
+        for (const batch of coming) addMemories(db, memories, scope, batch)
         addToLog(db, arrival)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
@@ -249,30 +252,4 @@ function scopeOf({ persona }: Arrival): Scope {
 
 function inOneWrite<T>(db: Database, work: () => T): T {
   return db.transaction(work).immediate()
-}
-
-/** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
-const slice = { memories: 25, characters: 32 * 1024, components: 64 * 1024 } as const
-
-/** The memories in slices, none of which is larger than that unless it is one memory. */
-function* batches(memories: Iterable<IncomingMemory>): Generator<readonly IncomingMemory[]> {
-  let batch: IncomingMemory[] = []
-  let [characters, components] = [0, 0]
-  for (const memory of memories) {
-    const length = memory.content.length + JSON.stringify(memory.metadata).length + JSON.stringify(memory.extra).length
-    const dimension = memory.vector?.values.length ?? 0
-    const isFull =
-      batch.length >= slice.memories ||
-      characters + length > slice.characters ||
-      components + dimension > slice.components
-    if (isFull && batch.length > 0) {
-      yield batch
-      batch = []
-      characters = components = 0
-    }
-    batch.push(memory)
-    characters += length
-    components += dimension
-  }
-  if (batch.length > 0) yield batch
 }
