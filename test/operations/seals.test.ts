@@ -65,6 +65,7 @@ async function problemsOf(id: string): Promise<string> {
   return problems.join('\n')
 }
 
+const log = '(SELECT log_id FROM adaptation_log WHERE persona_id = ?)'
 const number = '(SELECT memory_id FROM memory WHERE id = ?)'
 
 /** What somebody may do to the database, and what is then said. */
@@ -135,7 +136,7 @@ const edits: Record<
     (db, { id }) =>
       db
         .prepare(
-          `UPDATE adaptation SET record = replace(record, 'explicit', 'implicit') WHERE persona_id = ? AND sequence = 1`,
+          `UPDATE adaptation SET record = replace(record, 'explicit', 'implicit') WHERE log_id = ${log} AND sequence = 1`,
         )
         .run(id),
   ],
@@ -143,9 +144,9 @@ const edits: Record<
     () => 'state: it was altered by another program',
     (db, { id }) => {
       const first = JSON.parse(
-        db.prepare('SELECT record FROM adaptation WHERE persona_id = ? AND sequence = 1').pluck().get(id) as string,
+        db.prepare(`SELECT record FROM adaptation WHERE log_id = ${log} AND sequence = 1`).pluck().get(id) as string,
       )
-      db.prepare('DELETE FROM adaptation WHERE persona_id = ? AND sequence = 2').run(id)
+      db.prepare(`DELETE FROM adaptation WHERE log_id = ${log} AND sequence = 2`).run(id)
       db.prepare('UPDATE persona_state SET sequence = 1, hash = ? WHERE persona_id = ?').run(first.hash, id)
     },
   ],
@@ -159,7 +160,7 @@ const edits: Record<
   'a log and state that were removed': [
     () => 'state: it was removed by another program',
     (db, { id }) => {
-      for (const table of ['adaptation', 'persona_state'])
+      for (const table of ['adaptation_log', 'persona_state'])
         db.prepare(`DELETE FROM ${table} WHERE persona_id = ?`).run(id)
     },
   ],

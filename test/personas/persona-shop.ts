@@ -116,6 +116,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
         'memory_vector',
         'memory_terms',
         'memory_sketch',
+        'adaptation_log',
         'adaptation',
         'persona_state',
         'persona_carried',

@@ -52,4 +52,32 @@ export const adaptationMigrations: readonly Migration[] = [
         CREATE INDEX persona_backup_order ON persona_backup (persona_id, number);
       `),
   },
+  {
+    name: 'adaptations-2',
+    up: (db) =>
+      // A log has a number of its own, so that a long one that was written apart becomes its persona's by one change.
+      db.exec(`
+        CREATE TABLE adaptation_log (
+          log_id INTEGER PRIMARY KEY,
+          persona_id TEXT NOT NULL REFERENCES persona (id) ON DELETE CASCADE
+        ) STRICT;
+        CREATE INDEX adaptation_log_of_persona ON adaptation_log (persona_id);
+        INSERT INTO adaptation_log (persona_id) SELECT DISTINCT persona_id FROM adaptation;
+        CREATE TABLE adaptation_record (
+          log_id INTEGER NOT NULL REFERENCES adaptation_log (log_id) ON DELETE CASCADE,
+          sequence INTEGER NOT NULL,
+          id TEXT NOT NULL,
+          idempotency_key TEXT,
+          record TEXT NOT NULL,
+          PRIMARY KEY (log_id, sequence),
+          UNIQUE (log_id, id),
+          UNIQUE (log_id, idempotency_key)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO adaptation_record (log_id, sequence, id, idempotency_key, record)
+          SELECT log_id, sequence, id, idempotency_key, record FROM adaptation JOIN adaptation_log USING (persona_id)
+           ORDER BY log_id, sequence;
+        DROP TABLE adaptation;
+        ALTER TABLE adaptation_record RENAME TO adaptation;
+      `),
+  },
 ]

@@ -26,10 +26,25 @@ export function createAdaptationStore(db: Database, quota?: Quota): AdaptationSt
   }
 }
 
+const ownLog = 'adaptation JOIN adaptation_log USING (log_id) JOIN persona ON persona.id = persona_id'
+
+/** Each of two personas gets the log of the other one. Expects a transaction. */
+export function exchangeLogs(db: Database, one: string, other: string): void {
+  db.prepare(
+    `UPDATE adaptation_log SET persona_id = CASE persona_id WHEN @one THEN @other ELSE @one END
+      WHERE persona_id IN (@one, @other)`,
+  ).run({ one, other })
+}
+
 /** The same by plain calls, for transactions that span several stores; each expects to run inside one. */
 export function adaptationRows(db: Database) {
   const insert = db.prepare(
-    'INSERT INTO adaptation (persona_id, sequence, id, idempotency_key, record) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO adaptation (log_id, sequence, id, idempotency_key, record)
+       SELECT log_id, ?, ?, ?, ? FROM adaptation_log WHERE persona_id = ?`,
+  )
+  const begin = db.prepare(
+    `INSERT INTO adaptation_log (persona_id)
+       SELECT @id WHERE NOT EXISTS (SELECT 1 FROM adaptation_log WHERE persona_id = @id)`,
   )
   // The persona is asked for in the same statement: nobody's log can be written under another user's name.
   const cache = db.prepare(
@@ -44,24 +59,24 @@ export function adaptationRows(db: Database) {
   )
   const records = db
     .prepare<[string, string], string>(
-      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+      `SELECT record FROM ${ownLog}
         WHERE persona_id = ? AND user_id = ? ORDER BY sequence`,
     )
     .pluck()
   const laterRecords = db
     .prepare<[string, string, number], string>(
-      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+      `SELECT record FROM ${ownLog}
         WHERE persona_id = ? AND user_id = ? AND sequence > ? ORDER BY sequence`,
     )
     .pluck()
   const byKey = db
     .prepare<[string, string, string], string>(
-      `SELECT record FROM adaptation JOIN persona ON persona.id = persona_id
+      `SELECT record FROM ${ownLog}
         WHERE persona_id = ? AND user_id = ? AND idempotency_key = ?`,
     )
     .pluck()
 
-  return { read, append, findByKey, log, logSlowly, replace, cached }
+  return { read, append, findByKey, log, logSlowly, write, settle, replace, cached }
 
   function read(scope: Scope): { readonly learned: Learned; readonly head: LogHead } {
     const row = state.get(scope.personaId, scope.userId)
@@ -82,7 +97,7 @@ export function adaptationRows(db: Database) {
     const { head } = read(scope)
     if (record.sequence !== head.sequence + 1 || record.prev_hash !== head.hash) return false
     if (!save(scope, learned, headOf(record))) return false
-    write(scope, record)
+    write(scope.personaId, [record])
     return true
   }
 
@@ -113,18 +128,25 @@ export function adaptationRows(db: Database) {
 
   /** Puts a whole log in the place of what was there. */
   function replace(scope: Scope, whole: readonly AdaptationRecord[], learned: Learned): void {
-    db.prepare('DELETE FROM adaptation WHERE persona_id = ?').run(scope.personaId)
+    db.prepare('DELETE FROM adaptation_log WHERE persona_id = ?').run(scope.personaId)
+    write(scope.personaId, whole)
+    settle(scope, whole.at(-1), learned)
+  }
+
+  /** Notes the state that a log ends with, whose records are there already. */
+  function settle(scope: Scope, last: AdaptationRecord | undefined, learned: Learned): void {
     db.prepare('DELETE FROM persona_state WHERE persona_id = ?').run(scope.personaId)
-    for (const record of whole) write(scope, record)
-    const last = whole.at(-1)
     if (last) save(scope, learned, headOf(last))
   }
 
-  function write(scope: Scope, record: AdaptationRecord): void {
-    // Whose it is stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
-    const { persona_id: _persona, user_id: _user, ...content } = record
-    const key = record.idempotency_key ?? null
-    insert.run(scope.personaId, record.sequence, record.id, key, JSON.stringify(content))
+  /** Writes records to a persona's log, and nothing of what they lead to. */
+  function write(personaId: string, added: readonly AdaptationRecord[]): void {
+    begin.run({ id: personaId })
+    for (const record of added) {
+      // Whose it is stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
+      const { persona_id: _persona, user_id: _user, ...content } = record
+      insert.run(record.sequence, record.id, record.idempotency_key ?? null, JSON.stringify(content), personaId)
+    }
   }
 
   function save(scope: Scope, learned: Learned, head: LogHead): boolean {

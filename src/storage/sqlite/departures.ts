@@ -4,7 +4,7 @@ import type { Database } from './connection.ts'
 import { firstSlice, slice } from './memories-retention.ts'
 import { findScope, makeScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
-import { giveBackPages, isFailureOfDatabase, rest } from './pages.ts'
+import { giveBackPages, isFailureOfDatabase, restFor } from './pages.ts'
 
 /**
  * How what is large leaves: one short write makes it nobody's, so that it is gone for everybody at once, and its rows are
@@ -103,8 +103,8 @@ export async function removePersonaRows(db: Database, id: string): Promise<void>
     if (!db.open) return
   }
   const forget = db.prepare(
-    `DELETE FROM adaptation WHERE persona_id = @id AND sequence <= (SELECT max(sequence) FROM
-       (SELECT sequence FROM adaptation WHERE persona_id = @id ORDER BY sequence LIMIT 50))`,
+    `DELETE FROM adaptation WHERE (log_id, sequence) IN
+       (SELECT log_id, sequence FROM adaptation JOIN adaptation_log USING (log_id) WHERE persona_id = @id LIMIT 50)`,
   )
   await inSlices(db, () => forget.run({ id }).changes > 0)
   if (db.open) db.prepare('DELETE FROM persona WHERE id = ?').run(id)
@@ -136,6 +136,7 @@ async function removeConversationRows(db: Database): Promise<void> {
  */
 async function inSlices(db: Database, work: () => boolean): Promise<void> {
   for (let more = true; more && db.open; ) {
+    const begun = performance.now()
     const flushing = db.pragma('synchronous', { simple: true })
     db.pragma('synchronous = NORMAL')
     try {
@@ -143,6 +144,6 @@ async function inSlices(db: Database, work: () => boolean): Promise<void> {
     } finally {
       db.pragma(`synchronous = ${flushing}`)
     }
-    await rest()
+    await restFor(performance.now() - begun)
   }
 }

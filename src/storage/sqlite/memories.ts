@@ -188,9 +188,11 @@ export function memoryRows(db: Database) {
   /** The same thing said again, with the metadata of both: it is newer and at least as important now. */
   function renew(scopeId: number, known: Row, memory: NewMemory, now: number): number {
     const { metadata } = memory
-    const former = text.nearby(scopeId, [known.memory_id])
     const timestamp = Math.max(known.timestamp, memory.timestamp)
     const importance = Math.max(known.importance, memory.importance_score)
+    // Nothing that the index says of it changes: a package that is merged twice costs no more than a look at each memory.
+    const isMoved = timestamp !== known.timestamp || JSON.stringify(metadata) !== known.metadata
+    const former = isMoved ? text.nearby(scopeId, [known.memory_id]) : []
     db.prepare(
       `UPDATE memory SET timestamp = ?, importance = ?, stored_at = max(stored_at, ?), worth = ?, metadata = ?,
          category = ?, pinned = ? WHERE memory_id = ? AND scope_id = ?`,
@@ -205,7 +207,7 @@ export function memoryRows(db: Database) {
       known.memory_id,
       scopeId,
     )
-    text.move(scopeId, known.memory_id, former)
+    if (isMoved) text.move(scopeId, known.memory_id, former)
     return known.memory_id
   }
 

@@ -6,6 +6,17 @@ export function rest(): Promise<void> {
 }
 
 /**
+ * Lets others have the database for as long as a slice of work took, in milliseconds: it has one writer, and those who wait
+ * in another process look again only now and then.
+ */
+export function restFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
+}
+
+/** Milliseconds. */
+const longestRest = 200
+
+/**
  * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
  * write-ahead log, which still holds them as they were, is emptied. It goes in slices of some milliseconds, between which
  * others are served. A reader in another process, or a full disk, may keep that from happening now; what was deleted is
@@ -27,11 +38,12 @@ export function isFailureOfDatabase(reason: unknown): boolean {
 async function shrink(db: Database): Promise<void> {
   const free = () => db.pragma('freelist_count', { simple: true }) as number
   for (let left = free(), before = left + 1; left > 0 && left < before; before = left, left = free()) {
+    const begun = performance.now()
     db.pragma(`incremental_vacuum(${pagesAtOnce})`)
-    await rest()
+    await restFor(performance.now() - begun)
     if (!db.open) return
   }
-  if (db.open) emptyLog(db)
+  if (db.open) emptyWriteAheadLog(db)
 }
 
 /** Pages of 8 KiB: 2 MiB are moved in some milliseconds. */
@@ -41,7 +53,7 @@ const pagesAtOnce = 256
  * Moves the write-ahead log into the database and gives its room on the disk back. Does nothing where a reader in another
  * process still needs it.
  */
-export function emptyLog(db: Database): void {
+export function emptyWriteAheadLog(db: Database): void {
   const patience = db.pragma('busy_timeout', { simple: true }) as number
   // A reader that is in the way may read for seconds, and this thread would wait for it.
   db.pragma('busy_timeout = 0')

@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { emptyLog } from '../../personas/adaptation/log.ts'
+import { nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Arrival, IncomingMemory } from '../../personas/dna/archive.ts'
 import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
 import { adaptationRows } from './adaptations.ts'
@@ -11,8 +13,9 @@ import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
-import { emptyLog, rest } from './pages.ts'
-import { readPersona } from './persona-reading.ts'
+import { emptyWriteAheadLog, rest } from './pages.ts'
+import { extentOf, fingerprintOf, readPersona } from './persona-reading.ts'
+import { batches } from './persona-slices.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
@@ -59,20 +62,31 @@ async function writeStaged(
   await sweepStages(db)
   const stage = openStage(db, arrival.persona.id)
   try {
-    const before = arrival.how === 'merge' ? inOneView(db, () => readPersona(db, scope)?.fingerprint()) : undefined
+    const before = arrival.how === 'merge' ? fingerprintOf(db, scope) : undefined
     const rows = memoryRows(db)
+    const log = arrival.how === 'merge' ? undefined : arrival.log(emptyLog, nothingLearned())
+    for (let at = 0; log && at < log.records.length; at += recordsAtOnce) {
+      const records = log.records.slice(at, at + recordsAtOnce)
+      await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
+      signal?.throwIfAborted()
+    }
     for (const batch of batches(staged(db, arrival))) {
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
     // What was staged does not take its room on the disk twice while the backup is written.
-    emptyLog(db)
+    emptyWriteAheadLog(db)
     await arrival.backup?.prepare()
     signal?.throwIfAborted()
     return inOneWrite(db, () => {
-      if (before !== undefined && readPersona(db, scope)?.fingerprint() !== before) throw changedMeanwhile
+      if (before !== undefined && fingerprintOf(db, scope) !== before) throw changedMeanwhile
       const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      putInPlace(db, arrival, quota, () => stage.takePlaceOf(scope))
+      putInPlace(db, arrival, quota, () => {
+        stage.takePlaceOf(scope)
+        if (!log) return addToLog(db, arrival)
+        stage.takeLogOf(scope)
+        adaptationRows(db).settle(scope, log.records.at(-1), log.learned)
+      })
       return gained
     })
   } finally {
@@ -81,12 +95,18 @@ async function writeStaged(
   }
 }
 
-/** As many memories are written in one transaction; more are written in slices. */
+/** As many memories, and records of the log, are written in one transaction; more are written in slices. */
 const mostAtOnce = 50
+
+/** Records of the log in one slice: some milliseconds' work. */
+const recordsAtOnce = 50
 
 function isLarge(db: Database, arrival: Arrival): boolean {
   if (arrival.count > mostAtOnce) return true
-  return arrival.how === 'replace' && (findScope(db, scopeOf(arrival))?.memories ?? 0) > mostAtOnce
+  if (arrival.how === 'merge') return false
+  if (arrival.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
+  const { memories, records } = extentOf(db, scopeOf(arrival))
+  return memories > mostAtOnce || records > mostAtOnce
 }
 
 /** What filled the disk could only be removed again where there is room to write that down. */
@@ -121,6 +141,8 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
 async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefined): Promise<number> {
   const scope = scopeOf(arrival)
   await arrival.backup?.prepare()
+  // Read before the transaction: behind the last memory the package is looked through once more, which may take long.
+  const coming = [...batches(arrival.memories())]
   let gained = 0
   try {
     inOneWrite(db, () => {
@@ -128,7 +150,8 @@ async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefi
       putInPlace(db, arrival, quota, () => {
         const memories = memoryRows(db)
         if (arrival.how === 'replace') leaveMemories(db, scope)
-        for (const batch of batches(arrival.memories())) addMemories(db, memories, scope, batch)
+        for (const batch of coming) addMemories(db, memories, scope, batch)
+        addToLog(db, arrival)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
       if (arrival.rehearsal) throw takenBack
@@ -151,7 +174,7 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
   cleanup: false,
 }
 
-/** All of an arrival but its memories, which `bring` puts under the persona. Expects to run inside a transaction. */
+/** All of an arrival but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
 function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, bring: () => void): void {
   const { persona, how } = arrival
   const scope = scopeOf(arrival)
@@ -166,7 +189,6 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
   if (backup) insertBackup(db, backup)
   personas.save(persona)
   bring()
-  writeLog(db, scope, arrival)
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
       persona.id,
@@ -185,7 +207,9 @@ function isOrphan(db: Database, owner: string): boolean {
   return gone.pluck().get(owner) === 1
 }
 
-function writeLog(db: Database, scope: Scope, arrival: Arrival): void {
+/** Writes the log, or for `merge` what is added to it. */
+function addToLog(db: Database, arrival: Arrival): void {
+  const scope = scopeOf(arrival)
   const adaptations = adaptationRows(db)
   const { head, learned } = adaptations.read(scope)
   const made = arrival.log(head, learned)
@@ -230,34 +254,4 @@ function scopeOf({ persona }: Arrival): Scope {
 
 function inOneWrite<T>(db: Database, work: () => T): T {
   return db.transaction(work).immediate()
-}
-
-function inOneView<T>(db: Database, work: () => T): T {
-  return db.transaction(work)()
-}
-
-/** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
-const slice = { memories: 25, characters: 32 * 1024, components: 64 * 1024 } as const
-
-/** The memories in slices, none of which is larger than that unless it is one memory. */
-function* batches(memories: Iterable<IncomingMemory>): Generator<readonly IncomingMemory[]> {
-  let batch: IncomingMemory[] = []
-  let [characters, components] = [0, 0]
-  for (const memory of memories) {
-    const length = memory.content.length + JSON.stringify(memory.metadata).length + JSON.stringify(memory.extra).length
-    const dimension = memory.vector?.values.length ?? 0
-    const isFull =
-      batch.length >= slice.memories ||
-      characters + length > slice.characters ||
-      components + dimension > slice.components
-    if (isFull && batch.length > 0) {
-      yield batch
-      batch = []
-      characters = components = 0
-    }
-    batch.push(memory)
-    characters += length
-    components += dimension
-  }
-  if (batch.length > 0) yield batch
 }

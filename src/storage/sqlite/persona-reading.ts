@@ -1,3 +1,4 @@
+import type { AdaptationRecord } from '../../personas/adaptation/log.ts'
 import type { ArchivedMemory, ArchivedPersona, Carried, Extent } from '../../personas/dna/archive.ts'
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
 import { knownSecret } from '../own-secret.ts'
@@ -18,6 +19,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
   const persona = personaRows(db).find(scope.personaId)
   if (!persona || persona.user_id !== scope.userId) return undefined
   const adaptations = adaptationRows(db)
+  let log: readonly AdaptationRecord[] | undefined
   const carried = db
     .prepare<[string], string>('SELECT fields FROM persona_carried WHERE persona_id = ?')
     .pluck()
@@ -25,7 +27,10 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
   return {
     persona,
     learned: adaptations.cached(scope) ?? adaptations.read(scope).learned,
-    log: adaptations.log(scope),
+    get log() {
+      log ??= adaptations.log(scope)
+      return log
+    },
     carried: carried === undefined ? {} : (JSON.parse(carried) as Carried),
     spaces: readSpaces(db, scope),
     memories: () => readMemories(db, scope),
@@ -50,7 +55,7 @@ export function extentOf(db: Database, { personaId, userId }: Scope): Extent {
 }
 
 /** The seals of the persona and of its memories, which change with everything that is sealed: see seals.ts. */
-function fingerprintOf(db: Database, { personaId }: Scope): string {
+export function fingerprintOf(db: Database, { personaId }: Scope): string {
   const seals = db
     .prepare<[string], string>(
       `SELECT hex(persona_seal.sealed) || ' ' || ifnull(hex(memory_scope_seal.sealed) || ' ' || memory_scope_seal.memories, '')

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { holder, isHeld } from '../../personas/dna/holders.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { exchangeLogs } from './adaptations.ts'
 import type { Database } from './connection.ts'
 import { removePersonaRows } from './departures.ts'
 import { findScope } from './memories-scope.ts'
-import { giveBackPages } from './pages.ts'
+import { giveBackPages, restFor } from './pages.ts'
 
 /**
  * Where the memories of a large persona gather while it arrives: under a persona that is nobody's, so that no statement
@@ -19,6 +20,8 @@ export interface Stage {
   memories(): number
   /** Inside a transaction: what it holds is now the persona's, and what that had is the stage's. */
   takePlaceOf(scope: Scope): void
+  /** The same for the logs. */
+  takeLogOf(scope: Scope): void
   /** Removes it with what is in it. */
   clear(): Promise<void>
 }
@@ -28,14 +31,6 @@ const inUse = new Set<string>()
 
 /** What the owner of every stage begins with; no user's id does. */
 const mark = '~arriving/'
-
-/** Leaves the database to others for some milliseconds: in another process they wait for the database, which has one writer. */
-function restFor(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
-}
-
-/** Milliseconds. */
-const longestRest = 50
 
 /** Opens a stage for what arrives under this persona's id. */
 export function openStage(db: Database, personaId: string): Stage {
@@ -53,6 +48,7 @@ export function openStage(db: Database, personaId: string): Stage {
     },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
+    takeLogOf: (target) => exchangeLogs(db, scope.personaId, target.personaId),
     async clear() {
       inUse.delete(scope.personaId)
       await clear(db, scope.personaId)

@@ -9,7 +9,7 @@ const parts = [
   { table: 'memory', owner: 'scope', key: 'scope_id', columns: ['content', 'metadata'] },
   { table: 'memory_vector', owner: 'scope', key: 'memory_id >> 24', columns: ['vector'] },
   { table: 'memory_carried', owner: 'scope', key: 'memory_id >> 24', columns: ['fields'] },
-  { table: 'adaptation', owner: 'persona', key: 'persona_id', columns: ['record'] },
+  { table: 'adaptation', owner: 'log', key: 'log_id', columns: ['record'] },
   { table: 'persona_state', owner: 'persona', key: 'persona_id', columns: ['learned'] },
   { table: 'persona_carried', owner: 'persona', key: 'persona_id', columns: ['fields'] },
   { table: 'persona_backup', owner: 'persona', key: 'persona_id', columns: ['bytes'] },
@@ -36,8 +36,8 @@ function keyOf({ key }: Part, row: string): string {
   return `${row}.${key}`
 }
 
-const table = { scope: 'memory_scope', persona: 'persona_usage' } as const
-const id = { scope: 'scope_id', persona: 'persona_id' } as const
+const table = { scope: 'memory_scope', persona: 'persona_usage', log: 'adaptation_log' } as const
+const id = { scope: 'scope_id', persona: 'persona_id', log: 'log_id' } as const
 
 function triggersOf(part: Part): string {
   const count = (sign: '+' | '-', row: string) =>
@@ -72,13 +72,17 @@ export const usageMigrations: readonly Migration[] = [
       db.exec(`
         ALTER TABLE memory_scope ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
         UPDATE memory_scope SET bytes = ${sumsOf('scope', 'memory_scope.scope_id')};
+        ALTER TABLE adaptation_log ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE adaptation_log SET bytes = ${sumsOf('log', 'adaptation_log.log_id')};
         CREATE TABLE persona_usage (
           persona_id TEXT PRIMARY KEY REFERENCES persona (id) ON DELETE CASCADE,
           user_id TEXT NOT NULL,
           bytes INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID;
         INSERT INTO persona_usage (persona_id, user_id, bytes)
-          SELECT id, user_id, ${sumsOf('persona', 'persona.id')} FROM persona;
+          SELECT id, user_id, ${sumsOf('persona', 'persona.id')}
+              + (SELECT ifnull(sum(bytes), 0) FROM adaptation_log WHERE persona_id = persona.id)
+            FROM persona;
         CREATE TABLE user_usage (
           user_id TEXT PRIMARY KEY,
           memories INTEGER NOT NULL,
@@ -93,6 +97,13 @@ export const usageMigrations: readonly Migration[] = [
         END;
         CREATE TRIGGER usage_persona_given AFTER UPDATE OF user_id ON persona WHEN new.user_id <> old.user_id BEGIN
           UPDATE persona_usage SET user_id = new.user_id WHERE persona_id = new.id;
+        END;
+        CREATE TRIGGER usage_log_changed AFTER UPDATE OF bytes, persona_id ON adaptation_log BEGIN
+          UPDATE persona_usage SET bytes = bytes - old.bytes WHERE persona_id = old.persona_id;
+          UPDATE persona_usage SET bytes = bytes + new.bytes WHERE persona_id = new.persona_id;
+        END;
+        CREATE TRIGGER usage_log_removed AFTER DELETE ON adaptation_log BEGIN
+          UPDATE persona_usage SET bytes = bytes - old.bytes WHERE persona_id = old.persona_id;
         END;
         ${['memory_scope', 'persona_usage'].map(userTriggers).join('')}
         ${parts.map(triggersOf).join('')}

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { holder, isHeld } from '../../../src/personas/dna/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { put, resigned } from './package-forge.ts'
 
 const large = suite('large personas')
 
@@ -76,6 +78,54 @@ large('arrive in slices: others are served, and nobody sees anything, before all
     const [there, here] = [await shop.dna.verifyStored(persona), await shop.dna.verifyStored(copy)]
     assert.equal([here.problems, here.content_hash, here.memories], [[], there.content_hash, many])
     assert.is(stages(shop), 0)
+  }),
+)
+
+large('are taken in, restored and merged by another process, which is gone afterwards', () =>
+  withLarge(async (shop, persona, path) => {
+    await shop.backups.create(persona)
+    const deeds: readonly (() => Promise<unknown>)[] = [
+      () => shop.dna.import('u2', path, asNew),
+      () => shop.dna.import('u1', path, into(persona, 'replace')),
+      () => shop.backups.restore(persona),
+      () => shop.dna.import('u1', path, into(persona, 'merge')),
+    ]
+    for (const deed of deeds) {
+      const holders = new Set<string>()
+      await midway(shop, deed(), () => {
+        const owners = shop.db.prepare<[], string>("SELECT user_id FROM persona WHERE user_id LIKE '~arriving/%'")
+        for (const owner of owners.pluck().all()) holders.add(owner.slice('~arriving/'.length))
+      })
+      assert.is(holders.size, 1)
+      assert.not(holders.has(holder()))
+      while ([...holders].some(isHeld)) await new Promise(setImmediate)
+    }
+  }),
+)
+
+large('a long log arrives, is replaced and goes with nobody waiting for all of it at once', () =>
+  withLarge(async (shop, persona, path) => {
+    const document = JSON.parse(
+      readFileSync((await shop.dna.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
+    )
+    const record = { adaptation_type: 'tone', trigger_event: 'x', timestamp: 5, changes: [] }
+    document.adaptation_log = Array.from({ length: 700 }, (_, at) => ({ ...record, id: `r${at}` }))
+    document.state.behavioral_weights = {}
+    document.state.learned_preferences = {}
+    const long = put(join(shop.folder, 'long.json'), resigned(document))
+    const { persona_id, imported } = await shop.dna.import('u2', long, asNew)
+    assert.is(imported.adaptations, 700)
+    const copy = (await shop.find(persona_id))!
+    const verdict = await shop.dna.verifyStored(copy)
+    assert.equal([verdict.problems, verdict.adaptations], [[], 700])
+    const { backup_id } = await shop.backups.create(copy)
+    await shop.dna.import('u2', path, into(copy, 'replace'))
+    assert.is((await shop.dna.verifyStored(copy)).adaptations, 3)
+    await shop.backups.restore(copy, backup_id)
+    const back = await shop.dna.verifyStored(copy)
+    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, verdict.content_hash])
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 703)
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation_log').pluck().get(), 2)
   }),
 )
 
