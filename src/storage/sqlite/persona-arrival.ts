@@ -19,6 +19,7 @@ import { batches } from './persona-slices.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
+import { sealAnew } from './seals.ts'
 
 /** Writes a whole persona that arrives, see PersonaArchive. Without a quota its owner may have any number of memories. */
 export async function writeArrival(
@@ -195,6 +196,7 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
       JSON.stringify(arrival.carried),
     )
   arrival.admit?.(findScope(db, scope)?.memories ?? 0)
+  if (how === 'replace') sealAnew(db, persona.id)
   quota?.check(persona.user_id)
 }
 
