@@ -12,7 +12,15 @@ import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
 import { type ArriveElsewhere, type ImportMode, type ImportRequest, isSmallPackage } from './arrival-task.ts'
 import type { Backups } from './backup.ts'
 import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
-import { incomingLog, incomingMemories, incomingPersona, unchanged, weightOf } from './import.ts'
+import {
+  incomingLog,
+  incomingMemories,
+  incomingPersona,
+  isPortrait,
+  largestCard,
+  unchanged,
+  weightOf,
+} from './import.ts'
 import { type PlainPackage, unsealPackage } from './package-file.ts'
 import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
@@ -292,6 +300,10 @@ export function createDna(parts: DnaParts): Dna {
   async function importCard(owner: string, { card, portrait }: CardFile, request: ImportRequest): Promise<Imported> {
     if (request.mode !== 'create')
       throw new AppError('invalid', 'A character card can only be imported as a new persona')
+    if (JSON.stringify(card).length > largestCard || (portrait !== undefined && !isPortrait(portrait)))
+      throw new AppError('too_large', 'The character card or its picture is too large to be kept', {
+        details: [`A card may have ${largestCard} characters, and a picture 9 MiB`],
+      })
     const described = personaOfCard(card)
     const model = request.model ?? described.model ?? parts.defaultModel()
     const parsed = personaInput.safeParse({ ...described, ...(model !== undefined && { model }) })

@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 
 /**
  * Who holds a file or row that lasts only as long as a process: its number and when it started, since numbers are given
- * again. Such as `4711-123456`.
+ * again. Such as `pid4711-123456`, which begins like no id.
  */
 export function holder(): string {
-  own ??= `${process.pid}-${startOf(process.pid) ?? 0}`
+  own ??= `pid${process.pid}-${startOf(process.pid) ?? 0}`
   return own
 }
 
 let own: string | undefined
 
 /** What a holder looks like at the beginning of a name. */
-export const holderPattern = /^(\d+)-(\d+)\b/
+export const holderPattern = /^pid(\d+)-(\d+)\b/
 
 /**
  * Whether that process still runs. Where the system does not say when a process started (it is Linux that does), its

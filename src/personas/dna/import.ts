@@ -104,8 +104,14 @@ const longestLineage = 50
 /** What is unknown in a persona is read with it at every chat, so it is held short: characters of JSON. */
 const largestExtra = 64 * 1024
 
+/** Parameters have room in a request that makes a persona for about as much: characters of JSON. */
+const largestParameters = 1024 ** 2
+
 /** What is unknown in the other parts is read only to be exported again: characters of JSON. */
 const largestCarried = 1024 ** 2
+
+/** A card with a long lorebook has a megabyte or two. Characters of JSON. */
+export const largestCard = 8 * 1024 ** 2
 
 /** A picture is carried up to this many characters of base64. */
 const largestPortrait = 12 * 1024 ** 2
@@ -125,19 +131,26 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     throw new AppError('invalid', 'The persona of the package cannot be used here', { details })
   }
   const { character_card: card, portrait } = head.persona
+  if (isCard(card) && JSON.stringify(card).length > largestCard)
+    throw new AppError('invalid', `The character card of the persona has more than ${largestCard} characters`)
   const understood = [...(isCard(card) ? ['character_card'] : []), ...(isPortrait(portrait) ? ['portrait'] : [])]
   const extra = {
     ...others(head.persona, new Set([...ownPersonaFields, ...understood])),
     ...unknownSettings(head.persona),
   }
-  if (JSON.stringify(parsed.data.parameters).length > largestExtra)
-    throw new AppError('invalid', `The parameters of the persona have more than ${largestExtra} characters`)
+  if (JSON.stringify(parsed.data.parameters).length > largestParameters)
+    throw new AppError('invalid', `The parameters of the persona have more than ${largestParameters} characters`)
   if (JSON.stringify(extra).length > largestExtra)
     throw new AppError('invalid', `The persona carries more than ${largestExtra} characters that are unknown here`)
   const [metadata, state] = [others(head.metadata, ownMetadata), others(head.state, ownStateFields)]
-  for (const [name, fields] of Object.entries({ package: head.extra, export_metadata: metadata, state }))
+  const { lineage: origin } = head.metadata
+  const unknown = { package: head.extra, export_metadata: metadata, 'lineage of the package': origin ?? [], state }
+  for (const [name, fields] of Object.entries(unknown))
     if (JSON.stringify(fields).length > largestCarried)
-      throw new AppError('invalid', `The ${name} carries more than ${largestCarried} characters that are unknown here`)
+      throw new AppError(
+        'invalid',
+        `The ${name} has more than ${largestCarried} characters that are only carried along`,
+      )
   const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
   const carried: Carried = {
     extra: head.extra,
@@ -150,7 +163,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
   return { input: parsed.data, extra, carried }
 }
 
-function isPortrait(value: unknown): value is string {
+export function isPortrait(value: unknown): value is string {
   return typeof value === 'string' && value.length <= largestPortrait
 }
 

@@ -118,10 +118,27 @@ function readMember(file: number, span: Span): { readonly key: string; readonly 
   return { key: String(key), value: { start: start + match[0].length + colon[0].length, end } }
 }
 
+/** Bytes that are looked at first when white space is passed over, and at most: there is little of it, or a great deal. */
+const [firstLook, longestLook] = [64, 64 * 1024]
+
 function trimmed(file: number, { start, end }: Span): Span {
-  while (start < end && isSpace(byteAt(file, start))) start++
-  while (end > start && isSpace(byteAt(file, end - 1))) end--
+  for (let look = firstLook; start < end; look = longestLook) {
+    const bytes = bytesBetween(file, start, Math.min(end, start + look))
+    const at = bytes.findIndex((byte) => !isSpace(byte))
+    start += at < 0 ? bytes.length : at
+    if (at >= 0) break
+  }
+  for (let look = firstLook; start < end; look = longestLook) {
+    const bytes = bytesBetween(file, Math.max(start, end - look), end)
+    const at = bytes.findLastIndex((byte) => !isSpace(byte))
+    end -= bytes.length - 1 - at
+    if (at >= 0) break
+  }
   return { start, end }
+}
+
+function bytesBetween(file: number, start: number, end: number): Buffer {
+  return readSpan(file, { start, end }, longestLook, 'White space')
 }
 
 function isBlank(file: number, span: Span): boolean {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
@@ -43,6 +43,22 @@ backups('bring a persona back as it was, ids included, and back up what they rep
     assert.is(await contentOf(shop, persona), changed)
   }),
 )
+
+backups('have ids of any beginning: none is taken for the leftover of a process', async () => {
+  const shop = await openShop()
+  try {
+    const persona = await shop.stock('u1', 2)
+    const { backup_id } = await shop.backups.create(persona)
+    const odd = '07296485-4352-4a93-b3c0-8a8a5a9bb16e'
+    shop.db.prepare('UPDATE persona_backup SET id = ?').run(odd)
+    renameSync(pathOf(shop, backup_id), pathOf(shop, odd))
+    await shop.backups.create(persona)
+    assert.ok(existsSync(pathOf(shop, odd)))
+    assert.is((await shop.backups.restore(persona, odd)).restored, odd)
+  } finally {
+    shop.close()
+  }
+})
 
 backups('are refused when they are damaged, with the broken record named, and nothing changes', () =>
   withPersona(async (shop, persona) => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, write
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { holderPattern, isHeld } from '../../../src/personas/dna/holders.ts'
+import { holder, holderPattern, isHeld } from '../../../src/personas/dna/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { openReader } from '../../../src/storage/sqlite/database.ts'
 import { suite } from '../../suite.ts'
@@ -116,7 +116,7 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
 
 function scratchFiles(folder: string): readonly string[] {
   const scratch = join(folder, 'scratch')
-  return existsSync(scratch) ? readdirSync(scratch).filter((name) => !name.startsWith(`${process.pid}-`)) : []
+  return existsSync(scratch) ? readdirSync(scratch).filter((name) => !name.startsWith(`${holder()}.`)) : []
 }
 
 /** Waits until it has said so many lines. */

@@ -359,15 +359,16 @@ imports('what is unknown here is carried along up to a bound, and refused beyond
         (document) => Object.assign(document, { more: 'x'.repeat(length / 2), even: 'x'.repeat(length / 2) }),
         /unknown here \(more, even\)/,
       ],
-      [
-        'state',
-        (document) => Object.assign(document['state'], { more: 'x'.repeat(length) }),
-        /state carries more than/,
-      ],
+      ['state', (document) => Object.assign(document['state'], { more: 'x'.repeat(length) }), /state has more than/],
       [
         'metadata',
         (document) => Object.assign(document['export_metadata'], { more: 'x'.repeat(length) }),
-        /export_metadata carries more than/,
+        /export_metadata has more than/,
+      ],
+      [
+        'lineage',
+        (document) => Object.assign(document['export_metadata'], { lineage: [{ more: 'x'.repeat(length) }] }),
+        /lineage of the package has more than/,
       ],
       [
         'persona',

@@ -203,12 +203,12 @@ large('what a killed process left of an arrival is removed, and what another one
     const back = (id: string) =>
       shop.db.prepare('UPDATE memory_scope SET persona_id = ? WHERE persona_id = ?').run(persona.id, id)
     // Its parent lives; nothing has a number beyond the highest that Linux gives.
-    const alive = leave(`${process.ppid}-0`)
+    const alive = leave(`pid${process.ppid}-0`)
     await sweepStages(shop.db)
     back(alive)
     shop.db.prepare('DELETE FROM persona WHERE id = ?').run(alive)
     assert.equal(shop.dump(), whole)
-    leave('4194305-0')
+    leave('pid4194305-0')
     await sweepStages(shop.db)
     assert.is(stages(shop), 0)
     assert.is(shop.db.prepare('SELECT count(*) FROM memory_text').pluck().get(), 0)

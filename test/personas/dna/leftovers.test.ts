@@ -72,12 +72,12 @@ leftovers('is gone with it where it was written beside a file elsewhere, and not
     assert.is(told(home.folder).length, 3)
     note.forget()
     // Nothing has a number beyond the highest that Linux gives.
-    const dead = (name: string) => join(folder, `4194305-1.${name}`)
+    const dead = (name: string) => join(folder, `pid4194305-1.${name}`)
     writeFileSync(dead('a.note'), export1)
     writeFileSync(dead('b.note'), other)
     writeFileSync(dead('c'), secret)
     // The number of a process that runs, and another one's start.
-    writeFileSync(join(folder, `${process.pid}-1.d`), secret)
+    writeFileSync(join(folder, `pid${process.pid}-1.d`), secret)
     sweepScratch(folder)
     assert.equal(readdirSync(folder), [`${holder()}.mine`])
     assert.equal([existsSync(export1), existsSync(other)], [false, true])
