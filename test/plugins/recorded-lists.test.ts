@@ -29,9 +29,10 @@ for (const [id, cassette, total, chat] of recorded) {
     const names = ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map(
       (name) => `${name}_API_KEY`,
     )
+    const alternatives = ['GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GITHUB_TOKEN']
     const installation = openInstallation({
       ...Object.fromEntries(names.map((name) => [name, 'key'])),
-      PLUGIN_KEY_HOSTS: names.map((name) => `${name}=${provider.host}`).join(','),
+      PLUGIN_KEY_HOSTS: [...names, ...alternatives].map((name) => `${name}=${provider.host}`).join(','),
     })
     try {
       const { plugins } = installation.app
