@@ -1,4 +1,4 @@
-import { openWhole, type WholePlace } from './app-dna.ts'
+import { type DnaTask, openWhole, type WholePlace } from './app-whole.ts'
 import type { ArrivalTask } from './personas/dna/arrival-task.ts'
 import { serveTask } from './personas/dna/own-process.ts'
 import { type PackagerTask, performTask } from './personas/dna/packager.ts'
@@ -6,12 +6,6 @@ import { requireOwn } from './personas/persona.ts'
 import { openDatabase, openReader } from './storage/sqlite/database.ts'
 import { createPersonaArchive } from './storage/sqlite/persona-archive.ts'
 import { createPersonaStore } from './storage/sqlite/personas.ts'
-
-/** A task, and where the personas are that it is about. */
-export interface DnaTask {
-  readonly place: WholePlace
-  readonly task: PackagerTask | ArrivalTask
-}
 
 // Runs in a process of its own: see personas/dna/own-process.ts.
 serveTask(({ place, task }: DnaTask) =>

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Scope } from '../memory/memory.ts'
-import type { ImportRequest } from './dna.ts'
+import type { ImportRequest } from './import-request.ts'
 import type { PlainPackage } from './package-file.ts'
 import { PackageError } from './package-format.ts'
 import { unpackedSize } from './zip-file.ts'

@@ -21,6 +21,7 @@ import {
   unchanged,
   weightOf,
 } from './import.ts'
+import type { ImportMode, ImportRequest } from './import-request.ts'
 import { type PlainPackage, unsealPackage } from './package-file.ts'
 import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'
@@ -28,19 +29,6 @@ import { refused, type Verdict } from './package-verify.ts'
 import type { Packager } from './packager.ts'
 import { lost, raised, refuseTooMany, withRoom } from './room.ts'
 import type { Scratch } from './scratch.ts'
-
-export type ImportMode = 'create' | 'merge' | 'replace'
-
-export interface ImportRequest {
-  readonly mode: ImportMode
-  /** Says what would happen, and writes nothing. */
-  readonly dry_run: boolean
-  readonly passphrase?: string | undefined
-  /** Which persona `merge` and `replace` are about, by id or name; without it, the one whose id the package names. */
-  readonly persona?: string | undefined
-  /** The chat model of a character card, which names none. */
-  readonly model?: string | undefined
-}
 
 export interface Imported {
   readonly persona_id: string
