@@ -1,5 +1,7 @@
 import { detectLatinLanguage } from './latin-languages.ts'
 
+export { loadDetector } from './latin-languages.ts'
+
 /** The languages of the specification, as they are written on the wire, with the codes that clients use for them. */
 const languages = {
   English: ['en', 'eng'],

@@ -52,6 +52,11 @@ export async function detectLatinLanguage(sample: string): Promise<string> {
   return best.score - english > weights.margin + weights.thinMargin * thin ? nameOf(best.code) : 'English'
 }
 
+/** Loads the detector before the first text needs it: a server would stand still for that third of a second. */
+export async function loadDetector(): Promise<void> {
+  await import('eld/small')
+}
+
 /** Two words that only English has, and a fair share of them: nothing else needs to be asked. */
 function isEvidentlyEnglish(words: readonly string[]): boolean {
   const found = words.filter((word) => englishOnly.has(word)).length

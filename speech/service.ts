@@ -3,6 +3,7 @@ import { AppError } from '../src/errors.ts'
 import { chooseEngine } from './engine-choice.ts'
 import { createEngineProcess, type EngineProcess } from './engine-process.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
+import { loadDetector } from './languages.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './manifest.ts'
 import { createSynthesis, type Speech } from './synthesis.ts'
 import { parseWav } from './wav.ts'
@@ -110,7 +111,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       }
     },
     async load() {
-      await loaded(engine)
+      await Promise.all([loaded(engine), loadDetector()])
     },
     async speak({ voice, ...wish }, signal) {
       await loaded(engine)

@@ -1,4 +1,4 @@
-import { type DnaTask, openWhole, type WholePlace } from './app-whole.ts'
+import { type DnaTask, openWhole, type WholePlace } from './app-dna.ts'
 import type { ArrivalTask } from './personas/dna/arrival-task.ts'
 import { serveTask } from './personas/dna/own-process.ts'
 import { type PackagerTask, performTask } from './personas/dna/packager.ts'

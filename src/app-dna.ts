@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DnaTask, type Elsewhere, openWhole, type WholeArea, type WholePlace } from './app-whole.ts'
 import type { Adaptation } from './personas/adaptation/service.ts'
+import type { ArrivalTask, ArriveElsewhere } from './personas/dna/arrival-task.ts'
+import type { Backups } from './personas/dna/backup.ts'
+import type { Dna } from './personas/dna/dna.ts'
 import { inOwnProcess } from './personas/dna/own-process.ts'
+import type { PackagerTask } from './personas/dna/packager.ts'
+import type { Scratch } from './personas/dna/scratch.ts'
 import { createTurns, type Turns } from './personas/dna/turns.ts'
 import type { Personas } from './personas/persona.ts'
 import type { Settings } from './settings.ts'
 import type { Database } from './storage/sqlite/connection.ts'
-import { createQuota, storedLimits } from './storage/sqlite/quota.ts'
+import { createQuota, type StoredLimits, storedLimits } from './storage/sqlite/quota.ts'
+import { version } from './version.ts'
 
 /** Whole personas: what they learn, and how they come and go. */
-export interface DnaArea extends WholeArea {
+export interface DnaArea {
   readonly adaptation: Adaptation
+  readonly dna: Dna
+  readonly backups: Backups
+  /** Where packages lie while they are received or sent. */
+  readonly scratch: Scratch
   /** Packages that are received or taken in, by user. */
   readonly imports: Turns
 }
@@ -52,6 +61,72 @@ export async function openDna(parts: DnaAreaParts): Promise<DnaArea> {
 
 function foldersOf(paths: Settings['paths']): WholePlace['folders'] {
   return { scratch: join(paths.state, 'packages'), backups: join(paths.data, 'backups') }
+}
+
+/** A task, and where the personas are that it is about. */
+export interface DnaTask {
+  readonly place: WholePlace
+  readonly task: PackagerTask | ArrivalTask
+}
+
+/** Where whole personas lie, and how much of them there may be: what a process of its own has to be told. */
+export interface WholePlace {
+  readonly database: string
+  readonly folders: { readonly scratch: string; readonly backups: string }
+  readonly limits: StoredLimits
+}
+
+interface WholeParts extends WholePlace {
+  readonly db: Database
+  readonly personas: Pick<Personas, 'get'>
+  readonly defaultModel: () => string | undefined
+  readonly now: () => number
+  /** Does what takes long; without it everything is done in this process. */
+  readonly elsewhere?: Elsewhere
+}
+
+/** Packages and arrivals, done elsewhere. */
+export interface Elsewhere {
+  readonly package: (task: PackagerTask, signal?: AbortSignal) => Promise<unknown>
+  readonly arrive: ArriveElsewhere
+}
+
+/** How whole personas come and go, in the process that serves and in the one that does what takes long. */
+export async function openWhole(parts: WholeParts): Promise<Pick<DnaArea, 'dna' | 'backups' | 'scratch'>> {
+  const { db, folders, limits, personas, defaultModel, now, elsewhere } = parts
+  const [
+    { createBackupStore },
+    { createPersonaArchive },
+    { createBackups },
+    { createDna },
+    { createPackager, performTask },
+    { openScratch },
+  ] = await Promise.all([
+    import('./storage/sqlite/backups.ts'),
+    import('./storage/sqlite/persona-archive.ts'),
+    import('./personas/dna/backup.ts'),
+    import('./personas/dna/dna.ts'),
+    import('./personas/dna/packager.ts'),
+    import('./personas/dna/scratch.ts'),
+  ])
+  const scratch = openScratch(folders.scratch, randomUUID)
+  const quota = createQuota(db, limits)
+  const archive = createPersonaArchive(db, quota)
+  const producer = `aichat ${version()}`
+  const common = {
+    archive,
+    packager: createPackager({
+      archive,
+      producer,
+      elsewhere: elsewhere?.package ?? ((task) => performTask(archive, task)),
+    }),
+    now,
+    newId: randomUUID,
+    producer,
+    ...(elsewhere && { elsewhere: elsewhere.arrive }),
+  }
+  const backups = await createBackups({ ...common, store: createBackupStore(db, quota), folder: folders.backups })
+  return { dna: createDna({ ...common, backups, personas, scratch, defaultModel }), backups, scratch }
 }
 
 /** Does what takes long with this database in a process of its own, which reads and writes beside this one. */

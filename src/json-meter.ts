@@ -114,6 +114,7 @@ export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): Json
   }
 }
 
+/** Begins a sentence with words of ours; the name of a file stays as it is. */
 function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return text.startsWith('the ') ? `T${text.slice(1)}` : text
 }

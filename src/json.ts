@@ -61,6 +61,7 @@ function explain(reason: unknown, text: string): string {
   return `the fault is at line ${before.length}, column ${before.at(-1)!.length + 1}`
 }
 
+/** Begins a sentence with words of ours; the name of a file stays as it is. */
 function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return text.startsWith('the ') ? `T${text.slice(1)}` : text
 }

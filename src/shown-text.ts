@@ -1,5 +1,3 @@
-import { z } from 'zod'
-
 /**
  * Texts of strangers where people see them. Some characters have no shape of their own and change what stands around
  * them: they turn the direction of writing, hide between letters, or are obeyed by a terminal.
@@ -52,13 +50,3 @@ const looseJoiner = new RegExp(
 /** What else takes no place, but for what joins, chooses the look of the sign before it, or spells a flag. */
 const unseen =
   /(?!\u200c|\u200d|\ufe0e|\ufe0f|[\u{e0020}-\u{e007f}])(?<!\p{Script=Han}(?=[\u{e0100}-\u{e01ef}]))\p{Default_Ignorable_Code_Point}/gu
-
-/** A name that people see, trimmed: 1 to `longest` characters. */
-export function shownName(longest: number) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .max(longest)
-    .refine(isShownLine, 'must be one line without control characters and invisible ones')
-}

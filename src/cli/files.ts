@@ -10,12 +10,17 @@ export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024
   if (path === '-') return readStdin(cli, limit)
   try {
     const { size } = await stat(path)
-    if (size > limit) throw new AppError('too_large', `${path} is larger than ${Math.round(limit / 1024 / 1024)} MiB`)
+    if (size > limit) throw new AppError('too_large', `${path} is larger than ${sizeOf(limit)}`)
     return await readFile(path)
   } catch (reason) {
     if (reason instanceof AppError) throw reason
     throw new AppError('no_input', `Cannot read ${path}: ${explain(reason)}`, { cause: reason })
   }
+}
+
+/** A limit in the unit in which it is a whole number. */
+function sizeOf(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`
 }
 
 /** A JSON file, or stdin for `-`. */

@@ -107,7 +107,9 @@ async function openInput(
   } catch (cause) {
     throw new AppError('no_input', `Cannot read ${file}: there is no such file that may be read`, { cause })
   }
-  const { size } = statSync(file)
+  const stat = statSync(file)
+  if (stat.isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
+  const { size } = stat
   const passphrase =
     sniff(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
   if (passphrase === undefined) return { body: createReadStream(file), size }

@@ -24,17 +24,20 @@ export async function readPlugin(cli: Cli, source: string): Promise<Record<strin
  */
 export async function validateFiles(cli: Cli, files: readonly string[]): Promise<void> {
   const { openApp } = await import('../app.ts')
+  const { unknownFieldsOf } = await import('../plugins/manifest-warnings.ts')
   const app = openApp(await cli.settings())
   const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []
   for (const file of files) {
+    let document: unknown
     try {
-      const warnings = app.plugins.warnings(app.plugins.validate(await readJsonInput(cli, file, limit)))
+      document = await readJsonInput(cli, file, limit)
+      const warnings = app.plugins.warnings(app.plugins.validate(document))
       if (warnings.length > 0) cli.exit = Math.max(cli.exit, 1)
       results.push({ file, valid: true, errors: [], warnings })
     } catch (reason) {
       const error = toAppError(reason)
       cli.exit = Math.max(cli.exit, error.exit)
-      results.push({ file, valid: false, errors: problemsOf(error), warnings: [] })
+      results.push({ file, valid: false, errors: problemsOf(error), warnings: unknownFieldsOf(document) })
     }
   }
   await app.close()

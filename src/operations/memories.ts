@@ -30,6 +30,9 @@ const memory = entry.extend({
   embedding: z.exactOptional(z.array(z.number())),
 })
 
+/** Memories with their embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, and took half a second to write. */
+const mostEmbeddings = 100
+
 const limit = z.coerce.number().int().min(1).max(1000)
 
 export const addMemory = defineOperation({
@@ -59,12 +62,17 @@ export const listMemories = defineOperation({
   access: 'user',
   summary: "Lists a persona's memories, newest first; embeddings on request.",
   locate: locatePersona,
-  input: personaId.extend({
-    limit: limit.default(100),
-    offset: z.coerce.number().int().min(0).default(0),
-    category: z.exactOptional(z.string()),
-    include: z.exactOptional(z.enum(['embedding'])),
-  }),
+  input: personaId
+    .extend({
+      limit: limit.default(100),
+      offset: z.coerce.number().int().min(0).default(0),
+      category: z.exactOptional(z.string()),
+      include: z.exactOptional(z.enum(['embedding'])),
+    })
+    .refine(({ include, limit }) => include === undefined || limit <= mostEmbeddings, {
+      path: ['limit'],
+      message: `must be at most ${mostEmbeddings} where embeddings are included`,
+    }),
   output: z.object({ memories: z.array(memory), total: z.int() }),
   run: async ({ app, caller }, { id, include, ...options }) => {
     const embeddings = include === 'embedding'

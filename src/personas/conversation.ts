@@ -1,6 +1,6 @@
 import type { Message } from '../chat/messages.ts'
 import { textOf } from '../chat/messages.ts'
-import { shownName } from '../shown-text.ts'
+import { shownName } from '../shown-name.ts'
 
 /** A saved conversation, called a session on the wire. */
 export interface Conversation {

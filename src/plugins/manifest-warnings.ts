@@ -30,6 +30,12 @@ export function manifestWarnings(manifest: PluginManifest, plugins: ReadonlySet<
   return warnings.length > most ? [...warnings.slice(0, most), `and ${warnings.length - most} more`] : warnings
 }
 
+/** The fields at any level that the schema of plugins does not name, also of a document that is not valid: one line each. */
+export function unknownFieldsOf(document: unknown): readonly string[] {
+  const found = [...unknownFields(document, pluginManifest, [])]
+  return found.length > most ? [...found.slice(0, most), `and ${found.length - most} more`] : found
+}
+
 /** Every field at any level that the schema does not name; they are kept, and nothing reads them. */
 function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly string[]): Generator<string> {
   const type = bare(schema)

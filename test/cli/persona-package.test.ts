@@ -118,6 +118,7 @@ test('tells a changed package, an absent one, a folder, and an unknown persona a
     assert.is((await home.aichat(['persona', 'verify', join(home.folder, 'absent.json')])).code, 66)
     assert.is((await home.aichat(['persona', 'import', 'absent.json'])).code, 66)
     assert.is((await home.aichat(['persona', 'verify', home.folder])).code, 66)
+    assert.match((await home.aichat(['persona', 'import', home.folder])).stderr, /Cannot read .*: it is a folder\n/)
     assert.is((await home.aichat(['persona', 'verify', 'nobody'])).code, 67)
     assert.is((await home.aichat(['persona', 'verify', '-'], { input: '' })).code, 65)
     assert.is((await home.aichat(['persona', 'verify', id])).code, 0)

@@ -100,6 +100,22 @@ const edits: Record<
       )
     },
   ],
+  'a memory that was added under a number of nobody': [
+    () => 'memory forged: it was added by another program',
+    (db, { memories }) => {
+      const columns = (db.pragma('table_info(memory)') as { name: string }[]).map(({ name }) => name)
+      const values = columns.map((name) => (name === 'memory_id' ? '999999' : name === 'id' ? "'forged'" : name))
+      db.prepare('DELETE FROM memory WHERE memory_id = 999999').run()
+      db.prepare(`INSERT INTO memory (${columns.join()}) SELECT ${values.join()} FROM memory WHERE id = ?`).run(
+        memories[0],
+      )
+    },
+  ],
+  'a memory that was given to another persona': [
+    ({ memories }) => `memory ${memories[1]}: it was taken away by another program`,
+    (db, { memories }) =>
+      db.prepare('UPDATE memory SET scope_id = (SELECT max(scope_id) FROM memory_scope) WHERE id = ?').run(memories[1]),
+  ],
   'a memory that was removed': [
     ({ memories }) => `memory ${memories[2]}: it was removed by another program`,
     (db, { memories }) => db.prepare('DELETE FROM memory WHERE id = ?').run(memories[2]),
@@ -205,6 +221,22 @@ seals('a memory that was removed, and an older one put back in its place, is see
     db.prepare(`INSERT INTO memory_seal VALUES (${seal.map(() => '?')})`).run(seal)
   })
   assert.match(await problemsOf(id), /memories: another program put others in the place of some$/)
+})
+
+seals('what is put in the place of a persona that was altered is sound again', async () => {
+  for (const deed of [
+    (db: BetterSqlite3.Database, id: string) => db.prepare("UPDATE persona SET name = 'Eve' WHERE id = ?").run(id),
+    (db: BetterSqlite3.Database, id: string) => db.prepare('DELETE FROM persona_seal WHERE persona_id = ?').run(id),
+  ]) {
+    const { id } = await newPersona()
+    await ask('POST', `/${id}/backup`)
+    behindTheBack((db) => deed(db, id))
+    assert.is.not(await problemsOf(id), '')
+    await ask('PUT', `/${id}`, { name: 'Ada', model: 'gpt-x' })
+    assert.is.not(await problemsOf(id), '', 'a change of our own hides nothing')
+    await ask('POST', `/${id}/restore`, {})
+    assert.is(await problemsOf(id), '')
+  }
 })
 
 seals('a restored backup is sound again, and says since when it would show', async () => {

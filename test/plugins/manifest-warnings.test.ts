@@ -81,7 +81,11 @@ test('validate names them and exits 1, install and update say them and go on', a
     writeFileSync(join(home.folder, name), JSON.stringify(pluginAt('https://chat.example', change)))
     return join(home.folder, name)
   }
-  const [good, odd, bad] = [file('good', {}), file('odd', { fallbacks: ['groq'] }), file('bad', { endpoint: 'x' })]
+  const [good, odd, bad] = [
+    file('good', {}),
+    file('odd', { fallbacks: ['groq'] }),
+    file('bad', { endpoint: 'x', endpont: 'y' }),
+  ]
   const one = await home.aichat(['plugin', 'validate', good])
   assert.equal([one.code, one.stdout], [0, `ok      ${good}\n`])
   const two = await home.aichat(['plugin', 'validate', good, odd])
@@ -98,7 +102,7 @@ test('validate names them and exits 1, install and update say them and go on', a
     [
       [true, 0, 0],
       [true, 0, 1],
-      [false, 1, 0],
+      [false, 1, 1],
     ],
   )
   const installed = await home.aichat(['plugin', 'install', odd, '--json'])

@@ -26,14 +26,14 @@ for (const [id, cassette, total, chat] of recorded) {
       const later = /[?&](?:after_id|pageToken|page|cursor)=/.test(request.url)
       json(response, 200, later ? { data: [], models: [] } : body)
     })
-    const installation = openInstallation(
-      Object.fromEntries(
-        ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map((name) => [
-          `${name}_API_KEY`,
-          'key',
-        ]),
-      ),
+    const names = ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'MISTRAL', 'GITHUB', 'OPENROUTER'].map(
+      (name) => `${name}_API_KEY`,
     )
+    const alternatives = ['GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GITHUB_TOKEN']
+    const installation = openInstallation({
+      ...Object.fromEntries(names.map((name) => [name, 'key'])),
+      PLUGIN_KEY_HOSTS: [...names, ...alternatives].map((name) => `${name}=${provider.host}`).join(','),
+    })
     try {
       const { plugins } = installation.app
       const bundled = plugins.export(id)

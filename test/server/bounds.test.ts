@@ -155,8 +155,11 @@ test('just at the bounds of values and names a request is judged by what it says
   withServer(async (url) => {
     const at = (values: number) => {
       // The object, its messages, a message with two fields, and the list: six values before those that fill it.
-      const filling = Array(values - 6).fill(0)
-      return JSON.stringify({ messages: [{ role: 'user', content: 'x' }], list: filling })
+      const filling = values - 6
+      const lists = Array.from({ length: Math.ceil(filling / 1000) }, (_, at) =>
+        Array(Math.min(1000, filling - at * 1000) - 1).fill(0),
+      )
+      return JSON.stringify({ messages: [{ role: 'user', content: 'x' }], list: lists })
     }
     assert.is((await post(url, '/api/chat/preview', at(requestBounds.values + 1))).status, 413)
     assert.is((await post(url, '/api/chat/preview', at(requestBounds.values))).status, 503)

@@ -163,6 +163,12 @@ test('a limit is from 1 to 1,000 wherever one is taken', () =>
     }
     assert.is((await ada('GET', `${path}?offset=-1`)).status, 400)
     assert.is((await ada('GET', `${path}?include=everything`)).status, 400)
+    assert.is((await ada('GET', `${path}?include=embedding&limit=100`)).status, 200)
+    const heavy = await ada('GET', `${path}?include=embedding&limit=101`)
+    assert.equal(
+      [heavy.status, heavy.body.details],
+      [400, ['limit: must be at most 100 where embeddings are included']],
+    )
   }))
 
 test('a search finds by words, stops at its limit under each of its names, and explains every score', () =>

@@ -9,7 +9,7 @@ import { suite } from '../suite.ts'
 const test = suite('bodies that come slowly')
 
 /** Short for a test, long beside the time of one exchange on loopback. */
-const patience = { idleMs: 200, totalMs: 600 }
+const patience = { idleMs: 700, totalMs: 1500 }
 
 test('a body may be silent for 30 s, and an ordinary request has a minute with its headers', () => {
   assert.equal(usualPatience, { idleMs: 30_000, totalMs: 50_000 })

@@ -1,9 +1,22 @@
 import { statSync } from 'node:fs'
 import type { Scope } from '../memory/memory.ts'
-import type { ImportRequest } from './import-request.ts'
 import type { PlainPackage } from './package-file.ts'
 import { PackageError } from './package-format.ts'
 import { unpackedSize } from './zip-file.ts'
+
+/** What an import does with a persona that is there already. */
+export type ImportMode = 'create' | 'merge' | 'replace'
+
+export interface ImportRequest {
+  readonly mode: ImportMode
+  /** Says what would happen, and writes nothing. */
+  readonly dry_run: boolean
+  readonly passphrase?: string | undefined
+  /** Which persona `merge` and `replace` are about, by id or name; without it, the one whose id the package names. */
+  readonly persona?: string | undefined
+  /** The chat model of a character card, which names none. */
+  readonly model?: string | undefined
+}
 
 /** A whole persona that is to arrive, as plain data: done in a process of its own, which writes beside this one. */
 export type ArrivalTask =

@@ -9,7 +9,7 @@ import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type Persona, type Personas, personaInput } from '../persona.ts'
 import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
-import { type ArriveElsewhere, isSmallPackage } from './arrival-task.ts'
+import { type ArriveElsewhere, type ImportMode, type ImportRequest, isSmallPackage } from './arrival-task.ts'
 import type { Backups } from './backup.ts'
 import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './files.ts'
 import {
@@ -21,7 +21,6 @@ import {
   unchanged,
   weightOf,
 } from './import.ts'
-import type { ImportMode, ImportRequest } from './import-request.ts'
 import { type PlainPackage, unsealPackage } from './package-file.ts'
 import { type JudgedPackage, judgeAtOnce, judgePackage } from './package-judge.ts'
 import type { PackageSource } from './package-source.ts'

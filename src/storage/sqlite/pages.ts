@@ -43,13 +43,17 @@ async function shrink(db: Database): Promise<void> {
     await restFor(performance.now() - begun)
     if (!db.open) return
   }
-  if (db.open) emptyLog(db)
+  if (db.open) emptyWriteAheadLog(db)
 }
 
 /** Pages of 8 KiB: 2 MiB are moved in some milliseconds. */
 const pagesAtOnce = 256
 
-function emptyLog(db: Database): void {
+/**
+ * Moves the write-ahead log into the database and gives its room on the disk back. Does nothing where a reader in another
+ * process still needs it.
+ */
+export function emptyWriteAheadLog(db: Database): void {
   const patience = db.pragma('busy_timeout', { simple: true }) as number
   // A reader that is in the way may read for seconds, and this thread would wait for it.
   db.pragma('busy_timeout = 0')

@@ -13,12 +13,13 @@ import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { localUser } from './ownership.ts'
-import { rest } from './pages.ts'
+import { emptyWriteAheadLog, rest } from './pages.ts'
 import { extentOf, fingerprintOf, readPersona } from './persona-reading.ts'
 import { batches } from './persona-slices.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
+import { sealAnew } from './seals.ts'
 
 /** Writes a whole persona that arrives, see PersonaArchive. Without a quota its owner may have any number of memories. */
 export async function writeArrival(
@@ -74,6 +75,8 @@ async function writeStaged(
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
+    // What was staged does not take its room on the disk twice while the backup is written.
+    emptyWriteAheadLog(db)
     await arrival.backup?.prepare()
     signal?.throwIfAborted()
     return inOneWrite(db, () => {
@@ -193,6 +196,7 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
       JSON.stringify(arrival.carried),
     )
   arrival.admit?.(findScope(db, scope)?.memories ?? 0)
+  if (how === 'replace') sealAnew(db, persona.id)
   quota?.check(persona.user_id)
 }
 

@@ -86,7 +86,12 @@ function memoryProblems(db: Database, maker: SealMaker, scope: Scope): string[] 
   let count = 0
   for (const [memoryId, sealed, vectorSeal, space, vector, ...columns] of rowsOf(db, low, high)) {
     const name = `memory ${columns[2]}`
-    if (!sealed) problems.push(`${name}: it was added by another program`)
+    if (columns[1] !== scopeId) {
+      problems.push(`${name}: it was taken away by another program`)
+      if (!sealed) continue
+      sum = added(sum, sealed)
+      count++
+    } else if (!sealed) problems.push(`${name}: it was added by another program`)
     else {
       sum = added(sum, sealed)
       count++
@@ -96,6 +101,12 @@ function memoryProblems(db: Database, maker: SealMaker, scope: Scope): string[] 
         problems.push(`${name}: its embedding was altered by another program`)
     }
   }
+  // Numbers of another persona's memories: what stands under them was never stored here.
+  const foreign = db.prepare<[number, number, number], string>(
+    'SELECT id FROM memory WHERE scope_id = ? AND memory_id NOT BETWEEN ? AND ?',
+  )
+  for (const id of foreign.pluck().iterate(scopeId, low, high))
+    problems.push(`memory ${id}: it was added by another program`)
   const left = db.prepare<[number, number], { id: string; sealed: Buffer }>(
     `SELECT id, sealed FROM memory_seal WHERE memory_id BETWEEN ? AND ?
        AND NOT EXISTS (SELECT 1 FROM memory WHERE memory.memory_id = memory_seal.memory_id)`,

@@ -132,8 +132,27 @@ function defineFunctions(db: Database, maker: SealMaker): void {
   })
 }
 
+const of = (alias: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${alias}.${column}`)
+
+const sealPersonas = `
+  INSERT OR REPLACE INTO persona_seal (persona_id, scope_id, persona, state, sealed)
+    SELECT id, scope, row, state, seal_persona(id, scope, row, state) FROM (
+      SELECT persona.id, seal_persona_row(${of('persona', personaColumns)}) AS row,
+        (SELECT max(scope_id) FROM memory_scope WHERE persona_id = persona.id) AS scope,
+        CASE WHEN persona_state.persona_id IS NOT NULL THEN seal_state(${of('persona_state', stateColumns)}) END AS state
+        FROM persona LEFT JOIN persona_state ON persona_state.persona_id = persona.id
+       WHERE coalesce(persona.id = @persona, TRUE));`
+
+/**
+ * Seals a persona, its state and the place of its memories as they are: for one that was replaced as a whole, whatever its
+ * seals said of what was there before. Does nothing on a connection that keeps no seals.
+ */
+export function sealAnew(db: Database, personaId: string): void {
+  if (db.prepare("SELECT 1 FROM temp.sqlite_master WHERE name = 'seal_persona_added'").get() === undefined) return
+  db.prepare(sealPersonas).run({ persona: personaId })
+}
+
 function sealAll(db: Database, maker: SealMaker, now: number): void {
-  const of = (alias: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${alias}.${column}`)
   db.exec(`
     DELETE FROM seal_key;
     DELETE FROM persona_seal;
@@ -146,12 +165,7 @@ function sealAll(db: Database, maker: SealMaker, now: number): void {
     INSERT INTO memory_scope_seal (scope_id, memories, sealed)
       SELECT scope_id, count(memory_id), seal_scope(scope_id, count(memory_id), sum_seals(sealed))
         FROM memory_scope LEFT JOIN memory USING (scope_id) LEFT JOIN memory_seal USING (memory_id) GROUP BY scope_id;
-    INSERT INTO persona_seal (persona_id, scope_id, persona, state, sealed)
-      SELECT id, scope, row, state, seal_persona(id, scope, row, state) FROM (
-        SELECT persona.id, seal_persona_row(${of('persona', personaColumns)}) AS row,
-          (SELECT max(scope_id) FROM memory_scope WHERE persona_id = persona.id) AS scope,
-          CASE WHEN persona_state.persona_id IS NOT NULL THEN seal_state(${of('persona_state', stateColumns)}) END AS state
-          FROM persona LEFT JOIN persona_state ON persona_state.persona_id = persona.id);
+    ${sealPersonas.replace('@persona', 'NULL')}
   `)
   const since = Math.round(now)
   db.prepare('INSERT INTO seal_key (key_id, since, sealed) VALUES (?, ?, ?)').run(maker.keyId, since, maker.key(since))

@@ -158,7 +158,7 @@ strangers('keep their own parts, whatever these are called', () =>
 strangers('may repeat themselves: what packs too well for a careful reader is not packed', () =>
   withShop(async (shop) => {
     const text = foreign((document) => {
-      document['persona'].parameters = { stop: 'x'.repeat(900_000) }
+      document['notes'] = 'x'.repeat(900_000)
       document['memories'] = Array.from({ length: 60 }, (_, at) => ({
         ...document['memories'][0],
         id: `m${at}`,
