@@ -10,7 +10,7 @@ interface TaskFailure {
   /** Of a file system's or a database's error. */
   readonly code?: string
   /** Of one of our own errors. */
-  readonly own?: { readonly code: FailureCode; readonly details: readonly string[] }
+  readonly own?: { readonly code: FailureCode; readonly details: readonly string[]; readonly retryAfter?: number }
 }
 
 /** A module that does tasks in a process of its own, as its importer names it: `import.meta.url` and `./name`. */
@@ -19,8 +19,11 @@ export interface TaskModule {
   readonly name: string
 }
 
-/** So many tasks are done at once, each in its process; the others wait in line, up to so many of them. */
-const mostRunning = 2
+/**
+ * So many tasks are done at once, each in its process: twice as many as one user may have by default, so that no user holds
+ * up all others. The rest wait in line, up to so many of them.
+ */
+const mostRunning = 4
 const mostWaiting = 64
 
 /**
@@ -86,7 +89,7 @@ function done<R>({ beside, name }: TaskModule, task: unknown, signal: AbortSigna
 }
 
 function errorOf({ message, code, own }: TaskFailure): Error {
-  if (own) return new AppError(own.code, message, { details: own.details })
+  if (own) return new AppError(own.code, message, own)
   return Object.assign(new Error(message), code !== undefined && { code })
 }
 
@@ -112,9 +115,12 @@ async function answerOf<T, R>(perform: (task: T) => R | Promise<R>, task: T): Pr
   }
 }
 
+function ownFailure({ code, details, retryAfter }: AppError): NonNullable<TaskFailure['own']> {
+  return { code, details, ...(retryAfter !== undefined && { retryAfter }) }
+}
+
 function failureOf(reason: unknown): TaskFailure {
-  if (reason instanceof AppError)
-    return { message: reason.message, own: { code: reason.code, details: reason.details } }
+  if (reason instanceof AppError) return { message: reason.message, own: ownFailure(reason) }
   const code = (reason as { code?: unknown } | null)?.code
   return { message: String(reason), ...(typeof code === 'string' && /^(?:E|SQLITE_)[A-Z_]+$/.test(code) && { code }) }
 }

@@ -87,7 +87,7 @@ function unflushed(db: Database, work: () => void): void {
 }
 
 /** The write-ahead log may grow to so many pages of 8 KiB before it is moved into the database, which waits for the disk. */
-const pagesInLog = 1024
+const pagesInLog = 256
 
 function exchange(db: Database, stage: Scope, target: Scope): void {
   const [coming, going] = [findScope(db, stage), findScope(db, target)]
