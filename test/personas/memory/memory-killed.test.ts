@@ -118,7 +118,10 @@ async function check(path: string, expected: Remembered, begun: Deed | undefined
     const [before, after, now] = [expected, done, found].map(listed)
     // What is wiped by its category goes in slices: a wipe that was never acknowledged may have begun.
     const isBegunWipe = Boolean(begun?.wipe) && holds(expected, found) && holds(found, done)
-    assert.ok(now === before || now === after || isBegunWipe, `after ${JSON.stringify(begun)}\n${now}\nwas expected as\n${before}`)
+    assert.ok(
+      now === before || now === after || isBegunWipe,
+      `after ${JSON.stringify(begun)}\n${now}\nwas expected as\n${before}`,
+    )
     return found
   } finally {
     db.close()
