@@ -83,7 +83,7 @@ function buildData() {
   const script = at('dist', 'src', 'wordnet', 'train.js')
   const target = at('dist', 'data', 'word-vectors.bin')
   const stamp = `${target}.stamp`
-  const recipe = recipeOf(root, 'src/wordnet/train.ts').update(lockDigest()).digest('hex')
+  const recipe = recipeOf(root, 'src/word-vectors/train.ts').update(lockDigest()).digest('hex')
   if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, 'utf8') === recipe) return 0
   const failed = run(process.execPath, [script, target], process.env)
   if (!failed) writeFileSync(stamp, recipe)

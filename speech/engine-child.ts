@@ -3,8 +3,8 @@
  * It takes one call at a time from its parent and ends when the parent is gone.
  */
 import { toAppError } from '../src/errors.ts'
-import type { EngineModule, SpeechEngine, VoiceHandle } from './engine.ts'
-import type { FromEngine, PlainError, ToEngine } from './engine-messages.ts'
+import type { EngineModule, SpeechEngine, VoiceHandle } from './engines/engine.ts'
+import type { FromEngine, PlainError, ToEngine } from './engines/messages.ts'
 
 let engine: SpeechEngine | undefined
 const voices = new Map<string, VoiceHandle>()

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { isRuntimePresent, runtimeAdvice } from '../src/inference/session.ts'
 import type { EngineProcessOptions } from './engine-process.ts'
-import type { ServerManifest, Variant } from './manifest.ts'
-import { isRuntimePresent, runtimeAdvice } from './onnx/session.ts'
-import { findPocketModels } from './voxb-tts/model-folder.ts'
+import { findPocketModels } from './engines/pocket-tts/model-folder.ts'
+import type { ServerManifest, Variant } from './servers/manifest.ts'
 
 /** Where models lie and what the operator asked for. */
 export interface EngineWishes {
@@ -39,7 +39,7 @@ export function chooseEngine(wishes: EngineWishes): EngineChoice {
   if (device !== 'auto' && device !== 'cpu') reasons.push(`the embedded engine runs on the processor, not on ${device}`)
   return {
     id: 'embedded',
-    module: moduleAddress('embedded/engine'),
+    module: moduleAddress('engines/flite/engine'),
     own: false,
     device: 'cpu',
     reason: reasons.join('; '),
@@ -52,7 +52,7 @@ function pocketChoice(
 ): EngineChoice {
   return {
     id: 'pocket-tts',
-    module: moduleAddress('voxb-tts/engine'),
+    module: moduleAddress('engines/pocket-tts/engine'),
     // A second core decodes what the first one makes.
     options: {
       folder: main!.folder,

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../src/errors.ts'
-import type { SpeechEngine, VoiceHandle, VoiceSource } from './engine.ts'
-import type { FromEngine, PlainError, ToEngine } from './engine-messages.ts'
-import { createSampleQueue, type SampleQueue } from './sample-queue.ts'
+import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
+import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
+import type { FromEngine, PlainError, ToEngine } from './engines/messages.ts'
 
 export interface EngineProcessOptions {
   /** The address (`file:` URL) of the engine's module; see EngineModule. */

@@ -1,9 +1,9 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
-import { notWhatItSays } from '../src/file-content.ts'
-import { lookupFailure } from '../src/lookup-failure.ts'
-import { hostRange } from '../src/plugins/host-range.ts'
+import { notWhatItSays } from '../src/formats/file-signature.ts'
+import { hostRange } from '../src/http/address-range.ts'
+import { lookupFailure } from '../src/http/lookup-failure.ts'
 import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { AppError, failureOfStatus } from '../src/errors.ts'
+import type { Send } from '../src/http/send.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
-import type { Send } from '../src/plugins/send.ts'
-import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './manifest.ts'
+import { wavHeader } from './audio/wav.ts'
+import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 import type { Health, SpeechService } from './service.ts'
 import { type Speech, speakWhole, speechHeaders } from './synthesis.ts'
-import { wavHeader } from './wav.ts'
 
 export interface SpeechRouterParts {
   /** The installed tts plugins. */

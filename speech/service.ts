@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
+import { parseWav } from './audio/wav.ts'
 import { chooseEngine } from './engine-choice.ts'
 import { createEngineProcess, type EngineProcess } from './engine-process.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
-import { loadDetector } from './languages.ts'
-import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './manifest.ts'
+import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
 import { createSynthesis, type Speech } from './synthesis.ts'
-import { parseWav } from './wav.ts'
+import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
   readonly server: ServerId

@@ -13,19 +13,19 @@ const sources = ['src', 'speech', 'test'].flatMap((folder) =>
 const text = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'speech']
-const edge = ['src/storage', 'src/runners', 'src/outbound', 'src/hub', 'src/keychain']
+const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain']
 const faces = ['src/cli', 'src/server']
 
 /** Libraries of the edge: each is imported in the one room that keeps it. */
 const libraries: Record<string, readonly string[]> = {
   'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
-  'onnxruntime-node': ['speech/onnx/session.ts'],
-  eld: ['speech/latin-languages.ts'],
+  'onnxruntime-node': ['src/inference/session.ts'],
+  eld: ['speech/text/latin-languages.ts'],
   listhen: ['src/server/listen.ts'],
-  h3: ['src/server/app.ts'],
-  undici: ['src/outbound/agent.ts', 'src/outbound/reply.ts'],
-  conf: ['src/cli/config-file.ts'],
+  h3: ['src/server/http-server.ts'],
+  undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
+  conf: ['src/cli/config/file.ts'],
   'prom-client': ['src/server/metrics.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
@@ -35,7 +35,7 @@ const libraries: Record<string, readonly string[]> = {
 const test = suite('the house')
 
 test('an area imports no face, no operation and no edge', () => {
-  const wrong = importsOf(areas).filter(({ to }) => within(to, [...faces, ...edge, 'src/operations', 'src/app.ts']))
+  const wrong = importsOf(areas).filter(({ to }) => within(to, [...faces, ...edge, 'src/operations', 'src/app']))
   assert.equal(shown(wrong), [])
 })
 
@@ -45,7 +45,7 @@ test('operations import no face and no edge', () => {
 })
 
 test('the edge imports no face and no operation', () => {
-  const wrong = importsOf(edge).filter(({ to }) => within(to, [...faces, 'src/operations', 'src/app.ts']))
+  const wrong = importsOf(edge).filter(({ to }) => within(to, [...faces, 'src/operations', 'src/app']))
   assert.equal(shown(wrong), [])
 })
 
@@ -67,6 +67,28 @@ test('no file leads back to itself, not even for a type', () => {
   }
   for (const file of sources) follow(file, [])
   assert.equal([...circles], [])
+})
+
+test('no folder leads back to itself: rooms import one way', () => {
+  const product = sources.filter((file) => !file.startsWith('test'))
+  const arrows = new Map<string, Set<string>>()
+  for (const file of product) {
+    const from = arrows.get(dirname(file)) ?? new Set()
+    for (const to of leadsTo(file)) if (dirname(to) !== dirname(file)) from.add(dirname(to))
+    arrows.set(dirname(file), from)
+  }
+  const reach = (folder: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const next of arrows.get(folder) ?? [])
+      if (!seen.has(next)) {
+        seen.add(next)
+        reach(next, seen)
+      }
+    return seen
+  }
+  assert.equal(
+    [...arrows.keys()].filter((folder) => reach(folder).has(folder)),
+    [],
+  )
 })
 
 test('plugins know nothing of chats', () => {
@@ -93,7 +115,7 @@ test('each library of the edge is imported in one place', () => {
 
 test('only the settings read the environment', () => {
   const readers = sources.filter((file) => !file.startsWith('test') && /process\.env\b/.test(stripComments(text(file))))
-  const allowed = ['src/settings.ts', 'src/cli/io.ts']
+  const allowed = ['src/settings/settings.ts', 'src/cli/terminal/io.ts']
   assert.equal(
     readers.filter((file) => !allowed.includes(file)),
     [],

@@ -4,11 +4,11 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type App, openApp } from '../src/app.ts'
+import { type App, openApp } from '../src/app/app.ts'
 import { localOwner } from '../src/operations/ask.ts'
-import { createServer, type ServerParts } from '../src/server/app.ts'
+import { createServer, type ServerParts } from '../src/server/http-server.ts'
 import type { Identify } from '../src/server/routes.ts'
-import { readSettings } from '../src/settings.ts'
+import { readSettings } from '../src/settings/settings.ts'
 
 /** An installation of its own in an empty folder. */
 export interface Installation {

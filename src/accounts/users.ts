@@ -1,4 +1,4 @@
-import { isShownLine } from '../shown-text.ts'
+import { isShownLine } from '../formats/terminal-text.ts'
 
 export type Role = 'admin' | 'user'
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import { deadlineReached } from '../plugins/send.ts'
+import { deadlineReached } from '../http/send.ts'
 import type { Circuits, Refusal } from './circuit.ts'
-import { classifyFailure, type Failure } from './failure.ts'
-import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+import { classifyFailure, type Failure } from './protocol/failure.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { RefusedReply, type Target } from './provider.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */

@@ -1,4 +1,4 @@
-import type { Failure } from './failure.ts'
+import type { Failure } from './protocol/failure.ts'
 
 /**
  * One breaker per plugin and model, closed → open → half-open with a single probe (M. Nygard, "Release It!", stability

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
+import type { OutboundReply, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
-import type { OutboundReply, Send, Timeouts } from '../plugins/send.ts'
-import { type Dialect, DialectError } from './dialects/dialect.ts'
-import { leftOutOf } from './dialects/left-out.ts'
-import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+import { leftOutOf } from './dialects/unsupported.ts'
+import { type Dialect, DialectError } from './protocol/dialect.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 
 /** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
 export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }

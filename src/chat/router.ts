@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
-import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
-import { nobodyAnswered, noRunner } from './nobody.ts'
+import { nobodyAnswered, noRunner } from './no-answer.ts'
+import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */

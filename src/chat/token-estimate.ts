@@ -1,7 +1,7 @@
-import { parseDataUrl } from './dialects/data-url.ts'
-import { objectOf, stringOf } from './dialects/json.ts'
-import { imageSize } from './image-size.ts'
-import { type ContentPart, imageUrlOf, type Message } from './messages.ts'
+import { parseDataUrl } from '../formats/data-url.ts'
+import { imageSize } from '../formats/image-size.ts'
+import { objectOf, stringOf } from './protocol/json-object.ts'
+import { type ContentPart, imageUrlOf, type Message } from './protocol/messages.ts'
 
 /** What a request costs to read. */
 export interface Countable {

@@ -1,23 +1,24 @@
 import { Command, Help, Option } from 'commander'
 import type { Operation } from '../operations/operation.ts'
 import { version } from '../version.ts'
-import { addAccountCommands } from './account.ts'
-import { addChatCommand } from './chat.ts'
-import { type Cli, type Globals, parseDuration } from './cli.ts'
-import { addConfigCommands } from './config.ts'
-import { report, signalExit, UsageError } from './failure.ts'
-import { addHelpCommands } from './help.ts'
-import { type Io, processIo } from './io.ts'
-import { addModelCommands } from './models.ts'
-import { addPersonaCommands } from './persona.ts'
-import { addPluginCommands } from './plugin.ts'
-import { addSecretCommands } from './secret.ts'
-import { addServeCommand } from './serve.ts'
-import { addSessionCommands } from './session.ts'
-import { addStatusCommands } from './status.ts'
-import { firstOf } from './stop-signal.ts'
-import { addSpeechCommands } from './tts.ts'
-import { addUserCommands } from './users.ts'
+import { addAccountCommands } from './account/command.ts'
+import { addUserCommands } from './account/users.ts'
+import { addChatCommand } from './chat/command.ts'
+import { addCompletionCommands } from './completion/command.ts'
+import { addConfigCommands } from './config/command.ts'
+import { addSecretCommands } from './config/secret-command.ts'
+import { addHelpCommand } from './help/command.ts'
+import { addModelCommands } from './models/command.ts'
+import { addPersonaCommands } from './persona/command.ts'
+import { addPluginCommands } from './plugin/command.ts'
+import { addServeCommand } from './service/serve-command.ts'
+import { addStatusCommands } from './service/status-command.ts'
+import { addSessionCommands } from './session/command.ts'
+import { addSpeechCommands } from './speech/command.ts'
+import { type Cli, type Globals, parseDuration } from './terminal/cli.ts'
+import { report, signalExit, UsageError } from './terminal/failure.ts'
+import { type Io, processIo } from './terminal/io.ts'
+import { firstOf } from './terminal/stop-signal.ts'
 
 /**
  * The command line: reads arguments, asks for operations, prints. Returns the exit code.
@@ -87,7 +88,8 @@ export function buildProgram(cli: Cli): Command {
   addSecretCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)
-  addHelpCommands(program, cli)
+  addCompletionCommands(program, cli)
+  addHelpCommand(program, cli)
   for (const group of program.commands) group.helpCommand(false)
   throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
@@ -128,11 +130,11 @@ function openSession(io: Io): { readonly cli: Cli; close(): Promise<void> } {
     },
     globals: () => globals(),
     settings() {
-      settings ??= import('../settings.ts').then(({ readSettings }) => readSettings(io.environment))
+      settings ??= import('../settings/settings.ts').then(({ readSettings }) => readSettings(io.environment))
       return settings
     },
     backend() {
-      backend ??= import('./backend.ts').then(({ openBackend }) => openBackend(cli))
+      backend ??= import('./remote/backend.ts').then(({ openBackend }) => openBackend(cli))
       return backend
     },
     async ask(operation, input, signal = cli.signal()) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Paths } from '../settings.ts'
-import { replaceFile } from '../storage/files.ts'
+import type { Paths } from '../settings/settings.ts'
+import { replaceFile } from '../storage/files/atomic.ts'
 import type { Keychain } from './keychain.ts'
 
 /** Secrets in the keychain. Their names stand in a file, so that nobody needs to open the keychain to see what there is. */

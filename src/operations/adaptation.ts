@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { RecordView } from '../personas/adaptation/adaptations.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
-import type { RecordView } from '../personas/adaptation/service.ts'
 import type { Persona } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { App } from '../app.ts'
+import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { authorise } from './access.ts'
 import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'

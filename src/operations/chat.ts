@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { ChatChunk, ChatRequest, Message } from '../chat/messages.ts'
+import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
 import type { ChatCall, RouteReport } from '../chat/router.ts'
 import { AppError, toAppError } from '../errors.ts'
-import type { PreparedChat } from '../personas/persona-chat.ts'
+import type { PreparedChat } from '../personas/chat/persona-chat.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -128,7 +128,7 @@ async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise
 
 /** The request as OpenAI's dialect reads it; a model that is left out stays left out. Throws `invalid` for what it cannot be. */
 async function read({ model, ...request }: ChatCall['request']): Promise<ChatCall['request']> {
-  const { readOpenaiRequest } = await import('../chat/dialects/openai-request.ts')
+  const { readOpenaiRequest } = await import('../chat/dialects/openai/request-writer.ts')
   const { model: _none, ...checked } = readOpenaiRequest(request)
   return { ...checked, ...(model !== undefined && { model }) }
 }
@@ -180,7 +180,7 @@ async function* withReport(
     if (prepared.chat) seen.push(chunk)
   }
   if (!prepared.chat || !last) return
-  const { collectReply } = await import('../chat/chunks.ts')
+  const { collectReply } = await import('../chat/protocol/chunks.ts')
   const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
   const warnings = await kept(prepared, answer)
   if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }

@@ -1,10 +1,10 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError, shortened } from '../errors.ts'
-import { parseJson } from '../json.ts'
-import type { ExportedFile } from '../personas/dna/files.ts'
-import { packageLimits } from '../personas/dna/package-format.ts'
-import type { ReceivedPackage } from '../personas/dna/package-intake.ts'
+import { parseJson } from '../formats/json.ts'
+import type { ExportedFile } from '../personas/package/exported-file.ts'
+import { packageLimits } from '../personas/package/format.ts'
+import type { ReceivedPackage } from '../personas/package/upload.ts'
 import { ownPersona } from './adaptation.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
@@ -201,7 +201,7 @@ async function received<T>(
   countEmpty = false,
 ): Promise<T> {
   const [{ receivePackage }, { scratch, imports }] = await Promise.all([
-    import('../personas/dna/package-intake.ts'),
+    import('../personas/package/upload.ts'),
     call.app.dna(),
   ])
   let leave = countEmpty ? imports.take(call.caller.id) : undefined

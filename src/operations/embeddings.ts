@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { App } from '../app.ts'
-import { readWireError } from '../chat/dialects/wire-error.ts'
+import type { App } from '../app/app.ts'
+import { readWireError } from '../chat/dialects/shared/wire-error.ts'
 import { AppError } from '../errors.ts'
 import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { App } from '../app.ts'
+import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { defineOperation } from './operation.ts'
 import { pulledModelOperations } from './pulled-models.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Role } from '../accounts/users.ts'
-import type { App } from '../app.ts'
+import type { App } from '../app/app.ts'
 
 /**
  * The contract: everything that can be asked of the core, each thing said once. From the table of operations follow the

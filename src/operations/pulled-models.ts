@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { PullOptions } from '../hub/hub.ts'
-import type { Pulled, PullProgress } from '../hub/pull.ts'
+import type { PullOptions } from '../model-hub/hub.ts'
+import type { Pulled, PullProgress } from '../model-hub/pull.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const pulled = z.object({

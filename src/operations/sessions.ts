@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Conversation, conversationName } from '../personas/conversation.ts'
+import { type Conversation, conversationName } from '../personas/chat/conversation.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const sessionId = z.object({ id: z.string() })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listVoices, readManifest, serverIds } from '../../speech/manifest.ts'
 import type { SpeechAnswer } from '../../speech/router.ts'
+import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { shownName } from '../shown-name.ts'
+import { shownName } from '../formats/display-name.ts'
 
 /** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
 const memorySettings = z.object({

@@ -1,7 +1,7 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../formats/json.ts'
+import type { ReadError, Send } from '../http/send.ts'
 import type { PluginManifest } from './manifest.ts'
-import type { ReadError, Send } from './send.ts'
 
 export interface PluginEmbeddings {
   readonly vectors: readonly Float32Array[]

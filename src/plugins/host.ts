@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
-import { parseJson } from '../json.ts'
-import { shownLine } from '../shown-text.ts'
+import { parseJson } from '../formats/json.ts'
+import { shownLine } from '../formats/terminal-text.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {

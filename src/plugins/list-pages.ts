@@ -1,8 +1,8 @@
 import { AppError, type FailureCode } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../formats/json.ts'
+import { deadlineReached, type OutboundReply, type ReadError, type Send, type Timeouts } from '../http/send.ts'
 import { type ModelRow, rowsOf, valueAt } from './catalog.ts'
 import type { ModelsSource, PluginManifest } from './manifest.ts'
-import { deadlineReached, type OutboundReply, type ReadError, type Send, type Timeouts } from './send.ts'
 
 export interface PageParts {
   readonly send: Send

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { forTerminal, isShownLine } from '../shown-text.ts'
-import { hostRange } from './host-range.ts'
+import { forTerminal, isShownLine } from '../formats/terminal-text.ts'
+import { hostRange } from '../http/address-range.ts'
 import { isOwnVariable } from './key-rules.ts'
 import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
 

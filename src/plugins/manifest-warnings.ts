@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { shownLine } from '../shown-text.ts'
+import { shownLine } from '../formats/terminal-text.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import { type PluginManifest, pluginManifest } from './manifest.ts'
 

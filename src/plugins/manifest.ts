@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { hostRange } from './host-range.ts'
+import { hostRange } from '../http/address-range.ts'
 import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import {

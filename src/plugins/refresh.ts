@@ -1,5 +1,5 @@
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../formats/json.ts'
 import { chatModels } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
 import type { Keys } from './keys.ts'

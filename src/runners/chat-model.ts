@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
+import { createSampler, type SamplingOptions } from '../inference/sampling.ts'
 import { type Decoder, type DecoderSizes, openDecoder } from './decoder.ts'
 import type { GenerationEnd, GenerationRequest } from './model-messages.ts'
 import { createPromptWriter, type PromptWriter } from './prompt.ts'
-import { createSampler, type SamplingOptions } from './sampling.ts'
 import { createTextStream } from './text-stream.ts'
 
 /** A chat model in this process. */

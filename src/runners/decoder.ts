@@ -1,5 +1,5 @@
-import { openSession, type Session, type TensorData, type Tensors } from '../../speech/onnx/session.ts'
 import { AppError } from '../errors.ts'
+import { openSession, type Session, type TensorData, type Tensors } from '../inference/session.ts'
 
 /** The sizes that the cache of a decoder has. */
 export interface DecoderSizes {

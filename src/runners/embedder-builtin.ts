@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { wordsOf } from '../personas/memory/ranking-terms.ts'
-import { readVectors, type WordVectors } from '../wordnet/vector-file.ts'
-import { contentWords, partsOf } from '../wordnet/words.ts'
+import { readVectors, type WordVectors } from '../word-vectors/vector-file.ts'
+import { contentWords, partsOf } from '../word-vectors/words.ts'
 
 /** What can be said of it wherever it is listed. */
 export const builtinNote =
@@ -23,7 +23,7 @@ export interface BuiltinEmbedder extends Embedder {
  * The embedder that needs no download: a text is the sum of its words' vectors, each weighed by how much the word tells.
  * Unknown words are guessed from their parts, else represented by their spelling, so that names, typing errors and other
  * languages still meet themselves.
- * @param path the file that `src/wordnet/train.ts` makes; read at first use
+ * @param path the file that `src/word-vectors/train.ts` makes; read at first use
  */
 export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
   let loaded: WordVectors | undefined

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
+import type { OutboundReply, Send } from '../http/send.ts'
 import type { Embedder, TextRole } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
-import type { OutboundReply, Send } from '../plugins/send.ts'
 import { isEmbeddingName } from './ollama.ts'
 
 /** An embedding model installed in Ollama. */

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../errors.ts'
+import type { SamplingOptions } from '../inference/sampling.ts'
 import type { PlainMessage } from './prompt.ts'
-import type { SamplingOptions } from './sampling.ts'
 
 /** What is said between aichat and the process in which a model computes. */
 

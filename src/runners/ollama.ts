@@ -1,7 +1,7 @@
-import type { Dialect } from '../chat/dialects/dialect.ts'
+import type { Dialect } from '../chat/protocol/dialect.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
+import type { Send } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
-import type { Send } from '../plugins/send.ts'
 
 /** One model that is installed in the runner on this machine. */
 export interface LocalModel {

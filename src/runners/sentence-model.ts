@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Tokenizer } from '@huggingface/tokenizers'
-import { openSession, type Session, type TensorData } from '../../speech/onnx/session.ts'
 import { AppError } from '../errors.ts'
+import { openSession, type Session, type TensorData } from '../inference/session.ts'
 
 /** A model of sentence embeddings in this process. */
 export interface SentenceModel {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
-import { parseMetered } from '../json.ts'
-import { createJsonMeter, requestBounds } from '../json-meter.ts'
+import { parseMetered } from '../formats/json.ts'
+import { createJsonMeter, requestBounds } from '../formats/json-meter.ts'
 import { whenTooSlow } from './body-watch.ts'
 import { jsonType, requireType } from './media-type.ts'
 

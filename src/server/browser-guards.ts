@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
-import { hostRange } from '../plugins/host-range.ts'
-import type { Settings } from '../settings.ts'
-import type { Exchange } from './exchange.ts'
+import { hostRange } from '../http/address-range.ts'
+import type { Settings } from '../settings/settings.ts'
 import { isRepeated } from './guards.ts'
+import type { Exchange } from './request-response.ts'
 
 /**
  * Refuses a request that reached us under a name we do not have: a web page whose name was re-bound to this machine's

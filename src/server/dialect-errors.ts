@@ -1,7 +1,7 @@
-import type { ClientError } from '../chat/dialects/dialect.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
+import type { ClientError } from '../chat/protocol/dialect.ts'
 import type { AppError } from '../errors.ts'
-import type { ErrorBody, Exchange } from './exchange.ts'
+import type { ErrorBody, Exchange } from './request-response.ts'
 import type { Route } from './routes.ts'
 
 /** The dialects that other people's clients speak to us. */

@@ -1,7 +1,7 @@
-import type { App } from '../app.ts'
+import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { askedIn } from './dialect-errors.ts'
-import { type Exchange, sendJson } from './exchange.ts'
+import { type Exchange, sendJson } from './request-response.ts'
 
 interface OfferedModel {
   readonly id: string

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { FirstAdministrator } from '../accounts/accounts.ts'
-import type { App } from '../app.ts'
-import { replaceFile } from '../storage/files.ts'
+import type { App } from '../app/app.ts'
+import { replaceFile } from '../storage/files/atomic.ts'
 import { identifyBy } from './guards.ts'
 import type { Identify } from './routes.ts'
 

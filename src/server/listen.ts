@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
-import { serviceUrl } from '../service-url.ts'
-import type { NodeHandler } from './app.ts'
+import { serviceUrl } from '../http/service-url.ts'
+import type { NodeHandler } from './http-server.ts'
 
 /** A server that listens. */
 export interface Listening {

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
-import type { LogLevel } from '../settings.ts'
-import { escapedJson, shownLine } from '../shown-text.ts'
+import { escapedJson, shownLine } from '../formats/terminal-text.ts'
+import type { LogLevel } from '../settings/settings.ts'
 
 /** One event of the service's log. Never a body, a prompt, a token, a key or a password. */
 export interface LogEvent {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import type { App } from '../app.ts'
-import type { Exchange } from './exchange.ts'
+import type { App } from '../app/app.ts'
+import type { Exchange } from './request-response.ts'
 
 export interface Metrics {
   /** Counts an answer under its route's pattern, never under its address: names in addresses are people's. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { App } from '../app.ts'
+import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import {
@@ -11,9 +11,9 @@ import {
   type StreamOf,
 } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
-import { type ErrorBody, type Exchange, errorBody, failureOf, openEvents, sendJson } from './exchange.ts'
 import { jsonType } from './media-type.ts'
 import { readForm } from './multipart.ts'
+import { type ErrorBody, type Exchange, errorBody, failureOf, openEvents, sendJson } from './request-response.ts'
 
 /** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
 export interface Route {

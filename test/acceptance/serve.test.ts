@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand } from '../command.ts'
+import { completionEvents, openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
-import { completionEvents, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('aichat serve api')

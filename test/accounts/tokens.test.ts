@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import * as assert from 'uvu/assert'
-import { parseLifetime } from '../../src/accounts/lifetime.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../../src/accounts/tokens.ts'
+import { parseLifetime } from '../../src/settings/duration.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 

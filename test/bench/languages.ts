@@ -1,8 +1,8 @@
-import { detectLanguage } from '../../speech/languages.ts'
-import { hardEnglish } from '../speech/language-samples/english.ts'
-import { fitted } from '../speech/language-samples/fitted.ts'
-import { heldOut } from '../speech/language-samples/held-out.ts'
-import { short } from '../speech/language-samples/short.ts'
+import { detectLanguage } from '../../speech/text/languages.ts'
+import { hardEnglish } from '../speech/text/language-samples/english.ts'
+import { fitted } from '../speech/text/language-samples/fitted.ts'
+import { heldOut } from '../speech/text/language-samples/held-out.ts'
+import { short } from '../speech/text/language-samples/short.ts'
 
 type Detect = (text: string) => string | Promise<string>
 type Samples = Readonly<Record<string, readonly string[]>>

@@ -10,14 +10,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { requestBounds } from '../../src/json-meter.ts'
+import { requestBounds } from '../../src/formats/json-meter.ts'
 import type { Operation } from '../../src/operations/operation.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
 import { goodPassword, removeHome, spawnDaemon } from '../daemon.ts'
+import { completion, json, openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
 import { type Filling, largest } from '../largest.ts'
-import { completion, json, openStandIn } from '../stand-in.ts'
 
 /** What is asked of a route: its name in the table, and its bytes. */
 interface Asked {

@@ -23,7 +23,7 @@ function ask(call: string, folder: string, source: string): unknown {
 }
 
 test('of the word vectors names every source that decides what a word is', () => {
-  const files = ask('recipe.sourcesBehind(folder, source)', root, 'src/wordnet/train.ts') as string[]
+  const files = ask('recipe.sourcesBehind(folder, source)', root, 'src/word-vectors/train.ts') as string[]
   for (const name of ['ranking-terms', 'irregular-forms', 'stem'])
     assert.ok(files.includes(join('src', 'personas', 'memory', `${name}.ts`)), name)
   assert.ok(files.includes(join('src', 'wordnet', 'words.ts')))

@@ -7,7 +7,7 @@ import type {
   ReasoningDetail,
   Tool,
   ToolCall,
-} from '../../src/chat/messages.ts'
+} from '../../src/chat/protocol/messages.ts'
 import { fc } from '../properties.ts'
 
 /** Texts with what breaks converters: quotes, line ends, characters of four bytes, and marks of the wires themselves. */

@@ -1,5 +1,5 @@
-import type { Dialect } from '../../src/chat/dialects/dialect.ts'
-import type { ChatReply } from '../../src/chat/messages.ts'
+import type { Dialect } from '../../src/chat/protocol/dialect.ts'
+import type { ChatReply } from '../../src/chat/protocol/messages.ts'
 
 /**
  * What a provider's answer says, told from its bytes without any code under test: the measure for everything read,

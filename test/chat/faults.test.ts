@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
-import { textOf } from '../../src/chat/messages.ts'
+import { textOf } from '../../src/chat/protocol/messages.ts'
 import { AppError } from '../../src/errors.ts'
+import { localRunner, openStandIn } from '../fake-provider.ts'
 import { faultServer, type faults } from '../fault-server.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { localRunner, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 /** What one fault must lead to. `whole` and `streamed` say who answers; an array is the class told when nobody else may. */

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../src/chat/dialects/dialect.ts'
+import type { Dialect } from '../../src/chat/protocol/dialect.ts'
 
 type Json = ReturnType<typeof JSON.parse>
 

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
+import { completion, completionEvents } from '../fake-provider.ts'
 import { type Installation, openInstallation, pluginAt } from '../installation.ts'
-import { completion, completionEvents } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 /** Answers that no HTTP library would send, written to the socket byte by byte. */

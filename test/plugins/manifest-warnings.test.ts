@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { packageFolder } from '../../src/app.ts'
+import { packageFolder } from '../../src/app/app.ts'
 import { openHome } from '../command.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'

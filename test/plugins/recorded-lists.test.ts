@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { testData } from '../data.ts'
+import { json, openStandIn } from '../fake-provider.ts'
 import { openInstallation } from '../installation.ts'
-import { json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('model lists as the providers sent them')

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import { json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('a refresh that is killed')

@@ -34,8 +34,8 @@ function count(): void {
   if (--left === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const { openApp } = await import('../../src/app.ts')
-const { readSettings } = await import('../../src/settings.ts')
+const { openApp } = await import('../../src/app/app.ts')
+const { readSettings } = await import('../../src/settings/settings.ts')
 const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, CUSTOM_API_KEY: 'key' }))
 const { lists } = await app.models()
 left = Number(step)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createBuiltinEmbedder } from '../../src/runners/embedder-builtin.ts'
-import { encodeVectors } from '../../src/wordnet/vector-file.ts'
+import { encodeVectors } from '../../src/word-vectors/vector-file.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('the built-in embedder')

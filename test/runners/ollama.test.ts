@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
+import { json, openStandIn } from '../fake-provider.ts'
 import { openInstallation } from '../installation.ts'
-import { json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite("the local runner over Ollama's API")

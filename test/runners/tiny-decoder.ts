@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createGraph, type Graph, type Value } from '../../speech/onnx/graph.ts'
+import { createGraph, type Graph, type Value } from '../../src/inference/graph.ts'
 import {
   add,
   concat,
@@ -12,7 +12,7 @@ import {
   sizeOf,
   split,
   transpose,
-} from '../../speech/onnx/operators.ts'
+} from '../../src/inference/operators.ts'
 
 /** The sizes of a Llama-like decoder, as `config.json` names them. */
 export interface DecoderShape {

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { mostDetails } from '../../src/errors.ts'
-import { requestBounds } from '../../src/json-meter.ts'
+import { requestBounds } from '../../src/formats/json-meter.ts'
 import { operations } from '../../src/operations/table.ts'
-import { packageLimits } from '../../src/personas/dna/package-format.ts'
+import { packageLimits } from '../../src/personas/package/format.ts'
 import { openApi } from '../../src/server/openapi.ts'
+import { json as answer, completion, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { json as answer, completion, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('what one request may hold')

@@ -1,6 +1,6 @@
 import { APICallError, streamText } from 'ai'
 import * as assert from 'uvu/assert'
-import type { Answer } from '../stand-in.ts'
+import type { Answer } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import {
   type ClientLibraries,

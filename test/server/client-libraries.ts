@@ -1,9 +1,9 @@
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/app/app.ts'
+import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { type Answer, openStandIn, type StandIn } from '../stand-in.ts'
 
 /** Other people's client libraries against our API, with a stand-in for the provider behind it. */
 export interface ClientLibraries {

@@ -1,10 +1,10 @@
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import * as assert from 'uvu/assert'
-import { chunksOf } from '../../src/chat/chunks.ts'
 import { dialectFor } from '../../src/chat/dialects/dialects.ts'
-import { type ChatReply, type ChatRequest, type Message, textOf } from '../../src/chat/messages.ts'
-import { type Answer, json } from '../stand-in.ts'
+import { chunksOf } from '../../src/chat/protocol/chunks.ts'
+import { type ChatReply, type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
+import { type Answer, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
 

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { type Answer, completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { type Answer, completion, completionEvents, json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('other people’s client libraries')

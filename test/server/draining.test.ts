@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { removeHome, spawnDaemon } from '../daemon.ts'
+import { openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
-import { openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('a service that stops')

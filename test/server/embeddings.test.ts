@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Answer, json } from '../stand-in.ts'
+import { type Answer, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type As, withUsers } from './user-daemon.ts'
 

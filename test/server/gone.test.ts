@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { withDaemon } from '../daemon.ts'
-import { completion, json } from '../stand-in.ts'
+import { completion, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { withUsers } from './user-daemon.ts'
 

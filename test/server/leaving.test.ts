@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import * as assert from 'uvu/assert'
+import { completion, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { completion, json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('clients that go away')

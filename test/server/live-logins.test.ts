@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import * as assert from 'uvu/assert'
 import { goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
+import { completionEvents, openStandIn, type StandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
-import { completionEvents, openStandIn, type StandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('open streams and their logins')

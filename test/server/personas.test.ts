@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { withDaemon } from '../daemon.ts'
-import { json } from '../stand-in.ts'
+import { json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { withUsers } from './user-daemon.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { readSettings } from '../../src/settings.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json } from '../stand-in.ts'
+import { type Answer, completion, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type DialectId, eventStream, failureOf, namedStream, withLibraries } from './client-libraries.ts'
 

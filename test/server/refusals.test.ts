@@ -1,6 +1,6 @@
 import { generateText } from 'ai'
 import * as assert from 'uvu/assert'
-import { type Answer, json, localRunner, openStandIn } from '../stand-in.ts'
+import { type Answer, json, localRunner, openStandIn } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type DialectId, failureOf, withLibraries } from './client-libraries.ts'
 

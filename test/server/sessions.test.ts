@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Answer, completion, completionEvents, json } from '../stand-in.ts'
+import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type UserDaemon, withUsers } from './user-daemon.ts'
 

@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
-import { parseWav, writeWav } from '../../speech/wav.ts'
+import { parseWav, writeWav } from '../../speech/audio/wav.ts'
+import { type Answer, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation } from '../installation.ts'
-import { type Answer, json, openStandIn } from '../stand-in.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('speech through the main server')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ServerId } from '../../speech/manifest.ts'
+import type { ServerId } from '../../speech/servers/manifest.ts'
 import { openSpeechService, type ServiceOptions, type SpeechService } from '../../speech/service.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
 import { openInstallation } from '../installation.ts'

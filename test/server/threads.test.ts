@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import * as assert from 'uvu/assert'
-import { type Answer, completion, json } from '../stand-in.ts'
+import { type Answer, completion, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { endpoints, failureOf, withLibraries } from './client-libraries.ts'
 

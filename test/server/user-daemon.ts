@@ -1,7 +1,7 @@
 import type { Caller } from '../../src/operations/operation.ts'
 import { type Answered, callApi } from '../daemon.ts'
+import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
 import { type Installation, openInstallation, pluginAt } from '../installation.ts'
-import { type Answer, openStandIn, type StandIn } from '../stand-in.ts'
 
 /** Asks the API in the name of a user. */
 export type As = (method: string, path: string, body?: unknown) => Promise<Answered>

@@ -1,4 +1,4 @@
-import type { SpeechEngine } from '../../speech/engine.ts'
+import type { SpeechEngine } from '../../speech/engines/engine.ts'
 import { AppError } from '../../src/errors.ts'
 
 /** Samples per second of this engine; small, so that tests can count. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
 import type { AppError } from '../../src/errors.ts'
-import { type Answer, openStandIn } from '../stand-in.ts'
+import { type Answer, openStandIn } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('voices of the model hub')

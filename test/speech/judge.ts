@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { resample } from '../../speech/resample.ts'
-import { writeWav } from '../../speech/wav.ts'
+import { resample } from '../../speech/audio/resample.ts'
+import { writeWav } from '../../speech/audio/wav.ts'
 import { haveProgram } from '../debian.ts'
 
 /**

@@ -1,8 +1,8 @@
-import { anthropic } from './anthropic.ts'
-import type { Dialect } from './dialect.ts'
-import { gemini } from './gemini.ts'
-import { ollama } from './ollama.ts'
-import { openai } from './openai.ts'
+import type { Dialect } from '../protocol/dialect.ts'
+import { anthropic } from './anthropic/dialect.ts'
+import { gemini } from './gemini/dialect.ts'
+import { ollama } from './ollama/dialect.ts'
+import { openai } from './openai/dialect.ts'
 
 /** Every dialect, most specific first; OpenAI's is what everyone else speaks. */
 export const dialects: readonly Dialect[] = [anthropic, gemini, ollama, openai]

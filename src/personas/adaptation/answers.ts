@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { undoneBy } from './adaptation.ts'
 import type { AdaptationRecord } from './log.ts'
+import { undoneBy } from './replay.ts'
 import { type Inputs, isReplayable } from './state.ts'
 
 /** The record of that id, when it still counts. */

@@ -1,4 +1,4 @@
-import type { Observation } from './service.ts'
+import type { Observation } from './adaptations.ts'
 import type { Signal } from './state.ts'
 
 /** A wish about the manner of an answer, as people say it in English, and the trait and direction it speaks of. */

@@ -1,7 +1,7 @@
 import type { Persona, Personas } from '../persona.ts'
+import type { Adaptation } from './adaptations.ts'
 import { noticeFeedback } from './feedback.ts'
 import { adaptationPrompt } from './prompt.ts'
-import type { Adaptation } from './service.ts'
 
 /** How chat meets adaptation: what it tells the model, and what it hears from the user. */
 export interface ChatHooks {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { boundedRecord } from '../../bounded.ts'
 import { AppError } from '../../errors.ts'
-import { canonicalize } from '../dna/canonical-json.ts'
+import { boundedRecord } from '../../formats/bounded-record.ts'
+import { canonicalize } from '../../formats/canonical-json.ts'
 import type { Sensitivity } from './rules.ts'
 import type { Inputs, Signal } from './state.ts'
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { memberSpans } from '../dna/json-spans.ts'
-import { sniff } from '../dna/package-file.ts'
+import { sniff } from '../../formats/file-kind.ts'
+import { memberSpans } from '../../formats/json-spans.ts'
 import { type Card, readCardJson, readCardPng } from './card.ts'
 
 /** The largest card that is read: a picture of some megabytes with a long lorebook. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
-import { shownLine } from '../../shown-text.ts'
-import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../dna/canonical-json.ts'
-import { plainPng, readPngTexts, writePngTexts } from './png-text.ts'
+import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
+import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
+import { shownLine } from '../../formats/terminal-text.ts'
 
 /**
  * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shownName } from '../../shown-name.ts'
+import { shownName } from '../../formats/display-name.ts'
 
 /** Whose memories: every method of a store takes it first, and every statement carries it. */
 export interface Scope {

@@ -1,4 +1,4 @@
-import type { Memories } from './service.ts'
+import type { Memories } from './memories.ts'
 
 /** Work that goes on beside the requests. */
 export interface Upkeep {

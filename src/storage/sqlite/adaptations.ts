@@ -1,11 +1,11 @@
-import { fold } from '../../personas/adaptation/adaptation.ts'
+import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
 import { type AdaptationRecord, emptyLog, headOf, type LogHead } from '../../personas/adaptation/log.ts'
+import { fold } from '../../personas/adaptation/replay.ts'
 import { algorithm } from '../../personas/adaptation/rules.ts'
-import type { AdaptationStore } from '../../personas/adaptation/service.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { rest } from './pages.ts'
+import { rest } from './housekeeping.ts'
 import type { Quota } from './quota.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */

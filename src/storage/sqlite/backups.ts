@@ -1,4 +1,4 @@
-import type { BackupRow, BackupStore } from '../../personas/dna/backup-store.ts'
+import type { BackupRow, BackupStore } from '../../personas/package/backup-store.ts'
 import type { Database } from './connection.ts'
 import type { Quota } from './quota.ts'
 

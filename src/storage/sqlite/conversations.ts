@@ -1,7 +1,7 @@
-import type { Conversation, ConversationStore, SavedMessage } from '../../personas/conversation.ts'
+import type { Conversation, ConversationStore, SavedMessage } from '../../personas/chat/conversation.ts'
 import type { Database } from './connection.ts'
-import { clearDeparted, leaveConversations } from './departures.ts'
 import type { OwnedRows } from './owned-rows.ts'
+import { clearDeparted, leaveConversations } from './removal.ts'
 
 interface Row {
   id: string

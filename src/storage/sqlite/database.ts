@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeS
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
-import { ownSecret } from '../own-secret.ts'
+import { ownSecret } from '../files/own-secret.ts'
 import type { Database } from './connection.ts'
 import type { Migration } from './migration.ts'
 import { migrations } from './migrations.ts'

@@ -17,15 +17,15 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { clearDeparted, leaveMemories } from './departures.ts'
+import { giveBackPages, rest } from './housekeeping.ts'
 import { createPostings } from './memories-postings.ts'
 import { createRetention, firstSlice, slice } from './memories-retention.ts'
 import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
-import { giveBackPages, rest } from './pages.ts'
 import type { Quota } from './quota.ts'
+import { clearDeparted, leaveMemories } from './removal.ts'
 
 type FoundRow = [
   terms: string,

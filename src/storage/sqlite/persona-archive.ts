@@ -1,7 +1,7 @@
-import type { PersonaArchive } from '../../personas/dna/archive.ts'
+import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
-import { writeArrival } from './persona-arrival.ts'
-import { extentOf, readPersona } from './persona-reading.ts'
+import { extentOf, readPersona } from './persona-read.ts'
+import { writeArrival } from './persona-write.ts'
 import type { Quota } from './quota.ts'
 
 /** Whole personas in SQLite, across the stores that hold their parts. */

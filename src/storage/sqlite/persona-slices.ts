@@ -1,4 +1,4 @@
-import type { IncomingMemory } from '../../personas/dna/archive.ts'
+import type { IncomingMemory } from '../../personas/package/archive.ts'
 
 /** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
 export const slice = { memories: 25, characters: 32 * 1024, components: 64 * 1024 } as const

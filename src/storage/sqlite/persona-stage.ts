@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { holder, isHeld } from '../../personas/dna/holders.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { holder, isHeld } from '../../personas/package/holders.ts'
 import { exchangeLogs } from './adaptations.ts'
 import type { Database } from './connection.ts'
-import { removePersonaRows } from './departures.ts'
+import { giveBackPages, restFor } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
-import { giveBackPages, restFor } from './pages.ts'
+import { removePersonaRows } from './removal.ts'
 
 /**
  * Where the memories of a large persona gather while it arrives: under a persona that is nobody's, so that no statement

@@ -1,8 +1,8 @@
 import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import type { Database } from './connection.ts'
-import { clearDeparted, leavePersona } from './departures.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import type { Quota } from './quota.ts'
+import { clearDeparted, leavePersona } from './removal.ts'
 
 interface Row {
   id: string

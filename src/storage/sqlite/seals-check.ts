@@ -1,5 +1,5 @@
-import type { SealReport } from '../../personas/dna/archive.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
+import type { SealReport } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
 import {

@@ -33,8 +33,8 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     }
   },
   async verify() {
-    const { openPackage } = await import('../../../src/personas/dna/package-file.ts')
-    const { verifySource } = await import('../../../src/personas/dna/package-verify.ts')
+    const { openPackage } = await import('../../../src/personas/package/open-file.ts')
+    const { verifySource } = await import('../../../src/personas/package/verify.ts')
     return async () => {
       const { source, close } = await openPackage(file, `${file}.plain`)
       if (!verifySource(source).valid) throw new Error('The package is not valid')

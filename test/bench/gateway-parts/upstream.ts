@@ -1,7 +1,7 @@
 /** The provider of the gateway bench: answers at once, streams at once, or streams at a steady pace. Prints its port. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { completion, completionEvents } from '../../stand-in.ts'
+import { completion, completionEvents } from '../../fake-provider.ts'
 
 const words = Array.from({ length: 20 }, (_, index) => `word${index} `)
 const whole = JSON.stringify({ ...completion(words.join('').repeat(2)) })

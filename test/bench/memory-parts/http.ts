@@ -1,6 +1,6 @@
 import type { EmbeddingSpace } from '../../../src/personas/memory/memory.ts'
 import { openDaemon } from '../../daemon.ts'
-import { json, openStandIn } from '../../stand-in.ts'
+import { json, openStandIn } from '../../fake-provider.ts'
 import { keepAll, percentiles } from './scope.ts'
 import type { createText } from './text.ts'
 

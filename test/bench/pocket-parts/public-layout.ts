@@ -3,14 +3,18 @@
  * step takes the whole cache of 1,000 rows per layer in and gives it out again. Only the keeping of rows differs from ours.
  */
 
-import { rotate } from '../../../speech/onnx/attention.ts'
+import { rotate } from '../../../speech/blocks/attention.ts'
 import {
   convolve,
   createStreamStates,
   depthwiseTransposedConvolution,
   type KeptState,
-} from '../../../speech/onnx/convolution.ts'
-import { createGraph, type Graph, type Value } from '../../../speech/onnx/graph.ts'
+} from '../../../speech/blocks/convolution.ts'
+import { createRotaryTable, type RotaryTable } from '../../../speech/blocks/positions.ts'
+import { runSeanet } from '../../../speech/blocks/seanet.ts'
+import type { CodecShape, TransformerShape } from '../../../speech/blocks/transformer.ts'
+import type { PocketGeometry } from '../../../speech/engines/pocket-tts/geometry.ts'
+import { createGraph, type Graph, type Value } from '../../../src/inference/graph.ts'
 import {
   add,
   concat,
@@ -22,15 +26,11 @@ import {
   scalar,
   split,
   transpose,
-} from '../../../speech/onnx/operators.ts'
-import { createRotaryTable, type RotaryTable } from '../../../speech/onnx/positions.ts'
-import type { TensorFile } from '../../../speech/onnx/safetensors.ts'
-import { weightsFolder } from '../../../speech/onnx/safetensors.ts'
-import { openSession, type Session, type TensorData, type Tensors } from '../../../speech/onnx/session.ts'
-import { createWeights, type Weights } from '../../../speech/onnx/weights.ts'
-import type { PocketGeometry } from '../../../speech/voxb-tts/geometry.ts'
-import { runSeanet } from '../../../speech/voxb-tts/seanet.ts'
-import type { CodecShape, TransformerShape } from '../../../speech/voxb-tts/transformer.ts'
+} from '../../../src/inference/operators.ts'
+import type { TensorFile } from '../../../src/inference/safetensors.ts'
+import { weightsFolder } from '../../../src/inference/safetensors.ts'
+import { openSession, type Session, type TensorData, type Tensors } from '../../../src/inference/session.ts'
+import { createWeights, type Weights } from '../../../src/inference/weights.ts'
 
 /** Rows of every cache in the public exports. */
 const room = 1000

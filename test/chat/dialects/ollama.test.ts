@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { ollama } from '../../../src/chat/dialects/ollama.ts'
-import type { ChatRequest, Message } from '../../../src/chat/messages.ts'
+import { ollama } from '../../../src/chat/dialects/ollama/dialect.ts'
+import type { ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
 import { decode, encode } from '../exchange-checks.ts'

@@ -1,5 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
+import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
 import {
   cardOfPersona,
   parseCard,
@@ -8,7 +9,6 @@ import {
   readCardPng,
   writeCardPng,
 } from '../../../src/personas/card/card.ts'
-import { plainPng, readPngTexts, writePngTexts } from '../../../src/personas/card/png-text.ts'
 import { suite } from '../../suite.ts'
 
 const cards = suite('character cards')

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { plainPng, writePngTexts } from '../../../src/personas/card/png-text.ts'
+import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
 import { openHome } from '../../command.ts'
 import { type Installation, openInstallation } from '../../installation.ts'
 import { suite } from '../../suite.ts'
-import { zipOf } from '../dna/package-forge.ts'
+import { zipOf } from '../package/package-forge.ts'
 
 const cards = suite('what of a character is not used')
 

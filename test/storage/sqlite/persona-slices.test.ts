@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { IncomingMemory } from '../../../src/personas/dna/archive.ts'
+import type { IncomingMemory } from '../../../src/personas/package/archive.ts'
 import { batches, slice } from '../../../src/storage/sqlite/persona-slices.ts'
 import { suite } from '../../suite.ts'
 

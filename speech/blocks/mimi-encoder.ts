@@ -1,0 +1,56 @@
+/** The encoder of the mimi codec with the speaker projection: a reference clip in, the rows that make the language model speak in its voice out. */
+
+import { createGraph, type Value } from '../../src/inference/graph.ts'
+import { concat, integers, slice } from '../../src/inference/operators.ts'
+import type { TensorFile } from '../../src/inference/safetensors.ts'
+import { createWeights, type Weights } from '../../src/inference/weights.ts'
+import { convolve, createStreamStates } from './convolution.ts'
+import type { CodecHalf, CodecSettings, StreamingGraph } from './mimi-decoder.ts'
+import { runSeanet } from './seanet.ts'
+import { type CodecShape, runTransformer } from './transformer.ts'
+
+/** The encoder's transformer: sizes from the weights, the rest from the configuration. */
+export function encoderShape(encoder: CodecHalf, { mimi, gelu }: CodecSettings): CodecShape {
+  return { ...encoder.transformer, ...mimi, gelu }
+}
+
+/**
+ * Input `audio` [samples of whole frames, 1], and `first` bool [1]: whether it begins the clip. Output `conditions` [frames,
+ * language model width]. With `stages` also `seanet` and `transformer` [rows, width] and `latent` [frames, channels].
+ */
+export function buildMimiEncoder(
+  file: TensorFile,
+  encoder: CodecHalf,
+  shape: CodecShape,
+  options: { readonly stages?: boolean } = {},
+): StreamingGraph {
+  const graph = createGraph('mimi_encoder')
+  const weights = createWeights(graph, file)
+  const states = createStreamStates(graph)
+  const audio = graph.input('audio', 'float32', ['samples', 1])
+  const seanet = runSeanet(weights, states, encoder.seanet, shape.dilationBase, audio)
+  const transformer = runTransformer(weights, shape, seanet).at(-1)!
+  const latent = downsample(weights, states, transformer, encoder.stride)
+  const [width = 0, channels = 0] = weights.shape('flow_lm.speaker_proj_weight')
+  graph.output('conditions', weights.linear(latent, 'flow_lm.speaker_proj_weight'), 'float32', ['frames', width])
+  if (options.stages) {
+    graph.output('seanet', seanet, 'float32', ['seanet_rows', shape.width])
+    graph.output('transformer', transformer, 'float32', ['transformer_rows', shape.width])
+    graph.output('latent', latent, 'float32', ['latent_frames', channels])
+  }
+  return { model: graph.encode(), states: states.kept }
+}
+
+/** The one convolution that does not start from silence: copies of the first sample come before it. */
+function downsample(weights: Weights, states: ReturnType<typeof createStreamStates>, x: Value, stride: number): Value {
+  const { graph } = weights
+  const name = 'mimi.downsample.conv.conv'
+  const [, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
+  const kept = kernel - stride
+  const previous = states.previous(name, kept, channels)
+  const copies = graph.node('Expand', [slice(graph, x, 0, 0, 1), integers(graph, kept, channels)])
+  const before = graph.node('Where', [graph.input('first', 'bool', [1]), copies, previous])
+  const extended = concat(graph, 0, before, x)
+  states.keep(name, slice(graph, extended, 0, -kept))
+  return convolve(weights, name, extended, { stride })
+}

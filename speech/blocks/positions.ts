@@ -1,0 +1,60 @@
+/** What attention needs to know about positions: rotary angles, and who may look at whom. */
+import type { TensorData } from '../../src/inference/session.ts'
+
+export interface RotaryTable {
+  /** The inputs `cosines` and `sines` for positions `from` … `from + rows - 1`. */
+  feeds(from: number, rows: number): { cosines: TensorData; sines: TensorData }
+}
+
+/**
+ * Angles position × period^(-2i / headSize). They are rounded to 32 bits where the models' authors round them,
+ * since a position of some hundreds makes the difference visible.
+ */
+export function createRotaryTable(headSize: number, period: number): RotaryTable {
+  const half = headSize / 2
+  const step = Math.fround((-Math.log(period) * 2) / headSize)
+  const frequencies = Float32Array.from({ length: half }, (_, i) => Math.exp(Math.fround(i * step)))
+  let positions = 0
+  let cosines = new Float32Array()
+  let sines = new Float32Array()
+
+  return {
+    feeds(from, rows) {
+      if (from + rows > positions) grow(Math.max(from + rows, positions * 2, 512))
+      const part = (table: Float32Array): TensorData => ({
+        type: 'float32',
+        shape: [rows, half],
+        data: table.subarray(from * half, (from + rows) * half),
+      })
+      return { cosines: part(cosines), sines: part(sines) }
+    },
+  }
+
+  function grow(count: number): void {
+    positions = count
+    cosines = new Float32Array(count * half)
+    sines = new Float32Array(count * half)
+    for (let index = 0; index < count * half; index++) {
+      const angle = Math.fround(Math.floor(index / half) * frequencies[index % half]!)
+      cosines[index] = Math.cos(angle)
+      sines[index] = Math.sin(angle)
+    }
+  }
+}
+
+/**
+ * The input `mask` [rows, past + rows] for new rows behind `past` visible ones: 0 where a row may look, -Infinity elsewhere.
+ * A row sees itself and the `context` - 1 rows before it. An empty past is one row that nobody may look at.
+ */
+export function causalMask(rows: number, past: number, context = Number.POSITIVE_INFINITY): TensorData {
+  const before = Math.max(1, past)
+  const all = before + rows
+  const data = new Float32Array(rows * all)
+  for (let row = 0; row < rows; row++) {
+    const last = before + row
+    const first = Math.max(before - past, last - context + 1)
+    data.fill(Number.NEGATIVE_INFINITY, row * all, row * all + first)
+    data.fill(Number.NEGATIVE_INFINITY, row * all + last + 1, (row + 1) * all)
+  }
+  return { type: 'float32', shape: [rows, all], data }
+}

@@ -1,0 +1,57 @@
+/** Runs a graph piece by piece: its attention cache and its convolutions' states stay here between the pieces. */
+
+import type { Session, TensorData, Tensors } from '../../src/inference/session.ts'
+import type { KeptState } from './convolution.ts'
+import { type CacheRows, type CacheShape, createKeyValueCache, type KeyValueCache } from './key-value-cache.ts'
+import { causalMask, type RotaryTable } from './positions.ts'
+
+export interface StreamParts {
+  readonly session: Session
+  readonly shape: CacheShape
+  readonly rotary: RotaryTable
+  readonly states?: readonly KeptState[]
+  /** Rows to make room for at once. */
+  readonly capacity?: number
+}
+
+export interface Stream {
+  readonly cache: KeyValueCache
+  /** Runs the graph on a piece that makes `rows` new rows of attention; the outputs are those that are not kept. */
+  run(inputs: Tensors, rows: number): Promise<Record<string, TensorData>>
+  /** Begins a new signal, behind the given rows if there are any. */
+  reset(start?: CacheRows): void
+}
+
+/** A stream at the start of a signal. Streams of one session do not disturb each other. */
+export function createStream({ session, shape, rotary, states = [], capacity = 64 }: StreamParts): Stream {
+  const cache = createKeyValueCache(shape, capacity)
+  let kept = silence(states)
+  return {
+    cache,
+    reset(start) {
+      cache.reset(start)
+      kept = silence(states)
+    },
+    async run(inputs, rows) {
+      // Making room can move the past, so it comes before the past is read.
+      const into = cache.targets(rows)
+      const position = rotary.feeds(cache.position, rows)
+      const mask = causalMask(rows, cache.past, shape.context)
+      const feeds = { ...inputs, ...cache.feeds(), ...position, mask, ...kept }
+      const outputs = await session.run(feeds, into)
+      cache.append(rows)
+      kept = Object.fromEntries(states.map(({ name }) => [`previous_${name}`, outputs[`next_${name}`]!]))
+      return outputs
+    },
+  }
+}
+
+function silence(states: readonly KeptState[]): Record<string, TensorData> {
+  const size = (shape: readonly number[]) => shape.reduce((product, dimension) => product * dimension, 1)
+  return Object.fromEntries(
+    states.map(({ name, shape }) => [
+      `previous_${name}`,
+      { type: 'float32', shape, data: new Float32Array(size(shape)) } satisfies TensorData,
+    ]),
+  )
+}

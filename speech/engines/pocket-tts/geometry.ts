@@ -1,0 +1,210 @@
+/**
+ * The sizes of a pocket-tts model, read from the names and shapes in its weights file, and the check that the file holds
+ * exactly the tensors of such a model. Both generations are known: the older has no row in front of the voice.
+ */
+
+import { AppError } from '../../../src/errors.ts'
+import type { TensorEntry, TensorFile } from '../../../src/inference/safetensors.ts'
+import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
+import type { TransformerSize } from '../../blocks/transformer.ts'
+
+export interface PocketGeometry {
+  /** Numbers per latent: one latent is one frame of audio. */
+  readonly latent: number
+  /** Rows of the text table; the last one is padding. */
+  readonly textRows: number
+  readonly languageModel: TransformerSize
+  readonly hasRowBeforeVoice: boolean
+  readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
+  readonly decoder: { readonly transformer: TransformerSize; readonly seanet: Seanet; readonly stride: number }
+  /** What turns a reference clip into a voice; absent where the file was published without it. */
+  readonly encoder:
+    | {
+        readonly transformer: TransformerSize
+        readonly seanet: Seanet
+        readonly stride: number
+        /** Numbers per frame that it makes, before the projection to the language model. */
+        readonly channels: number
+      }
+    | undefined
+  readonly samplesPerFrame: number
+}
+
+/** A file with hundreds of wrong tensors is named by the first ones. */
+const shownProblems = 20
+
+/** Reads the sizes, or throws one AppError that names the file and every tensor that is missing, unknown or of another shape. */
+export function readGeometry(file: TensorFile): PocketGeometry {
+  const { tensors } = file
+  const size = (name: string, axis: number) => tensors.get(name)?.shape[axis] ?? 0
+  const languageModel = transformerSize(tensors, 'flow_lm.transformer', size('flow_lm.out_norm.weight', 0))
+  const width = size('mimi.quantizer.output_proj.weight', 0)
+  const seanet = findSeanet(tensors, 'mimi.decoder.model')
+  const stride = size('mimi.upsample.convtr.convtr.weight', 2) / 2
+  const encoder = findEncoder(tensors, width)
+  const geometry: PocketGeometry = {
+    latent: size('flow_lm.bos_emb', 0),
+    textRows: size('flow_lm.conditioner.embed.weight', 0),
+    languageModel,
+    hasRowBeforeVoice: tensors.has('flow_lm.bos_before_voice'),
+    head: {
+      width: size('flow_lm.flow_net.input_proj.weight', 0),
+      blocks: countNumbered(tensors, 'flow_lm.flow_net.res_blocks'),
+      frequencies: size('flow_lm.flow_net.time_embed.0.freqs', 0),
+    },
+    decoder: { transformer: transformerSize(tensors, 'mimi.decoder_transformer.transformer', width), seanet, stride },
+    encoder,
+    samplesPerFrame: seanet.ratios.reduce((product, ratio) => product * ratio, stride),
+  }
+  const problems = [...tensorProblems(tensors, expectedTensors(tensors, geometry)), ...structureProblems(geometry)]
+  if (problems.length > 0)
+    throw new AppError('invalid', `${file.path} is not the weights file of a pocket-tts model`, {
+      details: [...new Set(problems)].slice(0, shownProblems),
+    })
+  return geometry
+}
+
+type Entries = ReadonlyMap<string, TensorEntry>
+
+function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder'] {
+  if (![...tensors.keys()].some((name) => /^mimi\.(encoder|encoder_transformer|downsample)\./.test(name)))
+    return undefined
+  const [channels = 0, , kernel = 0] = tensors.get('mimi.downsample.conv.conv.weight')?.shape ?? []
+  return {
+    transformer: transformerSize(tensors, 'mimi.encoder_transformer.transformer', width),
+    seanet: findSeanet(tensors, 'mimi.encoder.model'),
+    stride: kernel / 2,
+    channels,
+  }
+}
+
+function transformerSize(tensors: Entries, prefix: string, width: number): TransformerSize {
+  const layers = countNumbered(tensors, `${prefix}.layers`)
+  return { prefix, width, layers, feedForward: tensors.get(`${prefix}.layers.0.linear1.weight`)?.shape[0] ?? 0 }
+}
+
+/** How many different N there are in `prefix.N.…`; a gap among them shows later, as a missing tensor. */
+function countNumbered(tensors: Entries, prefix: string): number {
+  const found = new Set<string | undefined>()
+  for (const name of tensors.keys())
+    if (name.startsWith(`${prefix}.`)) found.add(name.slice(prefix.length + 1).split('.', 1)[0])
+  return found.size
+}
+
+type Expected = Map<string, readonly number[]>
+
+function expectedTensors(tensors: Entries, geometry: PocketGeometry): Expected {
+  const { latent, languageModel, textRows, decoder, encoder } = geometry
+  const { width } = languageModel
+  const mimi = decoder.transformer.width
+  const expected: Expected = new Map<string, readonly number[]>([
+    ['flow_lm.conditioner.embed.weight', [textRows, width]],
+    ['flow_lm.emb_mean', [latent]],
+    ['flow_lm.emb_std', [latent]],
+    ['flow_lm.bos_emb', [latent]],
+    ['flow_lm.input_linear.weight', [width, latent]],
+    ['flow_lm.out_norm.weight', [width]],
+    ['flow_lm.out_norm.bias', [width]],
+    ['flow_lm.out_eos.weight', [1, width]],
+    ['flow_lm.out_eos.bias', [1]],
+    ['mimi.quantizer.output_proj.weight', [mimi, latent, 1]],
+    ['mimi.upsample.convtr.convtr.weight', [mimi, 1, decoder.stride * 2]],
+    ...decoder.seanet.expected,
+  ])
+  if (geometry.hasRowBeforeVoice) expected.set('flow_lm.bos_before_voice', [1, 1, width])
+  expectTransformer(expected, languageModel, false)
+  expectTransformer(expected, decoder.transformer, true)
+  expectHead(expected, geometry)
+  // Without an encoder the projection of its output has nothing to project; it may still be there.
+  const projected = tensors.get('flow_lm.speaker_proj_weight')?.shape[1] ?? latent
+  if (encoder || tensors.has('flow_lm.speaker_proj_weight'))
+    expected.set('flow_lm.speaker_proj_weight', [width, projected])
+  if (encoder) {
+    expected.set('mimi.downsample.conv.conv.weight', [projected, mimi, encoder.stride * 2])
+    for (const [name, shape] of encoder.seanet.expected) expected.set(name, shape)
+    expectTransformer(expected, encoder.transformer, true)
+  }
+  return expected
+}
+
+function expectTransformer(expected: Expected, size: TransformerSize, hasLayerScale: boolean): void {
+  const { prefix, width, feedForward } = size
+  for (let layer = 0; layer < size.layers; layer++) {
+    const name = `${prefix}.layers.${layer}`
+    for (const norm of ['norm1', 'norm2'])
+      for (const part of ['weight', 'bias']) expected.set(`${name}.${norm}.${part}`, [width])
+    expected.set(`${name}.self_attn.in_proj.weight`, [width * 3, width])
+    expected.set(`${name}.self_attn.out_proj.weight`, [width, width])
+    expected.set(`${name}.linear1.weight`, [feedForward, width])
+    expected.set(`${name}.linear2.weight`, [width, feedForward])
+    if (hasLayerScale) for (const part of [1, 2]) expected.set(`${name}.layer_scale_${part}.scale`, [width])
+  }
+}
+
+function expectHead(expected: Expected, { head, languageModel, latent }: PocketGeometry): void {
+  const { width, frequencies } = head
+  const linear = (name: string, output: number, input: number) => {
+    expected.set(`flow_lm.flow_net.${name}.weight`, [output, input])
+    expected.set(`flow_lm.flow_net.${name}.bias`, [output])
+  }
+  linear('cond_embed', width, languageModel.width)
+  linear('input_proj', width, latent)
+  linear('final_layer.adaLN_modulation.1', width * 2, width)
+  linear('final_layer.linear', latent, width)
+  for (let block = 0; block < head.blocks; block++) {
+    linear(`res_blocks.${block}.adaLN_modulation.1`, width * 3, width)
+    linear(`res_blocks.${block}.mlp.0`, width, width)
+    linear(`res_blocks.${block}.mlp.2`, width, width)
+    for (const part of ['weight', 'bias']) expected.set(`flow_lm.flow_net.res_blocks.${block}.in_ln.${part}`, [width])
+  }
+  for (const end of [0, 1]) {
+    linear(`time_embed.${end}.mlp.0`, width, frequencies * 2)
+    linear(`time_embed.${end}.mlp.2`, width, width)
+    expected.set(`flow_lm.flow_net.time_embed.${end}.mlp.3.alpha`, [width])
+    expected.set(`flow_lm.flow_net.time_embed.${end}.freqs`, [frequencies])
+  }
+}
+
+function tensorProblems(tensors: Entries, expected: Expected): string[] {
+  const problems: string[] = []
+  for (const [name, shape] of expected) {
+    const found = tensors.get(name)
+    if (!found) problems.push(`${name} is missing`)
+    else if (`${found.shape}` !== `${shape}`) problems.push(`${name} has shape [${found.shape}], expected [${shape}]`)
+    else if (found.shape.some((size) => size === 0)) problems.push(`${name} is empty`)
+    else if (!['F32', 'BF16', 'F16', 'F64'].includes(found.dtype))
+      problems.push(`${name} holds ${found.dtype}, expected floating-point numbers`)
+  }
+  for (const name of tensors.keys()) if (!expected.has(name)) problems.push(`${name} is not known`)
+  return problems
+}
+
+/** What shapes that fit one by one can still get wrong together. */
+function structureProblems({ decoder, encoder, languageModel, latent }: PocketGeometry): string[] {
+  const mimi = decoder.transformer.width
+  const problems = [...halfProblems(decoder, [mimi, 1])]
+  if (languageModel.layers === 0) problems.push('flow_lm.transformer has no layers')
+  if (latent === 0) problems.push('flow_lm.bos_emb is missing or empty')
+  if (encoder) {
+    problems.push(...halfProblems(encoder, [1, mimi]))
+    const samples = ({ seanet, stride }: typeof decoder) =>
+      seanet.ratios.reduce((product, ratio) => product * ratio, stride)
+    if (samples(encoder) !== samples(decoder))
+      problems.push('mimi.encoder and mimi.decoder differ in samples per frame')
+  }
+  return problems
+}
+
+/** The same for one half of the codec, which must take and make so many channels. */
+function halfProblems(half: PocketGeometry['decoder'], [input, output]: readonly [number, number]): string[] {
+  const { seanet, transformer, stride } = half
+  const problems = [...seanet.problems]
+  const { name: first = 'SEANet' } = seanet.modules[0] ?? {}
+  const { name: last = 'SEANet' } = seanet.modules.at(-1) ?? {}
+  if (transformer.layers === 0) problems.push(`${transformer.prefix} has no layers`)
+  if (seanet.channels[0] !== input) problems.push(`${first} takes ${seanet.channels[0]} channels, expected ${input}`)
+  if (seanet.channels[1] !== output) problems.push(`${last} makes ${seanet.channels[1]} channels, expected ${output}`)
+  if (![stride, ...seanet.ratios].every((ratio) => Number.isInteger(ratio) && ratio > 0))
+    problems.push(`a re-sampling kernel beside ${first} is not twice as long as a stride`)
+  return problems
+}

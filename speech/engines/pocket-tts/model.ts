@@ -1,0 +1,257 @@
+/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. Nothing here decides what is spoken. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../../src/errors.ts'
+import { requireFinite } from '../../../src/inference/finite.ts'
+import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
+import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../../../src/inference/safetensors.ts'
+import { type Device, openSession, type Session, type TensorData } from '../../../src/inference/session.ts'
+import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
+import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
+import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
+import { createStream, type Stream } from '../../blocks/state-stream.ts'
+import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
+import {
+  type ConfigurationOverrides,
+  overridden,
+  type PocketConfiguration,
+  readConfiguration,
+} from './configuration.ts'
+import { type Decoder, type FrameDecoder, loadDecoder } from './decoder.ts'
+import { openDecoderProcess } from './decoder-process.ts'
+import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
+import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
+import { type PocketGeometry, readGeometry } from './geometry.ts'
+import { companionFolders } from './model-folder.ts'
+import { openTokenizer, type Tokenizer } from './tokenizer.ts'
+
+export interface PocketModelOptions {
+  /** Holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
+  readonly folder: string
+  /** Where quantised weights are kept between loads. */
+  readonly cacheFolder: string
+  readonly device?: Device
+  /** What the language model and its flow head compute with; the codec is always 32-bit. */
+  readonly precision?: 'int8' | 'float32'
+  readonly overrides?: ConfigurationOverrides
+  /** Where the codec decodes: in this process, or beside it on another core. */
+  readonly decoder?: 'here' | 'process'
+}
+
+/** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
+export type CloningState = 'ready' | 'zeros' | 'absent'
+
+export interface PocketModel {
+  readonly configuration: PocketConfiguration
+  readonly geometry: PocketGeometry
+  readonly tokenizer: Tokenizer
+  readonly cloning: CloningState
+  readonly languageModel: TransformerShape
+  /** What stands for the frame before the first: [latent]. */
+  readonly firstLatent: Float32Array
+  /** The row [width] that newer models put before a voice. */
+  readonly rowBeforeVoice: Float32Array | undefined
+  /** Rows of the text table, float32 [ids, width]. */
+  embed(ids: readonly number[]): TensorData
+  /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
+  openLanguageStream(): Stream
+  /** The codec's decoder, for one signal. */
+  openDecoder(): FrameDecoder
+  /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
+  openEncoderStream(): Promise<Stream>
+  /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
+  velocity(step: number, condition: TensorData, latent: TensorData): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
+ * `unavailable`, since nobody who asks for speech has sent a wrong model.
+ */
+export async function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
+  try {
+    return await openModel(options, signal)
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown
+    throw new AppError('unavailable', thrown.message, { details: thrown.details, cause: thrown })
+  }
+}
+
+async function openModel(options: PocketModelOptions, signal: AbortSignal | undefined): Promise<PocketModel> {
+  const { folder, cacheFolder, precision = 'int8' } = options
+  const opened: { close(): Promise<void> }[] = []
+  try {
+    const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
+    const geometry = readGeometry(file)
+    const configuration = overridden(await readConfiguration(folder, geometry), options.overrides)
+    const tokenizer = await openFittingTokenizer(folder, geometry)
+    const cloning = await cloningState(file, geometry)
+    signal?.throwIfAborted()
+    if (precision === 'float32') await requireFinite(file)
+    const quantised = precision === 'int8' ? keep(await openQuantised(file, quantisationPlan(cacheFolder))) : file
+    signal?.throwIfAborted()
+
+    const languageModel = languageModelShape(geometry, configuration)
+    const decoder = keep(await openDecoder(file, geometry, configuration))
+    const sessions = {
+      languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
+      flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
+    }
+    const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
+    const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
+    const table = await file.bytes(textTable)
+    // Sessions read by path what was checked through the open file. A quantised file may be made anew by another process
+    // meanwhile: it then holds the same.
+    await file.requireUnchanged()
+    if (quantised !== file) await release(quantised)
+    const rotary = rotaryTables()
+    let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
+
+    return {
+      configuration,
+      geometry,
+      tokenizer,
+      cloning,
+      languageModel,
+      firstLatent: await file.floats('flow_lm.bos_emb'),
+      rowBeforeVoice: geometry.hasRowBeforeVoice ? await file.floats('flow_lm.bos_before_voice') : undefined,
+      embed: (ids) => embedRows(table, file, ids),
+      openLanguageStream: () =>
+        createStream({
+          session: sessions.languageModel,
+          shape: cacheShape(languageModel),
+          rotary: rotary(languageModel),
+        }),
+      openDecoder: () => decoder.open(),
+      async openEncoderStream() {
+        encoder ??= loadEncoder()
+        const { graph, session, shape } = await encoder
+        const cache = cacheShape(shape, configuration.mimi.context)
+        return createStream({ session, states: graph.states, shape: cache, rotary: rotary(shape) })
+      },
+      async velocity(step, condition, latent) {
+        const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
+        return velocity!.data as Float32Array
+      },
+      close: () => closeAll(opened),
+    }
+
+    async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
+      if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
+      const shape = encoderShape(geometry.encoder, configuration)
+      const graph = buildMimiEncoder(file, geometry.encoder, shape)
+      const session = await load(graph.model, file, 'mimi_encoder')
+      await file.requireUnchanged()
+      return { graph, session, shape }
+    }
+  } catch (thrown) {
+    await closeAll(opened)
+    throw thrown
+  }
+
+  function keep<T extends { close(): Promise<void> }>(resource: T): T {
+    opened.push(resource)
+    return resource
+  }
+
+  async function release(resource: { close(): Promise<void> }): Promise<void> {
+    opened.splice(opened.indexOf(resource), 1)
+    await resource.close()
+  }
+
+  function openDecoder(
+    file: TensorFile,
+    geometry: PocketGeometry,
+    configuration: PocketConfiguration,
+  ): Promise<Decoder> {
+    const { device = 'auto', overrides = {} } = options
+    if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides, identity: file.identity })
+    return loadDecoder(file, geometry, configuration, device)
+  }
+
+  async function load(model: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
+    const { device = 'auto' } = options
+    const session = keep(await openSession(model, { name, device, weightsFolder: weightsFolder(weights) }))
+    signal?.throwIfAborted()
+    return session
+  }
+}
+
+/** How the weights are quantised. */
+export function quantisationPlan(cacheFolder: string): QuantisationPlan {
+  return { name: 'pocket-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge }
+}
+
+/**
+ * What the two graphs read that run once per frame, each on a single row: their time is that of reading their weights, so
+ * these are worth a quarter of their size. The codec works on many rows at once and would lose more than it gained.
+ */
+function isUsedEveryFrame(name: string): boolean {
+  return /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/.test(name)
+}
+
+/** The matrices that hold all but some hundred thousand of those numbers. */
+function isLarge(name: string): boolean {
+  return /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/.test(name)
+}
+
+const textTable = 'flow_lm.conditioner.embed.weight'
+
+async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
+  for (const resource of opened.splice(0).reverse()) await resource.close()
+}
+
+async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
+  const candidates = companionFolders(folder).map((place) => join(place, 'tokenizer.model'))
+  const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
+  const tokenizer = await openTokenizer(path)
+  // The last row of the table is padding.
+  if (tokenizer.size !== textRows - 1)
+    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
+      details: [`it has ${tokenizer.size} pieces, and ${textTable} has ${textRows} rows, one of them for padding`],
+    })
+  return tokenizer
+}
+
+/** The open edition of a model has every tensor name, and zeros for the convolutions that would listen. */
+async function cloningState(file: TensorFile, { encoder }: PocketGeometry): Promise<CloningState> {
+  if (!encoder) return 'absent'
+  for (const name of encoder.seanet.expected.keys())
+    if ((await file.bytes(name)).some((byte) => byte !== 0)) return 'ready'
+  return 'zeros'
+}
+
+/** The mean of both time embeddings for every flow step: they are constants of the sampling scheme. */
+async function timesOf(session: Session, steps: number): Promise<TensorData[]> {
+  const time = (value: number): TensorData => ({ type: 'float32', shape: [1, 1], data: Float32Array.of(value) })
+  const times: TensorData[] = []
+  for (let step = 0; step < steps; step++) {
+    const made = await session.run({ start: time(step / steps), end: time((step + 1) / steps) })
+    const start = made['start_embedding']!
+    const end = made['end_embedding']!.data as Float32Array
+    const data = (start.data as Float32Array).map((value, index) => (value + end[index]!) / 2)
+    times.push({ type: 'float32', shape: start.shape, data })
+  }
+  return times
+}
+
+function embedRows(table: Uint8Array, file: TensorFile, ids: readonly number[]): TensorData {
+  const { shape, dtype } = file.tensors.get(textTable)!
+  const [rows = 1, width = 0] = shape
+  const bytes = table.length / rows
+  const data = new Float32Array(ids.length * width)
+  for (const [index, id] of ids.entries())
+    data.set(toFloats(table.subarray(id * bytes, (id + 1) * bytes), dtype), index * width)
+  return { type: 'float32', shape: [ids.length, width], data }
+}
+
+/** Transformers of one head size and period share a table. */
+function rotaryTables(): (shape: TransformerShape) => RotaryTable {
+  const tables = new Map<string, RotaryTable>()
+  return ({ headSize, period }) => {
+    const key = `${headSize} ${period}`
+    const table = tables.get(key) ?? createRotaryTable(headSize, period)
+    tables.set(key, table)
+    return table
+  }
+}

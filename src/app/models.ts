@@ -1,0 +1,91 @@
+import { readWireError } from '../chat/dialects/shared/wire-error.ts'
+import type { Outbound, OutboundOptions } from '../http-client/agent.ts'
+import { type Hub, openHub } from '../model-hub/hub.ts'
+import { embeddingModel, knownModels } from '../model-hub/known-models.ts'
+import type { PluginHost } from '../plugins/host.ts'
+import type { Keys } from '../plugins/keys.ts'
+import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
+import type { PluginStore } from '../plugins/store.ts'
+import { createMiniLmEmbedder, type MiniLmEmbedder } from '../runners/minilm.ts'
+import { createEmbeddedRunner, type EmbeddedRunner } from '../runners/onnx-runner.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
+
+/** What concerns models: the providers' lists, and the models on this machine. */
+export interface Models {
+  readonly lists: ModelLists
+  readonly hub: Hub
+  /** Answers chats with pulled models. */
+  readonly embedded: EmbeddedRunner
+  readonly minilm: MiniLmEmbedder
+  close(): Promise<void>
+}
+
+export interface ModelsParts {
+  readonly settings: Settings
+  readonly plugins: PluginHost
+  readonly store: PluginStore
+  readonly keys: Keys
+  readonly ownPorts: ReadonlySet<number>
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+}
+
+/** A provider answers its list within seconds; one that is silent for longer is not waited for. Milliseconds. */
+const listTimeouts = { connect: 10_000, firstByte: 30_000, idle: 20_000 }
+const listTotal = 60_000
+
+/** The part of the composition root that deals with models. Nothing is asked, started or read before it is needed. */
+export function openModels({ settings, plugins, store, keys, ownPorts, now }: ModelsParts): Models {
+  const opened: Promise<Outbound>[] = []
+  const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
+  // The public hub never sends anybody to a private address; a mirror that the operator chose may lie on one.
+  const files = lazySend({ allowPrivate: !isPublicHub(settings.hubEndpoint), longestBody: Number.MAX_SAFE_INTEGER })
+  const hub = openHub({
+    modelsFolder: settings.modelsFolder,
+    known: knownModels,
+    endpoint: settings.hubEndpoint,
+    token: readSecret('HF_TOKEN', settings.environment)?.value,
+    send: files,
+  })
+  const embedded = createEmbeddedRunner({
+    installed: () => hub.installed('chat'),
+    preferred: settings.localModel,
+    clock: Date.now,
+  })
+  const minilm = createMiniLmEmbedder({ name: embeddingModel, installed: () => hub.find(embeddingModel) })
+  return {
+    lists: createModelLists({
+      host: plugins,
+      store,
+      keys,
+      send: providers,
+      readError: readWireError,
+      timeouts: listTimeouts,
+      totalMs: listTotal,
+      now,
+      clock: Date.now,
+    }),
+    hub,
+    embedded,
+    minilm,
+    async close() {
+      await Promise.all([embedded.close(), minilm.close(), ...opened.map(async (outbound) => (await outbound).close())])
+    },
+  }
+
+  /** The HTTP client is loaded with the first request. */
+  function lazySend(options: OutboundOptions): Outbound['send'] {
+    let outbound: Promise<Outbound> | undefined
+    return async (request) => {
+      if (!outbound) {
+        outbound = import('../http-client/agent.ts').then(({ openOutbound }) => openOutbound(options))
+        opened.push(outbound)
+      }
+      return (await outbound).send(request)
+    }
+  }
+}
+
+function isPublicHub(endpoint: string): boolean {
+  return URL.canParse(endpoint) && new URL(endpoint).hostname === 'huggingface.co'
+}

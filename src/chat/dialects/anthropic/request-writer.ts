@@ -1,0 +1,165 @@
+import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
+import { compact, type JsonObject, objectOf, present, stringOf } from '../../protocol/json-object.ts'
+import type { ChatRequest, ForeignPart, Message, Tool } from '../../protocol/messages.ts'
+import { extraOf, groupTurns, isModel, splitSystem } from '../shared/alternation.ts'
+import { withTools } from '../shared/legacy-functions.ts'
+import { isShown } from '../shared/media-support.ts'
+import { cannotSay } from '../shared/request-check.ts'
+import { renameToolIds } from '../shared/tool-ids.ts'
+import { writeAssistant, writeBlocks } from './blocks.ts'
+import { samplingOf } from './sampling.ts'
+import { thinkingFields } from './thinking.ts'
+
+/** The version of the API that this dialect is: https://docs.anthropic.com/en/api/versioning */
+const anthropicVersion = '2023-06-01'
+
+/**
+ * Anthropic wants a limit with every request. Where none was asked, it is the smallest of the output limits that
+ * Anthropic's list of models names (claude-opus-4-1, August 2026), so that every model there accepts it.
+ */
+export const defaultMaxTokens = 32_000
+
+/** Anthropic's own rule for ids of calls; ids of other providers are renamed to fit. */
+const toolIdPattern = '^[a-zA-Z0-9_-]{1,128}$'
+
+/** Our request as Anthropic's (https://docs.anthropic.com/en/api/messages). */
+export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const request = withTools(asked)
+  if ((request.n ?? 1) > 1) throw cannotSay('Anthropic gives one answer to a request: ask with n: 1')
+  const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
+  const { system, turns } = splitSystem(messages, quirks, isOwnTurn)
+  const { betas, ...extra } = extraOf(request, 'anthropic')
+  const body = compact({
+    ...extra,
+    model: request.model || undefined,
+    max_tokens: request.max_completion_tokens ?? request.max_tokens ?? defaultMaxTokens,
+    system: writeSystem(system, request),
+    messages: present(groupTurns(turns, isOwnTurn).map(writeTurn)),
+    ...compact(samplingOf(request)),
+    stop_sequences: stopsOf(request.stop),
+    stream: request.stream ?? undefined,
+    tools: request.tools && present(request.tools.map(writeTool)),
+    tool_choice: writeToolChoice(request),
+    metadata: writeMetadata(request, extra),
+    output_config: writeOutputConfig(request, extra),
+  })
+  return {
+    url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
+    headers: { 'content-type': 'application/json', 'anthropic-version': anthropicVersion, ...betaHeader(betas) },
+    body: compact({ ...body, ...thinkingFields(request, body) }),
+  }
+}
+
+/**
+ * The betas that an Anthropic client asked for: what it sends with them is refused without them. A name that could be
+ * something else in a header is left out.
+ */
+function betaHeader(betas: unknown): { readonly 'anthropic-beta'?: string } {
+  const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(stringOf(name) ?? ''))
+  return names.length > 0 ? { 'anthropic-beta': names.join(',') } : {}
+}
+
+/** Stop sequences as a list; Anthropic refuses those of white space alone. */
+function stopsOf(stop: ChatRequest['stop']): readonly string[] | undefined {
+  if (stop === null || stop === undefined) return undefined
+  return (typeof stop === 'string' ? [stop] : stop).filter((text) => text.trim() !== '')
+}
+
+/** Anthropic has no mode for JSON without a schema, so the wish goes where it is obeyed. */
+const jsonWish = 'Answer with one JSON object and nothing else.'
+
+function writeSystem(system: readonly Message[], request: ChatRequest): string | JsonObject[] | undefined {
+  const wish = request.response_format?.type === 'json_object' ? [{ type: 'text', text: jsonWish }] : []
+  const [only] = system
+  if (system.length === 1 && typeof only!.content === 'string' && wish.length === 0) return only!.content
+  const blocks = [...system.flatMap((message) => writeBlocks(message.content)), ...wish]
+  return blocks.length > 0 ? blocks : undefined
+}
+
+function writeTurn(group: readonly Message[]): JsonObject | undefined {
+  const [first] = group
+  const more = objectOf(extraOf(first!, 'anthropic')['turn'])
+  const role = isOwnTurn(first!) && first!.role === 'system' ? 'system' : isModel(first!) ? 'assistant' : 'user'
+  if (group.length === 1 && isPlain(first!))
+    return first!.content === '' ? undefined : { role, ...more, content: first!.content }
+  const blocks = group.flatMap((message) => {
+    if (isModel(message)) return writeAssistant(message)
+    return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isShown(message))
+  })
+  return blocks.length > 0 ? { role, ...more, content: blocks } : undefined
+}
+
+/** A message with a place and fields of its own among Anthropic's turns: see readTurn. */
+function isOwnTurn(message: Message): boolean {
+  return extraOf(message, 'anthropic')['turn'] !== undefined
+}
+
+/** A message that is nothing but text can go as text. */
+function isPlain(message: Message): boolean {
+  if (typeof message.content !== 'string' || message.role === 'tool') return false
+  const { content: blocks } = extraOf(message, 'anthropic')
+  return !message.tool_calls?.length && !message.reasoning_details && blocks === undefined
+}
+
+function writeResult(message: Message): JsonObject {
+  const { content } = message
+  const { turn: _turn, ...extra } = extraOf(message, 'anthropic')
+  return {
+    ...extra,
+    type: 'tool_result',
+    tool_use_id: message.tool_call_id ?? '',
+    ...(content !== null && { content: typeof content === 'string' ? content : writeBlocks(content, true) }),
+  }
+}
+
+function writeTool(tool: Tool | ForeignPart): JsonObject | undefined {
+  if (tool.type === 'foreign') return tool.dialect === 'anthropic' ? tool.value : undefined
+  if (tool.type !== 'function') return undefined
+  const { name, description, parameters, strict } = tool.function
+  return compact({
+    ...extraOf(tool, 'anthropic'),
+    name,
+    description,
+    input_schema: parameters ?? { type: 'object', properties: {} },
+    strict: strict === true ? true : undefined,
+  })
+}
+
+function writeToolChoice(request: ChatRequest): JsonObject | undefined {
+  const { tool_choice: choice, parallel_tool_calls: parallel, tools } = request
+  if (!tools?.length) return undefined
+  const single = parallel === undefined ? undefined : !parallel
+  const own = extraOf(request, 'anthropic')['tool_choice']
+  const base = { ...objectOf(own), ...namedChoice(choice) }
+  if (base['type'] === undefined) return single ? { type: 'auto', disable_parallel_tool_use: true } : undefined
+  return compact({ ...base, disable_parallel_tool_use: base['type'] === 'none' ? undefined : single })
+}
+
+function namedChoice(choice: ChatRequest['tool_choice']): JsonObject {
+  if (choice === undefined || choice === null) return {}
+  if (typeof choice === 'object') return choice.type === 'function' ? { type: 'tool', name: choice.function?.name } : {}
+  // Mistral's clients say `any` for OpenAI's `required`.
+  return { type: choice === 'auto' || choice === 'none' ? choice : 'any' }
+}
+
+function writeMetadata(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
+  const user = request['user']
+  const metadata = { ...objectOf(extra['metadata']), ...(typeof user === 'string' && { user_id: user }) }
+  return extra['metadata'] !== undefined || typeof user === 'string' ? metadata : undefined
+}
+
+function writeOutputConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
+  const format = request.response_format
+  const own = objectOf(extra['output_config'])
+  // An older field of Anthropic's says the same, and both are refused.
+  if (format?.type !== 'json_schema' || extra['output_format'] !== undefined)
+    return extra['output_config'] === undefined ? undefined : own
+  return {
+    ...own,
+    format: {
+      ...objectOf(own['format']),
+      type: 'json_schema',
+      schema: format.json_schema.schema ?? { type: 'object' },
+    },
+  }
+}

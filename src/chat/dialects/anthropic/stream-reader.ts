@@ -1,0 +1,200 @@
+import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
+import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from '../../protocol/json-object.ts'
+import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
+import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { withExtra } from '../shared/alternation.ts'
+import { cutOff, errorEvent, readWireError, takeLast } from '../shared/wire-error.ts'
+import { thinkingFormat } from './blocks.ts'
+import { anthropicFinish, explanationOf, readUsage } from './response.ts'
+
+/** A block that has begun: the calls are counted, and what we do not know is passed on event by event. */
+interface Block {
+  readonly type: 'text' | 'thinking' | 'tool_use' | 'other'
+  readonly callIndex: number
+  /** Whether any of a call's arguments came. */
+  filled: boolean
+}
+
+/** Reads Anthropic's stream (https://docs.anthropic.com/en/api/messages-streaming). `now` in milliseconds dates its chunks. */
+export function decodeAnthropicStream(now: number): StreamDecoder {
+  const reader = createEventReader()
+  const blocks = new Map<unknown, Block>()
+  const base = { id: '', object: 'chat.completion.chunk' as const, created: Math.floor(now / 1000), model: '' }
+  let started = false
+  let complete = false
+  let calls = 0
+  /** Counts grow through the stream, and each event may restate some: the last one of each field holds. */
+  let usage: JsonObject | undefined
+  let ending: JsonObject = {}
+
+  function chunk(delta: Delta, extra?: JsonObject): ChatChunk {
+    return { ...base, choices: [{ index: 0, delta, finish_reason: null }], ...withExtra('anthropic', extra) }
+  }
+
+  /** What only Anthropic's clients understand, as an event for an encoder of this dialect. */
+  function foreign(event: JsonObject): readonly ChatChunk[] {
+    return [chunk(withExtra('anthropic', { event }))]
+  }
+
+  function take(events: readonly ServerEvent[]): readonly ChatChunk[] {
+    const chunks: ChatChunk[] = []
+    for (const { event, data } of events) {
+      if (complete || data === '') continue
+      if (event === 'error') throw errorEvent(data)
+      chunks.push(...read(parseEvent(data), event))
+    }
+    return chunks
+  }
+
+  function read(event: JsonObject, name: string): readonly ChatChunk[] {
+    const type = stringOf(event['type']) ?? name
+    if (type === 'ping') return []
+    const error = readWireError(event)
+    if (error) throw new DialectError('reported', error)
+    if (type === 'message_start') return start(objectOf(event['message']))
+    const handler = handlers.get(type)
+    if (!handler) return []
+    if (!started) throw broken(`${type} came before message_start`)
+    return handler(event)
+  }
+
+  const handlers = new Map<string, (event: JsonObject) => readonly ChatChunk[]>([
+    ['content_block_start', startBlock],
+    ['content_block_delta', readBlockDelta],
+    ['content_block_stop', stopBlock],
+    ['message_delta', readEnding],
+    ['message_stop', stop],
+  ])
+
+  function readEnding(event: JsonObject): readonly ChatChunk[] {
+    ending = { ...ending, ...objectOf(event['delta']), ...restOf(event, messageDeltaFields) }
+    addUsage(event['usage'])
+    return []
+  }
+
+  function start(message: JsonObject): readonly ChatChunk[] {
+    if (started) throw broken('a second message began inside the first')
+    started = true
+    base.id = stringOf(message['id']) ?? ''
+    base.model = stringOf(message['model']) ?? ''
+    addUsage(message['usage'])
+    return [chunk({ role: 'assistant', content: '' }, restOf(message, startFields))]
+  }
+
+  function addUsage(told: unknown): void {
+    if (!isObject(told)) return
+    const entries = Object.entries(told).filter(([, value]) => value !== null)
+    usage = { ...usage, ...Object.fromEntries(entries) }
+  }
+
+  function startBlock(event: JsonObject): readonly ChatChunk[] {
+    const content = objectOf(event['content_block'])
+    const type = blockType(content)
+    blocks.set(event['index'], { type, callIndex: type === 'tool_use' ? calls++ : -1, filled: false })
+    if (type === 'other') return content['type'] === 'redacted_thinking' ? encrypted(content, event) : foreign(event)
+    if (type === 'text') return content['text'] ? [chunk({ content: stringOf(content['text']) ?? '' })] : []
+    if (type === 'thinking')
+      return content['thinking'] ? [chunk({ reasoning_content: stringOf(content['thinking']) ?? '' })] : []
+    return [startCall(content, blocks.get(event['index'])!)]
+  }
+
+  function encrypted(content: JsonObject, event: JsonObject): readonly ChatChunk[] {
+    blocks.set(event['index'], { type: 'thinking', callIndex: -1, filled: false })
+    const data = stringOf(content['data']) ?? ''
+    const index = Number(event['index'])
+    return [chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data, format: thinkingFormat, index }] })]
+  }
+
+  function startCall(content: JsonObject, block: Block): ChatChunk {
+    if (!stringOf(content['name'])) throw broken('a call has no name')
+    const input = objectOf(content['input'])
+    // The input comes in pieces after this; some compatible services send it whole right here.
+    const text = Object.keys(input).length > 0 ? JSON.stringify(input) : ''
+    block.filled = text !== ''
+    const call = {
+      index: block.callIndex,
+      id: stringOf(content['id']) ?? '',
+      type: 'function' as const,
+      function: { name: stringOf(content['name']) ?? '', arguments: text },
+      ...withExtra('anthropic', restOf(content, callFields)),
+    }
+    return chunk({ tool_calls: [call] })
+  }
+
+  function readBlockDelta(event: JsonObject): readonly ChatChunk[] {
+    const block = blocks.get(event['index'])
+    if (!block) throw broken('a piece came of a block that had not begun')
+    const delta = objectOf(event['delta'])
+    if (block.type === 'other') return foreign(event)
+    const text = (field: string) => stringOf(delta[field]) ?? ''
+    switch (delta['type']) {
+      case 'text_delta':
+        return [chunk({ content: text('text') })]
+      case 'thinking_delta':
+        return [chunk({ reasoning_content: text('thinking') })]
+      case 'signature_delta': {
+        const index = Number(event['index'])
+        const signature = text('signature')
+        return [chunk({ reasoning_details: [{ type: 'reasoning.text', signature, format: thinkingFormat, index }] })]
+      }
+      case 'input_json_delta': {
+        const piece = text('partial_json')
+        if (piece === '') return []
+        block.filled = true
+        return [chunk({ tool_calls: [{ index: block.callIndex, function: { arguments: piece } }] })]
+      }
+      default:
+        return foreign(event)
+    }
+  }
+
+  /** A call without arguments sends none, and clients of OpenAI's dialect parse what they get. */
+  function stopBlock(event: JsonObject): readonly ChatChunk[] {
+    const block = blocks.get(event['index'])
+    if (block?.type === 'other') return foreign(event)
+    if (block?.type !== 'tool_use' || block.filled) return []
+    return [chunk({ tool_calls: [{ index: block.callIndex, function: { arguments: '{}' } }] })]
+  }
+
+  function stop(): readonly ChatChunk[] {
+    complete = true
+    const reason = anthropicFinish(
+      ending['stop_reason'],
+      calls > 0 ? ({ tool_calls: [] } as unknown as Message) : undefined,
+    )
+    const extra = { ...ending, ...(usage && { usage }) }
+    const refusal = explanationOf(ending)
+    const last: ChatChunk = {
+      ...base,
+      choices: [{ index: 0, delta: refusal === undefined ? {} : { refusal }, finish_reason: reason }],
+      ...withExtra('anthropic', extra),
+    }
+    return usage ? [last, { ...base, choices: [], usage: readUsage(usage) }] : [last]
+  }
+
+  return {
+    push: (bytes) => take(reader.push(bytes)),
+    end() {
+      if (complete) return []
+      const last = takeLast(() => take(reader.end()))
+      if (!complete) throw cutOff()
+      return last
+    },
+    get complete() {
+      return complete
+    },
+  }
+}
+
+const startFields = new Set(['id', 'type', 'role', 'content', 'model'])
+const messageDeltaFields = new Set(['type', 'delta', 'usage'])
+const callFields = new Set(['type', 'id', 'name', 'input'])
+
+function blockType(content: JsonObject): Block['type'] {
+  const type = content['type']
+  return type === 'text' || type === 'thinking' || type === 'tool_use' ? type : 'other'
+}
+
+function broken(what: string): DialectError {
+  return new DialectError('broken', { message: `The provider's stream cannot be read: ${what}` })
+}

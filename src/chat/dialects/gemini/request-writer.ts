@@ -1,0 +1,167 @@
+import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
+import { compact, type JsonObject, objectOf, parseObject, present, stringOf } from '../../protocol/json-object.ts'
+import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
+import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shared/alternation.ts'
+import { withTools } from '../shared/legacy-functions.ts'
+import { isShown } from '../shared/media-support.ts'
+import { isMadeId } from '../shared/tool-ids.ts'
+import { field, writeModel, writeParts } from './parts.ts'
+import { isGeminiSchema } from './schema.ts'
+import { needsSignatures, thinkingConfig } from './thinking.ts'
+
+/** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
+export function writeGeminiRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+  const request = withTools(asked)
+  const { system, turns } = splitSystem(request.messages, quirks)
+  const extra = extraOf(request, 'gemini')
+  const names = callNames(turns)
+  const body = compact({
+    ...extra,
+    contents: groupTurns(turns).flatMap((group) => writeContent(group, names, request.model)),
+    systemInstruction: writeSystem(system),
+    generationConfig: writeConfig(request, extra),
+    tools: writeTools(request.tools),
+    toolConfig: writeToolConfig(request, extra),
+  })
+  return { url: geminiUrl(endpoint, request), headers: { 'content-type': 'application/json' }, body }
+}
+
+/**
+ * The address of a call: `{model}` filled in and the method that fits, `:generateContent` or `:streamGenerateContent`
+ * with `alt=sse`. An endpoint that names no method, such as `…/v1beta`, gets the rest of the path.
+ */
+function geminiUrl(endpoint: string, request: ChatRequest): string {
+  const method = request.stream ? 'streamGenerateContent' : 'generateContent'
+  const [, address = endpoint, query = ''] = /^([^?#]*)\??([^#]*)/.exec(endpoint) ?? []
+  const model = encodeURIComponent(request.model.replace(/^models\//, ''))
+  const filled = address.replaceAll('{model}', model)
+  const named = /:(?:stream)?generateContent$/i
+  const path = named.test(filled) ? filled.replace(named, '') : withModel(filled.replace(/(?<!\/)\/+$/, ''), model)
+  const parameters = query.split('&').filter((parameter) => parameter !== '' && !parameter.startsWith('alt='))
+  if (request.stream) parameters.push('alt=sse')
+  return `${path}:${method}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
+}
+
+function withModel(path: string, model: string): string {
+  if (/\/models\/[^/]+$/.test(path)) return path
+  return path.endsWith('/models') ? `${path}/${model}` : `${path}/models/${model}`
+}
+
+/** The name of each call by its id: Gemini's answers of tools go by name. */
+function callNames(turns: readonly Message[]): ReadonlyMap<string, string> {
+  const calls = turns.flatMap((turn) => turn.tool_calls ?? [])
+  return new Map(calls.map((call) => [call.id, call.function?.name ?? '']))
+}
+
+function writeContent(
+  group: readonly Message[],
+  names: ReadonlyMap<string, string>,
+  model: string,
+): readonly JsonObject[] {
+  const parts = group.flatMap((message) => {
+    if (isModel(message)) return hasOwnParts(message) ? writeModel(message) : signFirstCall(writeModel(message), model)
+    return message.tool_call_id !== undefined || message.role === 'tool'
+      ? writeAnswer(message, names)
+      : writeParts(message.content, isShown(message))
+  })
+  if (isModel(group[0]!)) return parts.length > 0 ? [{ role: 'model', parts }] : []
+  // Gemini answers an empty text, and refuses a conversation that lacks its turn.
+  return [{ role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] }]
+}
+
+/**
+ * Gemini 3 refuses a call without a signature, and calls of other models have none. Google's page on thought signatures
+ * gives this value for them (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ */
+const noSignature = 'skip_thought_signature_validator'
+
+function hasOwnParts(message: Message): boolean {
+  return extraOf(message, 'gemini')['parts'] !== undefined
+}
+
+function signFirstCall(parts: readonly JsonObject[], model: string): readonly JsonObject[] {
+  const first = parts.findIndex((part) => part['functionCall'] !== undefined)
+  if (first === -1 || parts[first]!['thoughtSignature'] !== undefined || !needsSignatures(model)) return parts
+  return parts.map((part, at) => (at === first ? { ...part, thoughtSignature: noSignature } : part))
+}
+
+/** The answer of a tool, and beside it the pictures in it, which have no place inside. */
+function writeAnswer(message: Message, names: ReadonlyMap<string, string>): readonly JsonObject[] {
+  const id = message.tool_call_id
+  const name = names.get(id ?? '') || message.name || 'tool'
+  const parts = writeParts(message.content, true)
+  const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
+  // Gemini's page on function calling gives this name for what went wrong.
+  const response = isFailedTool(message) ? { error: texts } : answerOf(texts)
+  const answer = { ...extraOf(message, 'gemini'), ...(!isMadeId(id) && { id }), name, response }
+  return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]
+}
+
+/** Gemini wants an object: a text that is none goes under `output`, the name that its page on function calling gives. */
+export function answerOf(text: string): JsonObject {
+  return parseObject(text) ?? { output: text }
+}
+
+function writeSystem(system: readonly Message[]): JsonObject | undefined {
+  const parts = system.flatMap((message) => writeParts(message.content))
+  const role = system.map((message) => extraOf(message, 'gemini')['role']).find((found) => found !== undefined)
+  return parts.length > 0 ? { ...(role !== undefined && { role }), parts } : undefined
+}
+
+function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
+  const own = extra['generationConfig']
+  const config = compact({
+    ...objectOf(own),
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    topK: request.top_k ?? undefined,
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    stopSequences: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
+    seed: request.seed ?? undefined,
+    candidateCount: request.n ?? undefined,
+    presencePenalty: request.presence_penalty ?? undefined,
+    frequencyPenalty: request.frequency_penalty ?? undefined,
+    ...writeFormat(request.response_format, objectOf(own)),
+    thinkingConfig: objectOf(own)['thinkingConfig'] ?? thinkingConfig(request.model, request.reasoning_effort),
+  })
+  return own !== undefined || Object.keys(config).length > 0 ? config : undefined
+}
+
+function writeFormat(format: ChatRequest['response_format'], own: JsonObject): JsonObject {
+  if (format?.type !== 'json_object' && format?.type !== 'json_schema') return {}
+  const json = { responseMimeType: 'application/json' }
+  if (format.type === 'json_object' || field(own, 'responseSchema') !== undefined) return json
+  return { ...json, responseJsonSchema: format.json_schema.schema ?? { type: 'object' } }
+}
+
+/** All functions in one tool, in the place of the first; tools that Gemini runs itself stay as they are. */
+function writeTools(tools: ChatRequest['tools']): readonly JsonObject[] | undefined {
+  if (tools === undefined || tools === null) return undefined
+  const declarations = tools.filter((tool) => tool.type === 'function').map((tool) => writeTool(tool as Tool))
+  const own = present(
+    tools.map((tool) => (tool.type === 'foreign' && tool.dialect === 'gemini' ? tool.value : undefined)),
+  )
+  return declarations.length > 0 ? [{ functionDeclarations: declarations }, ...own] : own
+}
+
+function writeTool(tool: Tool): JsonObject {
+  const { name, description, parameters } = tool.function
+  const extra = extraOf(tool, 'gemini')
+  const schema = parameters && (isGeminiSchema(parameters) ? { parameters } : { parametersJsonSchema: parameters })
+  const hasOwn = extra['parameters'] !== undefined || extra['parametersJsonSchema'] !== undefined
+  return compact({ name, description, ...(!hasOwn && schema), ...extra })
+}
+
+function writeToolConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
+  const own = extra['toolConfig']
+  const choice = writeToolChoice(request.tool_choice)
+  if (choice === undefined) return own === undefined ? undefined : objectOf(own)
+  return { ...objectOf(own), functionCallingConfig: { ...objectOf(objectOf(own)['functionCallingConfig']), ...choice } }
+}
+
+function writeToolChoice(choice: ChatRequest['tool_choice']): JsonObject | undefined {
+  if (choice === undefined || choice === null) return undefined
+  if (typeof choice === 'object')
+    return choice.type === 'function' ? { mode: 'ANY', allowedFunctionNames: [choice.function?.name ?? ''] } : undefined
+  return { mode: choice === 'auto' ? 'AUTO' : choice === 'none' ? 'NONE' : 'ANY' }
+}

@@ -1,0 +1,184 @@
+import type { ClientError } from '../../protocol/dialect.ts'
+import {
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  restOf,
+  stringOf,
+  wholeOf,
+} from '../../protocol/json-object.ts'
+import type { ChatReply, Choice, FinishReason, Usage } from '../../protocol/messages.ts'
+import { extraOf, withExtra } from '../shared/alternation.ts'
+import { madeId } from '../shared/tool-ids.ts'
+import { notAnAnswer, statusOf, throwIfError } from '../shared/wire-error.ts'
+import { createCallJoiner } from './function-calls.ts'
+import { field, isPlainAnswer, readAnswer, writeModel } from './parts.ts'
+
+/** Reads an answer of Gemini's; `now` in milliseconds dates it, because Gemini does not. */
+export function readGeminiReply(body: unknown, now: number): ChatReply {
+  throwIfError(body)
+  const fields = objectOf(body)
+  const id = stringOf(fields['responseId']) ?? ''
+  const usage = fields['usageMetadata']
+  let calls = 0
+  const choices = objectsOf(fields['candidates']).map((candidate, position) =>
+    readCandidate(candidate, position, () => madeId(id, calls++)),
+  )
+  const isBlocked = blockReason(fields) !== undefined
+  if (choices.length === 0 && !isBlocked) throw notAnAnswer('it holds no candidates')
+  return {
+    id,
+    object: 'chat.completion',
+    created: Math.floor(now / 1000),
+    model: stringOf(fields['modelVersion']) ?? '',
+    choices: choices.length > 0 ? choices : [blockedChoice],
+    ...(isObject(usage) && { usage: readUsage(usage) }),
+    ...withExtra('gemini', restOf(fields, replyFields)),
+  }
+}
+
+export const replyFields: ReadonlySet<string> = new Set(['candidates', 'modelVersion', 'responseId'])
+
+/** Our answer as Gemini's. */
+export function writeGeminiReply(reply: ChatReply): Record<string, unknown> {
+  const extra = extraOf(reply, 'gemini')
+  const blocked = isObject(extra['promptFeedback']) && blockReason(extra) !== undefined
+  return {
+    ...extra,
+    ...(!blocked && { candidates: reply.choices.map(writeCandidate) }),
+    ...(reply.usage && { usageMetadata: writeUsage(reply.usage, extra['usageMetadata']) }),
+    modelVersion: reply.model,
+    responseId: reply.id,
+  }
+}
+
+/** A blocked prompt has no candidate; that the provider's filter did it is all there is to say. */
+const blockedChoice: Choice = {
+  index: 0,
+  message: { role: 'assistant', content: null },
+  finish_reason: 'content_filter',
+}
+
+/** Why Gemini did not answer the prompt at all, or undefined where it did. */
+export function blockReason(fields: JsonObject): string | undefined {
+  return stringOf(objectOf(fields['promptFeedback'])['blockReason'])
+}
+
+const filtered = new Set<unknown>([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+  'MODEL_ARMOR',
+  'LANGUAGE',
+])
+
+/** Whether a piece says how its answer ended: null, "" and the name of the value that Google never uses do not. */
+export function hasFinished(reason: unknown): boolean {
+  return typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED'
+}
+
+/** Gemini's finish reasons (https://ai.google.dev/api/generate-content#FinishReason) as ours; it says STOP for calls too. */
+export function geminiFinish(reason: unknown, calls: boolean): FinishReason {
+  if (reason === 'STOP' || !hasFinished(reason)) return calls ? 'tool_calls' : 'stop'
+  if (reason === 'MAX_TOKENS') return 'length'
+  return filtered.has(reason) ? 'content_filter' : 'error'
+}
+
+/** Our finish reason as Gemini's. */
+export function finishName(reason: FinishReason): string {
+  if (reason === 'length') return 'MAX_TOKENS'
+  if (reason === 'content_filter') return 'SAFETY'
+  return reason === 'error' ? 'OTHER' : 'STOP'
+}
+
+/** Gemini counts thoughts beside the answer; OpenAI counts them in. */
+export function readUsage(usage: JsonObject): Usage {
+  const thoughts = countOf(usage['thoughtsTokenCount'])
+  const prompt = countOf(usage['promptTokenCount']) + countOf(usage['toolUsePromptTokenCount'])
+  const completion = countOf(usage['candidatesTokenCount']) + thoughts
+  const cached = countOf(usage['cachedContentTokenCount'])
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: countOf(usage['totalTokenCount']) || prompt + completion,
+    ...(cached > 0 && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(thoughts > 0 && { completion_tokens_details: { reasoning_tokens: thoughts } }),
+  }
+}
+
+/** The same backwards; `own` is Gemini's usage where the answer came from there. */
+export function writeUsage(usage: Usage, own?: unknown): JsonObject {
+  if (isObject(own)) return own
+  const thoughts = countOf(usage.completion_tokens_details?.reasoning_tokens)
+  const cached = countOf(usage.prompt_tokens_details?.cached_tokens)
+  return {
+    promptTokenCount: usage.prompt_tokens,
+    candidatesTokenCount: Math.max(0, usage.completion_tokens - thoughts),
+    totalTokenCount: usage.total_tokens,
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+  }
+}
+
+/** `{error:{code,message,status}}`; the names are those of https://cloud.google.com/apis/design/errors. */
+export function geminiErrorBody(error: ClientError): { error: { code: number; message: string; status: string } } {
+  const code = statusOf(error)
+  const status = errorNames[code] ?? (code >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
+  return { error: { code, message: error.message, status } }
+}
+
+const errorNames: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** What only Gemini says of a candidate, such as its ratings and sources; undefined where it says no more. */
+export function candidateExtra(candidate: JsonObject): JsonObject | undefined {
+  return restOf(candidate, hasFinished(candidate['finishReason']) ? candidateFields : unfinishedFields)
+}
+
+const candidateFields = new Set(['content', 'index'])
+const unfinishedFields = new Set([...candidateFields, 'finishReason'])
+
+function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
+  const joiner = createCallJoiner()
+  const parts = [
+    ...joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
+    ...joiner.end(field(candidate, 'finishReason') === 'MAX_TOKENS'),
+  ]
+  const answer = readAnswer(parts, ids)
+  // Server tools and other parts that our shape has no place for go back to Gemini's clients as they came.
+  const kept = isPlainAnswer(parts) ? undefined : { parts }
+  const message = kept ? { ...answer, extra_content: { ...answer.extra_content, gemini: kept } } : answer
+  return {
+    index: wholeOf(candidate['index']) ?? position,
+    message,
+    finish_reason: geminiFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
+    ...withExtra('gemini', candidateExtra(candidate)),
+  }
+}
+
+function writeCandidate(choice: Choice): JsonObject {
+  const { message } = choice
+  const whole = extraOf(message, 'gemini')['parts'] !== undefined
+  const thought = message.reasoning_content && !whole ? [{ text: message.reasoning_content, thought: true }] : []
+  return {
+    content: { parts: [...thought, ...writeModel(message)], role: 'model' },
+    finishReason: finishName(choice.finish_reason),
+    index: choice.index,
+    ...extraOf(choice, 'gemini'),
+  }
+}

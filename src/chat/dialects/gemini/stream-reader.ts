@@ -1,0 +1,156 @@
+import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parseEvent,
+  restOf,
+  stringOf,
+  wholeOf,
+} from '../../protocol/json-object.ts'
+import { createJsonReader } from '../../protocol/json-stream.ts'
+import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
+import { createEventReader } from '../../protocol/sse.ts'
+import { extraOf, withExtra } from '../shared/alternation.ts'
+import { madeId } from '../shared/tool-ids.ts'
+import { withJsonBody } from '../shared/whole-response.ts'
+import { cutOff, readWireError, takeLast } from '../shared/wire-error.ts'
+import { type CallJoiner, createCallJoiner } from './function-calls.ts'
+import { field, isPlainAnswer, readAnswer } from './parts.ts'
+import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './response.ts'
+
+/**
+ * Reads Gemini's stream, as events (`alt=sse`) or as the one JSON array that it sends without that.
+ * `now` in milliseconds dates its chunks.
+ */
+export function decodeGeminiStream(now: number): StreamDecoder {
+  return withJsonBody(decodeWith(readEvents(), now), decodeWith(readArray(), now))
+}
+
+/** The texts of the pieces of a stream. */
+interface PieceReader {
+  push(bytes: Uint8Array): readonly string[]
+  end(): readonly string[]
+}
+
+function readEvents(): PieceReader {
+  const reader = createEventReader()
+  return {
+    push: (bytes) => reader.push(bytes).map(({ data }) => data),
+    end: () => reader.end().map(({ data }) => data),
+  }
+}
+
+function readArray(): PieceReader {
+  const reader = createJsonReader()
+  return { push: (bytes) => reader.push(bytes), end: () => [] }
+}
+
+interface CandidateState {
+  finished: boolean
+  calls: number
+  readonly joiner: CallJoiner
+}
+
+function decodeWith(reader: PieceReader, now: number): StreamDecoder {
+  const candidates = new Map<number, CandidateState>()
+  const created = Math.floor(now / 1000)
+  let outline = { id: '', model: '' }
+  let usage: JsonObject | undefined
+  let blocked = false
+  let ended = false
+
+  function isComplete(): boolean {
+    for (const candidate of candidates.values()) if (!candidate.finished) return false
+    return blocked || candidates.size > 0
+  }
+
+  function take(texts: readonly string[]): readonly ChatChunk[] {
+    return texts.filter((text) => text.trim() !== '').flatMap((text) => read(parseEvent(text)))
+  }
+
+  function read(fields: JsonObject): readonly ChatChunk[] {
+    const error = readWireError(fields)
+    if (error) throw new DialectError('reported', error)
+    outline = {
+      id: stringOf(fields['responseId']) ?? outline.id,
+      model: stringOf(fields['modelVersion']) ?? outline.model,
+    }
+    // Counts grow from piece to piece: only the last ones are true.
+    if (isObject(fields['usageMetadata'])) usage = fields['usageMetadata']
+    const choices = objectsOf(fields['candidates']).map(readCandidate)
+    if (blockReason(fields) !== undefined && choices.length === 0 && !blocked) {
+      blocked = true
+      choices.push({
+        index: 0,
+        delta: { role: 'assistant' },
+        finish_reason: 'content_filter',
+      })
+    }
+    if (choices.length === 0) return []
+    return [{ ...base(), choices, ...withExtra('gemini', restOf(fields, pieceFields)) }]
+  }
+
+  function base(): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {
+    return { id: outline.id, object: 'chat.completion.chunk', created, model: outline.model }
+  }
+
+  function readCandidate(candidate: JsonObject, position: number): ChatChunk['choices'][number] {
+    const index = wholeOf(candidate['index']) ?? position
+    const known = candidates.get(index)
+    const state = known ?? { finished: false, calls: 0, joiner: createCallJoiner() }
+    candidates.set(index, state)
+    const wireReason = field(candidate, 'finishReason')
+    const parts = [
+      ...state.joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
+      ...(hasFinished(wireReason) ? state.joiner.end(wireReason === 'MAX_TOKENS') : []),
+    ]
+    const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
+    const reason: FinishReason | null =
+      state.finished || !hasFinished(wireReason) ? null : geminiFinish(wireReason, state.calls > 0)
+    if (reason !== null) state.finished = true
+    return {
+      index,
+      delta: known ? delta : { role: 'assistant', ...delta },
+      finish_reason: reason,
+      ...withExtra('gemini', candidateExtra(candidate)),
+    }
+  }
+
+  return {
+    push: (bytes) => take(reader.push(bytes)),
+    end() {
+      if (ended) return []
+      const last = takeLast(() => take(reader.end()))
+      if (!isComplete()) throw cutOff()
+      ended = true
+      if (!usage) return last
+      return [
+        ...last,
+        { ...base(), choices: [], usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) },
+      ]
+    },
+    get complete() {
+      return isComplete()
+    },
+  }
+}
+
+const pieceFields = new Set([...replyFields, 'usageMetadata'])
+
+function readDelta(parts: readonly JsonObject[], state: CandidateState, where: string): Delta {
+  const first = state.calls
+  const { role: _role, content, tool_calls: calls, ...answer } = readAnswer(parts, () => madeId(where, state.calls++))
+  // Calls with an id of their own were not counted by it.
+  state.calls = first + (calls?.length ?? 0)
+  const foreign = isPlainAnswer(parts) ? undefined : { event: { parts } }
+  return {
+    ...(answer as Delta),
+    ...(content !== null && { content: content as string }),
+    ...(calls && { tool_calls: calls.map((call, at) => ({ index: first + at, ...call })) }),
+    ...(foreign && {
+      extra_content: { ...answer.extra_content, gemini: { ...extraOf(answer, 'gemini'), ...foreign } },
+    }),
+  }
+}

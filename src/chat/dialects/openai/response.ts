@@ -1,0 +1,149 @@
+import { DialectError } from '../../protocol/dialect.ts'
+import {
+  argumentsText,
+  countOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  secondsOf,
+  stringOf,
+  wholeOf,
+} from '../../protocol/json-object.ts'
+import type { ChatReply, Choice, FinishReason, Message, ToolCall, Usage } from '../../protocol/messages.ts'
+import { madeId } from '../shared/tool-ids.ts'
+import { notAnAnswer, readWireError, throwIfError } from '../shared/wire-error.ts'
+import { withFittingFields } from './message-shape.ts'
+import { withoutExtra } from './request-writer.ts'
+
+/** Reads an answer of OpenAI's dialect, whichever provider bent it: Groq, Mistral, OpenRouter, Azure. */
+export function readOpenaiReply(body: unknown): ChatReply {
+  throwIfError(body)
+  const fields = objectOf(body)
+  const choices = objectsOf(fields['choices'])
+  if (choices.length === 0) throw notAnAnswer('it holds no choices')
+  const usage = usageOf(fields)
+  return {
+    ...fields,
+    id: stringOf(fields['id']) ?? '',
+    object: 'chat.completion',
+    created: secondsOf(fields['created']),
+    model: stringOf(fields['model']) ?? '',
+    choices: choices.map(readChoice),
+    ...(usage && { usage }),
+  } as ChatReply
+}
+
+/** Our answer is OpenAI's, less what only other dialects understand. */
+export function writeOpenaiReply(reply: ChatReply): Record<string, unknown> {
+  const plain = withoutExtra(reply)
+  const choices = reply.choices.map((choice) => {
+    const message = withoutExtra(choice.message)
+    const calls = message.tool_calls?.map((call) => withoutExtra(call))
+    return { ...withoutExtra(choice), message: { ...message, ...(calls && { tool_calls: calls }) } }
+  })
+  return { ...plain, choices }
+}
+
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['model_length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['error', 'error'],
+])
+
+/** Their finish reason as ours; a name that is not known ended the answer somehow, so it counts as `stop`. */
+export function openaiFinish(reason: unknown): FinishReason {
+  return finishReasons.get(reason) ?? 'stop'
+}
+
+/** The token counts of an answer or chunk, from `usage` or Groq's `x_groq.usage`, whichever is there. */
+export function usageOf(fields: JsonObject): Usage | undefined {
+  const told = isObject(fields['usage']) ? fields['usage'] : objectOf(fields['x_groq'])['usage']
+  if (!isObject(told)) return undefined
+  const prompt = countOf(told['prompt_tokens'])
+  const completion = countOf(told['completion_tokens'])
+  return {
+    ...told,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: wholeOf(told['total_tokens']) ?? prompt + completion,
+  }
+}
+
+/** Mistral's reasoning models answer with a list of parts; what they say and what they think, apart. */
+export function splitContent(content: readonly unknown[]): { text: string; thinking: string } {
+  let text = ''
+  let thinking = ''
+  for (const part of objectsOf(content)) {
+    if (part['type'] === 'thinking') thinking += textIn(part['thinking'])
+    else text += stringOf(part['text']) ?? ''
+  }
+  return { text, thinking }
+}
+
+function textIn(parts: unknown): string {
+  if (typeof parts === 'string') return parts
+  return objectsOf(parts)
+    .map((part) => stringOf(part['text']) ?? '')
+    .join('')
+}
+
+function readChoice(choice: JsonObject, position: number): Choice {
+  const error = readWireError({ error: choice['error'] })
+  if (error) throw new DialectError('reported', error)
+  // Azure leaves out the message of an answer that its filter took away.
+  if (!isObject(choice['message']) && typeof choice['finish_reason'] !== 'string')
+    throw notAnAnswer('a choice holds no message')
+  const message = readMessage(objectOf(choice['message']))
+  return {
+    ...choice,
+    index: wholeOf(choice['index']) ?? position,
+    message,
+    finish_reason:
+      choice['finish_reason'] == null && message.tool_calls?.length
+        ? 'tool_calls'
+        : openaiFinish(choice['finish_reason']),
+  }
+}
+
+function readMessage(told: JsonObject): Message {
+  const wire = withFittingFields(told)
+  const { content, tool_calls: calls, function_call: legacy, ...rest } = wire
+  const split = Array.isArray(content) ? splitContent(content) : undefined
+  const reasoning = stringOf(wire['reasoning_content']) ?? stringOf(wire['reasoning']) ?? (split?.thinking || undefined)
+  const toolCalls = readCalls(calls, legacy)
+  return {
+    ...rest,
+    ...(legacy !== undefined && { function_call: legacy }),
+    role: 'assistant',
+    content: split ? split.text : (stringOf(content) ?? null),
+    ...(reasoning && { reasoning_content: reasoning }),
+    ...(toolCalls && { tool_calls: toolCalls }),
+  }
+}
+
+function readCalls(calls: unknown, legacy: unknown): readonly ToolCall[] | undefined {
+  const found = objectsOf(calls)
+  if (found.length === 0) {
+    if (!isObject(legacy)) return undefined
+    return [readCall({ function: legacy }, 0)]
+  }
+  return found.map(readCall)
+}
+
+function readCall(call: JsonObject, position: number): ToolCall {
+  const wire = objectOf(call['function'])
+  const name = stringOf(wire['name']) ?? ''
+  if (name === '' && call['custom'] === undefined) throw notAnAnswer('a call has no name')
+  return {
+    ...call,
+    id: stringOf(call['id']) || madeId(name, position),
+    type: (call['type'] ?? 'function') as 'function',
+    // A custom tool's call has `custom` instead, and stays as it is.
+    ...(call['custom'] === undefined && { function: { ...wire, name, arguments: argumentsText(wire['arguments']) } }),
+  } as ToolCall
+}

@@ -1,0 +1,142 @@
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
+import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
+
+/** The names under which dialects keep what only they understand. */
+export type Owner = 'anthropic' | 'gemini' | 'ollama'
+
+/**
+ * What may be left out unnamed, by the dialect that brought it, each with the reason: it changes nothing in an answer, or
+ * our own shape says it too.
+ */
+export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, string>>>> = {
+  anthropic: {
+    cache_control: 'what the provider remembers: it costs less, and says the same',
+    metadata: 'labels for the provider’s own records',
+    diagnostics: 'what the provider reports of its cache',
+    billing_policy: 'who pays',
+    fallback_credit_token: 'who pays',
+    user_profile_id: 'who asks, for the provider’s own records',
+    workspace_id: 'who asks, for the provider’s own records',
+    // A tool that would be loaded later is there from the start, and arguments that come early come in time.
+    defer_loading: 'when a tool is shown to the model',
+    eager_input_streaming: 'how early arguments are streamed',
+    type: 'the type of a tool that is nothing but a function',
+    title: 'read as the name of a file',
+    temperature: 'read as the sampling of our shape',
+    top_p: 'read as the sampling of our shape',
+    top_k: 'read as the sampling of our shape',
+    output_format: 'read as the format of our shape',
+    is_error: 'said in words',
+    content: 'its blocks are named one by one',
+    turn: 'its fields are named one by one',
+  },
+  gemini: {
+    labels: 'labels for the provider’s own records',
+    role: 'the role of an instruction, which every dialect knows',
+    parts: 'read as the message itself',
+    parameters: 'read as the schema of our shape',
+    parametersJsonSchema: 'read as the schema of our shape',
+    mimeType: 'the kind of a picture, which its address tells',
+  },
+  ollama: {
+    keep_alive: 'how long a model stays in memory',
+    tools: 'an empty list',
+    format: 'no format',
+    index: 'the number of a call',
+    type: 'the type of a call that is nothing but a function',
+  },
+}
+
+/** Fields with other fields inside: each is named by itself. */
+const nested: ReadonlySet<string> = new Set(['output_config', 'generationConfig', 'toolConfig', 'options'])
+
+/** What in Anthropic's output_config our shape says too. */
+const ofConfig: ReadonlySet<string> = new Set(['effort', 'format', 'responseSchema', 'functionCallingConfig'])
+
+/** What a request brought for another dialect than `owner`, by name: fields of it, of its messages, parts and tools. */
+export function foreignFields(request: ChatRequest, owner: Owner | undefined): readonly string[] {
+  const others = (['anthropic', 'gemini', 'ollama'] as const).filter((name) => name !== owner)
+  const found = others.flatMap((name) => [
+    ...fieldsIn(request.extra_content, name),
+    ...(request.tools ?? []).flatMap((tool) =>
+      tool.type === 'foreign' ? [] : fieldsIn(tool.extra_content, name).map((field) => `${field} of a tool`),
+    ),
+    ...request.messages.flatMap((message) => inMessage(message, name)),
+  ])
+  return [...new Set(found)]
+}
+
+function fieldsIn(extra: ExtraContent | undefined, owner: Owner): readonly string[] {
+  return Object.entries(objectOf(extra?.[owner])).flatMap(([name, value]) => {
+    if (Object.hasOwn(harmlessForeign[owner], name) || !isAsked(name, value)) return []
+    if (name === 'betas') return objectOrList(value).map((beta) => `the beta ${beta}`)
+    if (!nested.has(name)) return [name]
+    return Object.keys(objectOf(value)).filter((inner) => !ofConfig.has(inner))
+  })
+}
+
+function objectOrList(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((item) => (stringOf(item) ?? '').slice(0, 60)) : []
+}
+
+/** Thinking that is turned off, and a tier that is the usual one, ask for nothing. */
+function isAsked(name: string, value: unknown): boolean {
+  if (value === null || value === undefined) return false
+  if (name === 'thinking') return objectOf(value)['type'] !== 'disabled'
+  return !(name === 'service_tier' && (value === 'auto' || value === 'standard_only'))
+}
+
+function inMessage(message: Message, owner: Owner): readonly string[] {
+  const parts: readonly ContentPart[] = Array.isArray(message.content) ? message.content : []
+  const extra = objectOf(message.extra_content?.[owner])
+  const isShown = message.role === 'user' || message.role === 'tool'
+  return [
+    ...fieldsIn(message.extra_content, owner),
+    ...Object.keys(objectOf(extra['turn'])).map((name) => `${name} of a message`),
+    ...objectsOf(extra['content']).flatMap(unsaid),
+    ...parts.flatMap((part) => {
+      // What is shown to the model is carried or refused; see shown.ts.
+      if (part.type === 'foreign') return isShown || part['dialect'] !== owner ? [] : [`a ${kindOf(part)} in a message`]
+      const own = (part as { readonly extra_content?: ExtraContent }).extra_content
+      return fieldsIn(own, owner).map((name) => `${name} of a part`)
+    }),
+  ]
+}
+
+const said: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+
+/** A block of the model's own turn that only Anthropic can read again, such as what its search found. */
+function unsaid(block: JsonObject): readonly string[] {
+  return said.has(block['type']) ? [] : [`a ${(stringOf(block['type']) ?? 'block').slice(0, 60)} in a message`]
+}
+
+function kindOf(part: ContentPart): string {
+  const value = objectOf((part as JsonObject)['value'])
+  const [first = 'part'] = Object.keys(value)
+  return (typeof value['type'] === 'string' ? value['type'] : first).slice(0, 60)
+}
+
+/** A field of a message in OpenAI's dialect that the others have no place for, and that is no echo of an answer. */
+export function unknownInMessages({ messages }: ChatRequest): readonly string[] {
+  const found = messages.flatMap((message) => {
+    if (message.role === 'assistant') return message.name === undefined ? [] : ['name of a message']
+    const own = Object.keys(message).filter((name) => !messageFields.has(name) && message[name] != null)
+    const named = message.name === undefined || namesCalls.has(message.role) ? [] : ['name']
+    const parts: readonly ContentPart[] = Array.isArray(message.content) ? message.content : []
+    return [...[...own, ...named].map((name) => `${name} of a message`), ...parts.flatMap(detailOf)]
+  })
+  return [...new Set(found)]
+}
+
+const messageFields: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'refusal', 'extra_content', 'cache_control'],
+])
+
+/** The roles whose name says which function answers: with it the answer finds its place. */
+const namesCalls: ReadonlySet<string> = new Set(['tool', 'function'])
+
+function detailOf(part: ContentPart): readonly string[] {
+  const image = part.type === 'image_url' ? (part as JsonObject)['image_url'] : undefined
+  const detail = isObject(image) ? image['detail'] : undefined
+  return detail === undefined || detail === null || detail === 'auto' ? [] : ['detail of an image']
+}

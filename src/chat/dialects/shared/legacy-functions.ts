@@ -1,0 +1,80 @@
+import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
+import type { ChatRequest, ForeignPart, Message, Tool, ToolCall, ToolChoice } from '../../protocol/messages.ts'
+import { madeId } from './tool-ids.ts'
+
+/**
+ * OpenAI's first way to call functions (`functions`, `function_call`, the role `function`), calls of its custom tools, and
+ * a choice among some of the tools, said as plain tools, for dialects that know only these. The request itself where there
+ * is nothing of them.
+ */
+export function withTools(asked: ChatRequest): ChatRequest {
+  const request = withAllowedTools(asked)
+  const functions = objectsOf(request['functions'])
+  const isLegacy = functions.length > 0 || request['function_call'] != null || request.messages.some(isLegacyTurn)
+  if (!isLegacy) return request
+  const { functions: _functions, function_call: wish, ...rest } = request
+  const choice = choiceOf(wish)
+  return {
+    ...rest,
+    messages: withCalls(request.messages),
+    ...(functions.length > 0 && { tools: [...(request.tools ?? []), ...functions.map(toolOf)] }),
+    ...(choice !== undefined && { tool_choice: choice }),
+  }
+}
+
+/** Of the tools that may be called only those are shown: https://platform.openai.com/docs/guides/function-calling#tool-choice */
+function withAllowedTools(request: ChatRequest): ChatRequest {
+  const choice = objectOf(request.tool_choice)
+  if (choice['type'] !== 'allowed_tools') return request
+  const { mode, tools } = objectOf(choice['allowed_tools'])
+  const names = objectsOf(tools).map((tool) => objectOf(tool['function'])['name'])
+  const isAllowed = (tool: Tool | ForeignPart) => tool.type !== 'function' || names.includes(tool.function.name)
+  return {
+    ...request,
+    ...(request.tools && { tools: request.tools.filter(isAllowed) }),
+    tool_choice: mode === 'required' ? 'required' : 'auto',
+  }
+}
+
+/** A call in the old field as one of today's, or undefined where there is none. */
+function legacyCall(call: unknown, id: string): ToolCall | undefined {
+  if (!isObject(call) || typeof call['name'] !== 'string') return undefined
+  return { id, type: 'function', function: { name: call['name'], arguments: stringOf(call['arguments']) ?? '' } }
+}
+
+function isLegacyTurn(message: Message): boolean {
+  const isCustom = message.tool_calls?.some((call) => !isObject(call.function)) ?? false
+  return isCustom || message.role === ('function' as string) || isObject(message['function_call'])
+}
+
+/** What a custom tool was given is text in no format: https://platform.openai.com/docs/guides/function-calling#custom-tools */
+function plainCall(call: ToolCall): ToolCall {
+  if (isObject(call.function)) return call
+  const { name, input } = objectOf((call as unknown as JsonObject)['custom'])
+  const text = JSON.stringify({ input: stringOf(input) ?? '' })
+  return { id: call.id, type: 'function', function: { name: stringOf(name) ?? '', arguments: text } }
+}
+
+/** An answer belongs to the call before it: there was one at a time. */
+function withCalls(messages: readonly Message[]): readonly Message[] {
+  let count = 0
+  return messages.map((message): Message => {
+    if (message.role === ('function' as string))
+      return { ...message, role: 'tool', tool_call_id: madeId('function', Math.max(0, count - 1)) }
+    if (message.tool_calls?.length) return { ...message, tool_calls: message.tool_calls.map(plainCall) }
+    if (!isObject(message['function_call'])) return message
+    const { function_call: wire, ...rest } = message
+    const call = legacyCall(wire, madeId('function', count++))
+    return call ? { ...rest, tool_calls: [call] } : message
+  })
+}
+
+function toolOf(wire: JsonObject): Tool {
+  return { type: 'function', function: wire as unknown as Tool['function'] }
+}
+
+function choiceOf(wish: unknown): ToolChoice | undefined {
+  if (wish === 'auto' || wish === 'none') return wish
+  const name = isObject(wish) ? stringOf(wish['name']) : undefined
+  return name === undefined ? undefined : { type: 'function', function: { name } }
+}

@@ -1,0 +1,31 @@
+import type { AppError } from '../../../errors.ts'
+import type { Dialect } from '../../protocol/dialect.ts'
+import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
+import type { ContentPart, Message } from '../../protocol/messages.ts'
+import { cannotSay } from './request-check.ts'
+
+/** What the dialects are called to those who use them. */
+export const titles: Readonly<Record<Dialect['id'], string>> = {
+  'openai-chat': "OpenAI's dialect",
+  'anthropic-messages': 'Anthropic',
+  gemini: 'Gemini',
+  ollama: 'Ollama',
+}
+
+/** Says that a dialect has no place for something that a user or a tool shows to the model. */
+export function cannotShow(part: ContentPart, id: Dialect['id']): AppError {
+  return cannotSay(`${titles[id]} takes no ${kindOf(part)}: ask without it, or ask another provider`)
+}
+
+/** Whether a message's parts are what the model is asked about; in the others they are what it said or was told before. */
+export function isShown({ role }: Message): boolean {
+  return role === 'user' || role === 'tool'
+}
+
+function kindOf(part: ContentPart): string {
+  const wire = part as JsonObject
+  if (part.type !== 'foreign') return part.type === 'file' ? 'file of this kind' : part.type.slice(0, 60)
+  const value = objectOf(wire['value'])
+  const name = typeof value['type'] === 'string' ? value['type'] : (Object.keys(value)[0] ?? 'part')
+  return `${typeof wire['dialect'] === 'string' ? wire['dialect'].slice(0, 20) : 'foreign'} ${name.slice(0, 60)}`
+}

@@ -1,0 +1,87 @@
+import type { Dialect } from '../protocol/dialect.ts'
+import { isObject, type JsonObject, stringOf } from '../protocol/json-object.ts'
+import type { ChatRequest, ForeignPart, Tool } from '../protocol/messages.ts'
+import { lostSampling as lostClaudeSampling } from './anthropic/sampling.ts'
+import { thinkingFields } from './anthropic/thinking.ts'
+import { thinkingConfig } from './gemini/thinking.ts'
+import { lostSampling as lostOpenaiSampling } from './openai/request-writer.ts'
+import { foreignFields, type Owner, unknownInMessages } from './shared/foreign-fields.ts'
+import { withTools } from './shared/legacy-functions.ts'
+import { titles } from './shared/media-support.ts'
+import { unknownFields } from './shared/request-fields.ts'
+
+/**
+ * What of a request a dialect has no words for and leaves out, in one sentence each, so that nothing is lost unseen:
+ * tools that another provider runs itself, and settings that this one does not know or that the model refuses. What is
+ * shown to the model itself is never left out: there the dialect refuses, see shown.ts.
+ */
+export function leftOutOf(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
+  const request = id === 'openai-chat' ? asked : withTools(asked)
+  const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
+  const names = [
+    ...tools.map((name) => `the tool ${name}`),
+    ...(id === 'openai-chat' ? [] : unsaidByType(request, id)),
+    ...unknownFields(request, id),
+    ...(id === 'openai-chat' ? [] : unknownInMessages(request)),
+    ...foreignFields(request, own[id]),
+  ]
+  const refused = [...refusedByModel(request, id, endpoint), ...lostEffort(request, id)]
+  return [
+    ...(names.length > 0 ? [`${names.join(', ')}: left out, since ${titles[id]} does not know it`] : []),
+    ...(refused.length > 0 ? [`${refused.join(', ')}: left out, since ${request.model} refuses it`] : []),
+  ]
+}
+
+function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: string): readonly string[] {
+  if (id === 'anthropic-messages') return lostClaudeSampling(request)
+  return id === 'openai-chat' ? lostOpenaiSampling(request, endpoint) : []
+}
+
+/** An effort for a model that does not think in efforts. Not to think is what such a model does. */
+function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] {
+  const { model, reasoning_effort: effort } = request
+  if (!effort || effort === 'none') return []
+  const body = { max_tokens: Number.MAX_SAFE_INTEGER }
+  const takes: Record<Dialect['id'], () => boolean> = {
+    'openai-chat': () => true,
+    'anthropic-messages': () =>
+      isObject(request.extra_content?.['anthropic']) || Object.keys(thinkingFields(request, body)).length > 0,
+    gemini: () => thinkingConfig(model, effort) !== undefined,
+    ollama: () => /gpt-oss/.test(model),
+  }
+  return takes[id]() ? [] : ['reasoning_effort']
+}
+
+/** The name under which a dialect keeps what only it understands. */
+const own: Readonly<Partial<Record<Dialect['id'], Owner>>> = {
+  'anthropic-messages': 'anthropic',
+  gemini: 'gemini',
+  ollama: 'ollama',
+}
+
+/** Fields that a dialect has, with a value that it has no word for. */
+function unsaidByType(request: ChatRequest, id: Dialect['id']): readonly string[] {
+  const { tool_choice: choice, response_format: format } = request
+  const isWish = choice !== undefined && choice !== null && choice !== 'auto'
+  const hasWord = id !== 'ollama' && (isNamed(choice) || ['none', 'required', 'any'].includes(choice as string))
+  const isFormat = ['text', 'json_object', 'json_schema', undefined].includes(format?.type)
+  return [
+    ...(isWish && !hasWord ? ['tool_choice'] : []),
+    ...(isFormat ? [] : [`response_format ${(stringOf(format!.type) ?? '').slice(0, 60)}`]),
+  ]
+}
+
+function isNamed(choice: ChatRequest['tool_choice']): boolean {
+  return isObject(choice) && choice['type'] === 'function'
+}
+
+function knowsTool(tool: Tool | ForeignPart, id: Dialect['id']): boolean {
+  if (tool.type === 'foreign') return tool.dialect === own[id]
+  return tool.type === 'function' || id === 'openai-chat'
+}
+
+function toolName(tool: Tool | ForeignPart): string {
+  const { type, name } = tool.type === 'foreign' ? tool.value : (tool as unknown as JsonObject)
+  const [first = 'without a name'] = tool.type === 'foreign' ? Object.keys(tool.value) : []
+  return [name, type, first].find((text) => typeof text === 'string')!.slice(0, 60)
+}

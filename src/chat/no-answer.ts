@@ -1,0 +1,118 @@
+import { AppError, type FailureCode, type ProviderError } from '../errors.ts'
+import type { Attempt, AttemptFailed } from './attempts.ts'
+import type { Failure, FailureClass } from './protocol/failure.ts'
+
+/** What can be done about it today, one line each, once these plugins and runners have failed. */
+type Advice = (failed: ReadonlySet<string>) => readonly string[]
+
+/**
+ * The error when nobody answered: the provider's reason first, then every other try, then what to do next. Where the
+ * first target refused the request itself or asked to wait, its class is the caller's, with the provider's own names;
+ * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case.
+ */
+export function nobodyAnswered(failures: readonly AttemptFailed[], single: boolean, advice: Advice): AppError {
+  const [first] = failures
+  if (!first) return noRunner(advice(new Set()))
+  const { attempt, failure, setup } = first
+  if (setup && (single || (setup.code === 'invalid' && failures.length === 1))) return setup
+  const code = codeOf(first, single)
+  const isRefusal = passedOn(failure) !== undefined || setup?.code === 'invalid'
+  const next = single || isRefusal ? [] : advice(new Set(failures.map(({ attempt }) => nameIn(attempt))))
+  const waitMs = code === 'rate_limited' ? failure?.waitMs : earliestOf(failures)
+  const provider = failure && isRefusal ? namesOf(failure) : undefined
+  return new AppError(code, `${nameOf(attempt)} failed: ${attempt.error ?? 'no reason given'}`, {
+    details: [...failures.map(describe), ...(setup?.details ?? []), ...next],
+    ...(waitMs !== undefined && { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) }),
+    ...(provider && { provider }),
+    ...(failures.every(isFinal) && { final: true }),
+    cause: setup ?? first,
+  })
+}
+
+/** The error when there is nobody to ask. */
+export function noRunner(advice: readonly string[]): AppError {
+  return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
+}
+
+/** Which class of error a caller gets when only one target was to be asked. */
+const codes: Record<FailureClass, FailureCode> = {
+  auth: 'provider_auth',
+  quota: 'rate_limited',
+  model_gone: 'not_found',
+  retired: 'unavailable',
+  request: 'invalid',
+  context_length: 'invalid',
+  policy: 'invalid',
+  model_output: 'unavailable',
+  rate: 'rate_limited',
+  down: 'unavailable',
+  protocol: 'protocol',
+  cancelled: 'unavailable',
+}
+
+function codeOf({ failure, setup }: AttemptFailed, single: boolean): FailureCode {
+  if (!failure) return setup?.code === 'invalid' ? 'invalid' : 'unavailable'
+  const late = failure.class === 'down' && /TIMEOUT/.test(failure.code ?? '')
+  if (single && late) return 'timeout'
+  return passedOn(failure) ?? (single || failure.class === 'auth' ? codes[failure.class] : 'unavailable')
+}
+
+/** Statuses by which a provider refuses the request itself. */
+const refusals: Readonly<Record<number, FailureCode>> = {
+  400: 'invalid',
+  404: 'not_found',
+  413: 'too_large',
+  422: 'unprocessable',
+}
+
+/**
+ * The class that is the caller's own to mend, or to wait for, also when others were asked after it; undefined where the
+ * failure is the provider's. A spent budget counts by its 429 alone: as a 402 it asks nobody to wait.
+ */
+function passedOn(failure: Failure | undefined): FailureCode | undefined {
+  if (!failure || ['auth', 'retired'].includes(failure.class)) return undefined
+  if (failure.status === 429) return 'rate_limited'
+  if (failure.class === 'rate' && isGood(failure.status)) return 'rate_limited'
+  if (failure.class === 'quota') return undefined
+  if (refusals[failure.status ?? 0]) return refusals[failure.status!]
+  return ['request', 'context_length', 'policy', 'model_gone'].includes(failure.class)
+    ? codes[failure.class]
+    : undefined
+}
+
+/** Under a good status the error inside says alone what it is. */
+function isGood(status: number | undefined): boolean {
+  return status === undefined || status < 400
+}
+
+/** Names of a provider's that say no more than a status: OpenAI's name for a prompt that is too long tells clients more. */
+const vague = /^(?:invalid_argument|invalid_request_error|invalid_request_message_order|\d+)$/i
+
+function namesOf({ class: kind, provider }: Failure): ProviderError | undefined {
+  const isUnnamed = provider?.code === undefined || vague.test(provider.code)
+  return kind === 'context_length' && isUnnamed ? { ...provider, code: 'context_length_exceeded' } : provider
+}
+
+/** What no later call mends: a person has to, or nobody can. */
+function isFinal({ failure, setup }: AttemptFailed): boolean {
+  return failure ? ['auth', 'quota', 'retired', 'model_gone'].includes(failure.class) : setup !== undefined
+}
+
+function earliestOf(failures: readonly AttemptFailed[]): number | undefined {
+  return failures.flatMap(({ failure }) => failure?.waitMs ?? []).sort((a, b) => a - b)[0]
+}
+
+function nameIn(attempt: Attempt): string {
+  return attempt.plugin ?? attempt.runner ?? ''
+}
+
+function nameOf(attempt: Attempt): string {
+  return attempt.plugin ?? `the local runner ${attempt.runner}`
+}
+
+/** `openai gpt-4o: rate (429), 2 tries: slow down` */
+function describe({ attempt }: AttemptFailed): string {
+  const status = attempt.status === undefined ? '' : ` (${attempt.status})`
+  const tries = attempt.tries === 1 ? '1 try' : `${attempt.tries} tries`
+  return `${nameOf(attempt)} ${attempt.model}: ${attempt.class}${status}, ${tries}: ${attempt.error}`
+}

@@ -1,0 +1,117 @@
+import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
+
+/** How a plugin's file bends its dialect: a short closed list, see `quirks` in the plugin's manifest. */
+export interface Quirks {
+  /** The field that carries the token limit. */
+  readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
+  /** The role that carries the system prompt. */
+  readonly system_as?: 'system' | 'developer' | 'user'
+  /** Ids of tool calls must match this regular expression; others are renamed, consistently within one request. */
+  readonly tool_id_pattern?: string
+  /** The provider refuses `stream_options`. */
+  readonly no_stream_options?: boolean
+}
+
+/** What goes over the wire, before the key is added. */
+export interface WireRequest {
+  /** The plugin's endpoint with `{model}` filled in and, for Gemini, the streaming method chosen. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** An error a provider reported, in a 4xx/5xx body, inside a 200, or as an event of a stream. */
+export interface WireError {
+  /** The provider's own words. */
+  readonly message: string
+  /** The provider's own code: `insufficient_quota`, `RESOURCE_EXHAUSTED`…; Anthropic has mostly none. */
+  readonly code?: string
+  /** The kind beside a code or in its place: `invalid_request_error`, `overloaded_error`, `INVALID_ARGUMENT`… */
+  readonly type?: string
+  /** The field of the request that it is about. */
+  readonly param?: string
+  /** What stands beside the message in Anthropic's errors. */
+  readonly details?: Readonly<Record<string, unknown>>
+  /** The HTTP status that the body names, where it differs from the answer's own. */
+  readonly status?: number
+  /** Milliseconds to wait, where the body tells (Gemini's RetryInfo). */
+  readonly retryAfterMs?: number
+}
+
+/** An error for a client: our sentence, and the names that the dialect's clients look for. */
+export interface ClientError {
+  readonly message: string
+  /** The provider's error type; a dialect that has other names takes its own by `status`. */
+  readonly type?: string | undefined
+  readonly code?: string | undefined
+  readonly param?: string | undefined
+  readonly details?: Readonly<Record<string, unknown>> | undefined
+  readonly status?: number
+}
+
+/** Reads a streamed answer, bytes in any cut, chunks out; what the chunks promise stands at `ChatChunk`. */
+export interface StreamDecoder {
+  /** Feeds bytes as they arrive; returns the chunks they complete. Throws a DialectError on an error event or broken data. */
+  push(bytes: Uint8Array): readonly ChatChunk[]
+  /** Says that the body has ended; returns what was still held back. Throws a DialectError when the dialect's own end was not read. */
+  end(): readonly ChatChunk[]
+  /**
+   * True once the dialect's own end has been read: from here the answer is whole and nothing can go wrong any more.
+   * More may still come (Gemini's last token counts), so read on until the body ends and call `end`.
+   */
+  readonly complete: boolean
+}
+
+/** Writes a streamed answer in a dialect, for the clients of `/v1/…`. Every string is whole events, or empty. */
+export interface StreamEncoder {
+  push(chunk: ChatChunk): string
+  /** The dialect's end. */
+  end(): string
+  /** A failure after the first byte: an error event, and never a clean end. */
+  fail(error: ClientError): string
+}
+
+/**
+ * How one family of providers spells a chat. Pure: bytes and JSON in, bytes and JSON out.
+ * `now` (milliseconds since 1970) dates the answers of providers that do not date them.
+ */
+export interface Dialect {
+  readonly id: 'openai-chat' | 'anthropic-messages' | 'gemini' | 'ollama'
+  /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */
+  matches(endpoint: string): boolean
+  /**
+   * Our request as the provider's. It adds nothing that was not asked for, but for what the provider requires;
+   * whoever wants token counts of a stream sets `stream_options.include_usage` first.
+   * Throws an AppError `invalid` for what this dialect cannot say and must not be left out unseen, such as several answers.
+   */
+  writeRequest(request: ChatRequest, endpoint: string, quirks?: Quirks): WireRequest
+  /**
+   * The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded
+   * traffic. The model is "" where none is named. Throws an AppError `invalid` naming everything that is wrong.
+   */
+  readRequest(body: unknown, url?: string): ChatRequest
+  /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
+  readReply(body: unknown, request: ChatRequest, now?: number): ChatReply
+  /** Our answer as this dialect's. `created` of an answer stands in for a clock where a dialect wants a time. */
+  writeReply(reply: ChatReply): Record<string, unknown>
+  /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
+  readError(body: unknown): WireError | undefined
+  /** An error as this dialect's body. */
+  writeError(error: ClientError): Record<string, unknown>
+  decodeStream(request: ChatRequest, now?: number): StreamDecoder
+  encodeStream(request: ChatRequest): StreamEncoder
+}
+
+/** A provider's answer that is an error or cannot be read. The router classifies it; see failure.ts. */
+export class DialectError extends Error {
+  override readonly name = 'DialectError'
+  /** `reported`: the provider said so; `broken`: the data does not parse; `cut`: the stream ended before its end. */
+  readonly kind: 'reported' | 'broken' | 'cut'
+  readonly error: WireError
+
+  constructor(kind: 'reported' | 'broken' | 'cut', error: WireError, options?: ErrorOptions) {
+    super(error.message, options)
+    this.kind = kind
+    this.error = error
+  }
+}

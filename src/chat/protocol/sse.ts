@@ -1,0 +1,155 @@
+import { DialectError } from './dialect.ts'
+
+/** The longest line, and the longest event, that is read: 1 MiB. A provider that sends more is broken or hostile. */
+export const lineLimit = 1_048_576
+
+/** One event of a stream: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation */
+export interface ServerEvent {
+  /** The name; "" where the event has none. */
+  readonly event: string
+  /** The data lines, joined by line feeds. */
+  readonly data: string
+}
+
+export interface LineReader {
+  /** The whole lines that these bytes complete, without their ends. Throws a DialectError for a line over the limit. */
+  push(bytes: Uint8Array): string[]
+  /** What stands after the last line end, or nothing. */
+  end(): string[]
+}
+
+export interface EventReader {
+  /** The events that these bytes complete. Throws a DialectError for a line or an event over the limit. */
+  push(bytes: Uint8Array): ServerEvent[]
+  /** The event that the body ended in: a provider may leave out the last blank line. */
+  end(): ServerEvent[]
+}
+
+const lineFeed = 10
+const carriageReturn = 13
+const byteOrderMark = '\uFEFF'
+
+/**
+ * Cuts bytes into lines at LF, CRLF or CR, whichever comes, however the bytes are cut. Text is decoded only line by line,
+ * so that a character split between two pieces is never decoded in halves. Bytes that are no UTF-8 become U+FFFD.
+ */
+export function createLineReader(limit: number = lineLimit): LineReader {
+  const begun = createByteStore(limit)
+  let afterReturn = false
+  let first = true
+
+  function line(bytes: Uint8Array, start: number, end: number): string {
+    if (begun.length + end - start > limit) throw tooLong(limit)
+    const text = begun.length === 0 ? decode(bytes, start, end) : begun.take(bytes.subarray(start, end))
+    if (!first) return text
+    first = false
+    return text.startsWith(byteOrderMark) ? text.slice(1) : text
+  }
+
+  return {
+    push(bytes) {
+      const lines: string[] = []
+      let start = afterReturn && bytes[0] === lineFeed ? 1 : 0
+      if (bytes.length > 0) afterReturn = false
+      let feed = bytes.indexOf(lineFeed, start)
+      let back = bytes.indexOf(carriageReturn, start)
+      while (feed !== -1 || back !== -1) {
+        const end = feed === -1 || (back !== -1 && back < feed) ? back : feed
+        lines.push(line(bytes, start, end))
+        start = end === back && end + 1 === feed ? feed + 1 : end + 1
+        afterReturn = end === back && start === bytes.length && end + 1 === start
+        if (feed !== -1 && feed < start) feed = bytes.indexOf(lineFeed, start)
+        if (back !== -1 && back < start) back = bytes.indexOf(carriageReturn, start)
+      }
+      if (start < bytes.length) begun.add(bytes.subarray(start))
+      return lines
+    },
+    end() {
+      return begun.length > 0 ? [line(new Uint8Array(0), 0, 0)] : []
+    },
+  }
+}
+
+/** Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. */
+export function createEventReader(limit: number = lineLimit): EventReader {
+  const reader = createLineReader(limit)
+  let event = ''
+  let data: string | undefined
+
+  function take(lines: readonly string[]): ServerEvent[] {
+    const events: ServerEvent[] = []
+    for (const line of lines) {
+      if (line === '') {
+        if (data !== undefined) events.push({ event, data })
+        event = ''
+        data = undefined
+      } else if (line === 'data' || line.startsWith('data:')) addData(fieldValue(line, 5))
+      else if (line.startsWith('event:')) event = fieldValue(line, 6)
+    }
+    return events
+  }
+
+  function addData(value: string): void {
+    data = data === undefined ? value : `${data}\n${value}`
+    if (data.length > limit) throw tooLong(limit)
+  }
+
+  return {
+    push: (bytes) => take(reader.push(bytes)),
+    end: () => take([...reader.end(), '']),
+  }
+}
+
+interface ByteStore {
+  readonly length: number
+  /** Keeps a copy: the caller may use its buffer again. */
+  add(bytes: Uint8Array): void
+  /** What was kept and these bytes, as text; nothing is kept afterwards. */
+  take(bytes: Uint8Array): string
+}
+
+/** Bytes of a begun line. The store doubles as it grows, so that a line which comes byte by byte costs its length. */
+function createByteStore(limit: number): ByteStore {
+  let store = Buffer.alloc(0)
+  let length = 0
+
+  function add(bytes: Uint8Array): void {
+    if (length + bytes.length > limit) throw tooLong(limit)
+    if (length + bytes.length > store.length) {
+      const larger = Buffer.allocUnsafe(Math.max(1024, 2 * (length + bytes.length)))
+      store.copy(larger, 0, 0, length)
+      store = larger
+    }
+    store.set(bytes, length)
+    length += bytes.length
+  }
+
+  return {
+    get length() {
+      return length
+    },
+    add,
+    take(bytes) {
+      add(bytes)
+      const text = store.toString('utf8', 0, length)
+      length = 0
+      return text
+    },
+  }
+}
+
+const space = 32
+
+/** The value of a field: what follows the colon, less one space. */
+function fieldValue(line: string, start: number): string {
+  return line.slice(line.charCodeAt(start) === space ? start + 1 : start)
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return buffer.toString('utf8', start, end)
+}
+
+function tooLong(limit: number): DialectError {
+  return new DialectError('broken', { message: `The provider sent a line of more than ${limit} bytes` })
+}

@@ -1,0 +1,143 @@
+import { type Message, textOf } from '../../chat/protocol/messages.ts'
+import { chat } from '../../operations/chat.ts'
+import { type Cli, note, show } from '../terminal/cli.ts'
+import { forTerminal } from '../terminal/io.ts'
+import type { ChatQuestion } from './question.ts'
+
+/** What came of a question. */
+export interface Answer {
+  /** The model's words: its answer, or the text with which it refused. */
+  text: string
+  refused: boolean
+  readonly calls: unknown[]
+  /** Why it ended, in the words of OpenAI's dialect; undefined where nobody said. */
+  finish: string | undefined
+}
+
+export function noAnswer(): Answer {
+  return { text: '', refused: false, calls: [], finish: undefined }
+}
+
+/** Who answered and what was tried before, as the operation reports it. */
+interface Report {
+  readonly plugin: string | null
+  readonly runner: string | null
+  readonly model: string
+  readonly fallback: boolean
+  readonly attempts: readonly {
+    readonly plugin: string | null
+    readonly runner: string | null
+    readonly outcome: string
+    readonly error?: unknown
+  }[]
+  readonly warnings: readonly string[]
+}
+
+interface WholeChoice {
+  readonly message?: Message
+  readonly finish_reason?: string | null
+}
+
+/**
+ * Asks once and prints the answer on stdout, and on stderr what its reader should know. `answer` holds what has come so
+ * far, also after a failure.
+ */
+export async function answerQuestion(
+  cli: Cli,
+  question: ChatQuestion,
+  answer: Answer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal)
+  else await wholeAnswer(cli, question, answer, signal)
+}
+
+async function wholeAnswer(cli: Cli, question: ChatQuestion, answer: Answer, signal: AbortSignal): Promise<void> {
+  const reply = await cli.ask(chat, { ...question, stream: false }, signal)
+  const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
+  const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
+  answer.text = [content, refusal].filter(Boolean).join('\n')
+  answer.refused = refusal !== ''
+  answer.calls.push(...(message?.tool_calls ?? []))
+  answer.finish = finish ?? undefined
+  const { text, calls } = answer
+  await show(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
+  remark(cli, reply.aichat as unknown as Report)
+}
+
+async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, signal: AbortSignal): Promise<void> {
+  let report: Report | undefined
+  for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal)) {
+    const chunk = piece as {
+      choices?: {
+        delta?: { content?: string | null; refusal?: string | null; tool_calls?: unknown[] }
+        finish_reason?: string | null
+      }[]
+      aichat?: Report
+    }
+    // The first report says who answers; a later one warns of what could not be done after the answer.
+    if (report) for (const warning of chunk.aichat?.warnings ?? []) note(cli, `aichat: ${warning}`)
+    report ??= chunk.aichat
+    const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}
+    answer.calls.push(...(delta?.tool_calls ?? []))
+    answer.finish = finish ?? answer.finish
+    const text = (delta?.content ?? '') + (delta?.refusal ?? '')
+    answer.refused ||= Boolean(delta?.refusal)
+    if (text === '') continue
+    answer.text += text
+    await cli.io.out(onTerminal(cli, text))
+    if (cli.io.outClosed) return
+  }
+  if (answer.text === '' && answer.calls.length > 0)
+    await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
+  if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
+  if (report) remark(cli, report)
+}
+
+/** Says on stderr what a reader of the answer should know: that somebody else answered, and why; with -v who in any case. */
+function remark(cli: Cli, report: Report): void {
+  for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
+  const who = report.plugin ?? `the local runner (${report.model})`
+  if (!report.fallback) {
+    if (cli.globals().verbose) note(cli, `aichat: answered by ${report.plugin ? `${who} (${report.model})` : who}`)
+    return
+  }
+  for (const { plugin, runner, outcome, error } of report.attempts) {
+    if (outcome === 'failed') note(cli, `aichat: ${plugin ?? runner} failed: ${String(error)}`)
+  }
+  note(cli, `aichat: answered by ${who} instead`)
+}
+
+/** Reasons for which an answer ends as it should. */
+const ordinary = new Set(['stop', 'tool_calls', 'function_call'])
+
+/**
+ * Says on stderr what keeps an answer from being whole. False where there is none: it was refused, filtered, or holds
+ * nothing; that is said with --quiet too.
+ */
+export function judgeAnswer(cli: Cli, { text, refused, calls, finish }: Answer): boolean {
+  const why = finish === undefined ? 'no finish reason was given' : `finish reason: ${forTerminal(finish)}`
+  if (refused) {
+    cli.io.err(`aichat: the model refused to answer (${why})`)
+    return false
+  }
+  if (text.trim() === '' && calls.length === 0) {
+    cli.io.err(`aichat: ${withoutText(finish)} (${why})`)
+    return false
+  }
+  if (finish === 'length') note(cli, `aichat: the answer was cut at its token limit (${why}); --max-tokens sets it`)
+  else if (finish === 'content_filter') note(cli, `aichat: a filter of the provider cut the answer (${why})`)
+  else if (finish !== undefined && !ordinary.has(finish)) note(cli, `aichat: the answer ended early (${why})`)
+  return true
+}
+
+function withoutText(finish: string | undefined): string {
+  if (finish === 'length') return 'there is no answer: its token limit was reached before the first word'
+  if (finish === 'content_filter') return 'there is no answer: the provider filtered it'
+  return 'the answer is empty'
+}
+
+/** What a model writes must not steer the terminal. */
+function onTerminal(cli: Cli, text: string): string {
+  return cli.io.stdoutIsTerminal ? forTerminal(text) : text
+}

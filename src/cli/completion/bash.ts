@@ -1,0 +1,87 @@
+import { type CommandNode, flatten } from '../help/tree.ts'
+import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
+
+/** Works with and without the package bash-completion; names with spaces and colons come out whole. */
+export function bashCompletion(root: CommandNode): string {
+  const nodes = flatten(root)
+  return `# bash completion for aichat, generated from its command tree
+_aichat() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before='' path='' flag='' word
+  local commands='' flags='' kind='' words='' index
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word="\${COMP_WORDS[index]}"
+    # bash breaks words at colons and equals signs; these are the pieces before the last one.
+    [[ $word == [:=] || \${COMP_WORDS[index + 1]} == : ]] && continue
+    if [[ -n $flag ]]; then
+      flag=''
+      continue
+    fi
+    case "$word" in
+    ${valuedFlags(nodes).join(' | ')}) flag="$word" ;;
+    *)
+      case "$path|$word" in
+      ${stepPatterns(nodes)}) path="\${path:+$path }$word" ;;
+      esac
+      ;;
+    esac
+  done
+  case "$path" in
+${nodes.map(branch).join('\n')}
+  esac
+  flags+=' ${flagNames(root.flags).join(' ')}'
+  if [[ -n $flag ]]; then
+    commands='' flags='' kind=''
+    case "$path|$flag" in
+${valueBranches(nodes, root).join('\n')}
+    esac
+  fi
+  word="\${COMP_LINE:0:COMP_POINT}"
+  word="\${word##*[ =]}"
+  if [[ $word == *:* ]]; then
+    current="$word"
+    before="\${word%"\${word##*:}"}"
+  fi
+  if [[ $current == -* ]]; then
+    words="\${flags// /$'\\n'}"
+  elif [[ -n $kind ]]; then
+    words="$(${wordsCommand('"$kind"')})"
+  else
+    words="\${commands// /$'\\n'}"
+  fi
+  COMPREPLY=()
+  while IFS= read -r word; do
+    [[ -n $word && $word == "$current"* ]] || continue
+    word="\${word#"$before"}"
+    [[ $word == *[!A-Za-z0-9_.,/:@%+=-]* ]] && printf -v word '%q' "$word"
+    COMPREPLY+=("$word")
+  done <<<"$words"
+  return 0
+}
+complete -o default -F _aichat aichat
+`
+}
+
+function branch(node: CommandNode): string {
+  const words = node.commands.map((sub) => sub.path.at(-1)).join(' ') || node.choices.join(' ')
+  const flags = node.path.length === 0 ? '' : flagNames(node.flags).join(' ')
+  return `  '${node.path.join(' ')}')
+    commands='${words}'
+    flags='${flags}'
+    kind='${argumentKind(node) ?? ''}'
+    ;;`
+}
+
+/** A branch for each flag whose values are known; those of the program itself count after every command. */
+function valueBranches(nodes: readonly CommandNode[], root: CommandNode): string[] {
+  return nodes.flatMap((node) =>
+    node.flags.flatMap((flag) => {
+      const values = valuesOf(node, flag)
+      if (!values) return []
+      const patterns = flagNames([flag]).map((name) =>
+        node === root ? `*'|${name}'` : `'${node.path.join(' ')}|${name}'`,
+      )
+      const found = 'kind' in values ? `kind='${values.kind}'` : `commands='${values.words.join(' ')}'`
+      return [`    ${patterns.join(' | ')}) ${found} ;;`]
+    }),
+  )
+}

@@ -1,0 +1,67 @@
+import type { CommandNode, Flag } from '../help/tree.ts'
+
+/** What the first argument of a command is, by the command's group and the argument's name. */
+const argumentKinds: Readonly<Record<string, string>> = {
+  'plugin id': 'plugins',
+  'models plugin': 'plugins',
+  'models pull name': 'models-to-pull',
+  'models remove name': 'pulled-models',
+  'persona id': 'personas',
+  'session id': 'sessions',
+  'users user': 'users',
+  'config name': 'settings',
+  'secret name': 'keys',
+  'serve server': 'servers',
+  'help topic': 'topics',
+}
+
+/** What the value of a flag is, by the command's group and the flag; by the flag alone where it is the same everywhere. */
+const flagKinds: Readonly<Record<string, string>> = {
+  'chat --model': 'models',
+  'persona --model': 'models',
+  'tts --model': 'speech-servers',
+  'chat --role': 'personas',
+  '--persona': 'personas',
+  '--session': 'sessions',
+  '--voice': 'voices',
+  '--as': 'users',
+}
+
+/** The kind of words that the arguments of a command are, to be asked of `aichat __complete`; undefined for files and texts. */
+export function argumentKind({ path, arguments: [first] }: CommandNode): string | undefined {
+  return first && (argumentKinds[`${path.join(' ')} ${first.name}`] ?? argumentKinds[`${path[0]} ${first.name}`])
+}
+
+/** The values of a flag: words that are known now, or their kind; undefined for a switch, a file or a text. */
+export function valuesOf({ path }: CommandNode, { long, choices }: Flag): Values | undefined {
+  if (choices.length > 0) return { words: choices }
+  const kind = flagKinds[`${path[0]} ${long}`] ?? flagKinds[`${long}`]
+  return kind === undefined ? undefined : { kind }
+}
+
+export type Values = { readonly words: readonly string[] } | { readonly kind: string }
+
+/** The flags that take a value, wherever they stand: the word behind one is no command. */
+export function valuedFlags(nodes: readonly CommandNode[]): readonly string[] {
+  const flags = nodes.flatMap((node) => node.flags)
+  const switches = new Set(flagNames(flags.filter(({ value }) => value === undefined)))
+  return [...new Set(flagNames(flags.filter(({ value }) => value !== undefined)))].filter((name) => !switches.has(name))
+}
+
+/** `case` patterns of bash and zsh that recognise each step deeper into the tree. */
+export function stepPatterns(nodes: readonly CommandNode[]): string {
+  return nodes
+    .filter(({ path }) => path.length > 0)
+    .map(({ path }) => `'${path.slice(0, -1).join(' ')}|${path.at(-1)}'`)
+    .join(' | ')
+}
+
+/** Short and long names of flags. */
+export function flagNames(flags: readonly Flag[]): readonly string[] {
+  return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
+}
+
+/** What a shell runs for the words of a kind: in at most a second, since somebody waits with a finger on the key. */
+export function wordsCommand(kind: string): string {
+  return `aichat --timeout 1s __complete ${kind} 2>/dev/null </dev/null`
+}

@@ -1,0 +1,95 @@
+import { type CommandNode, type Flag, flatten } from '../help/tree.ts'
+import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
+
+/** Works in a folder of `fpath`, and sourced after compinit. */
+export function zshCompletion(root: CommandNode): string {
+  const nodes = flatten(root)
+  return `#compdef aichat
+# zsh completion for aichat, generated from its command tree
+_aichat() {
+  local word_path='' flag='' word kind=''
+  local -a commands flags found values
+  local index
+  for ((index = 2; index < CURRENT; index++)); do
+    word="\${words[index]}"
+    if [[ -n "$flag" ]]; then
+      flag=''
+      continue
+    fi
+    case "$word" in
+    ${valuedFlags(nodes).join(' | ')}) flag="$word" ;;
+    *)
+      case "$word_path|$word" in
+      ${stepPatterns(nodes)}) word_path="\${word_path:+$word_path }$word" ;;
+      esac
+      ;;
+    esac
+  done
+  case "$word_path" in
+${nodes.map(branch).join('\n')}
+  esac
+  flags+=(${root.flags.flatMap(describedFlag).join(' ')})
+  if [[ -n "$flag" ]]; then
+    commands=() kind=''
+    case "$word_path|$flag" in
+${valueBranches(nodes, root).join('\n')}
+    esac
+  elif [[ "\${words[CURRENT]}" == -* ]]; then
+    _describe 'flag' flags
+    return
+  fi
+  if [[ -n "$kind" ]]; then
+    values=("\${(@f)$(${wordsCommand('"$kind"')})}")
+  fi
+  if ((\${#values})) && [[ -n "\${values[1]}" ]]; then
+    compadd -a values
+  elif ((\${#commands})); then
+    _describe 'command' commands
+  else
+    _files
+  fi
+}
+if [[ "\${funcstack[1]}" == _aichat ]]; then
+  _aichat "$@"
+else
+  compdef _aichat aichat
+fi
+`
+}
+
+function branch(node: CommandNode): string {
+  const commands = node.commands.map((sub) => described(sub.path.at(-1)!, sub.description))
+  const flags = node.path.length === 0 ? [] : node.flags.flatMap(describedFlag)
+  return `  ${quoted(node.path.join(' '))})
+    commands=(${commands.join(' ')})
+    flags=(${flags.join(' ')})
+    values=(${node.choices.join(' ')})
+    kind=${quoted(argumentKind(node) ?? '')}
+    ;;`
+}
+
+function valueBranches(nodes: readonly CommandNode[], root: CommandNode): string[] {
+  return nodes.flatMap((node) =>
+    node.flags.flatMap((flag) => {
+      const values = valuesOf(node, flag)
+      if (!values) return []
+      const patterns = flagNames([flag]).map((name) =>
+        node === root ? `*${quoted(`|${name}`)}` : quoted(`${node.path.join(' ')}|${name}`),
+      )
+      const found = 'kind' in values ? `kind=${quoted(values.kind)}` : `values=(${values.words.join(' ')})`
+      return [`    ${patterns.join(' | ')}) ${found} ;;`]
+    }),
+  )
+}
+
+function describedFlag(flag: Flag): string[] {
+  return flagNames([flag]).map((name) => described(name, flag.description))
+}
+
+function described(name: string, description: string): string {
+  return quoted(`${name.replaceAll(':', '\\:')}:${description}`)
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { defaultChatModel, knownModels, nonCommercialParts } from '../../model-hub/known-models.ts'
+import { listModels } from '../../operations/models.ts'
+import { currentPlugin } from '../../operations/plugins.ts'
+import { type PullPiece, pullModel, removeModel } from '../../operations/pulled-models.ts'
+import { type Cli, confirm, mayAsk, note, show } from '../terminal/cli.ts'
+import { openProgress } from '../terminal/progress.ts'
+
+type Pulled = z.output<typeof pullModel.output>
+
+/** Pulls a model, with a bar while it comes. Asks once, at the first pull, about files for non-commercial use only. */
+export async function runPull(cli: Cli, name: string, options: { readonly nonCommercial?: true } = {}): Promise<void> {
+  const pulled = await pull(cli, name, options.nonCommercial ?? (await askAboutLicence(cli, name)))
+  await show(cli, pulled, ({ bytes, downloaded, folder }) =>
+    downloaded === 0
+      ? `${name} was there already, ${megabytes(bytes)} in ${folder}`
+      : `${name}: ${megabytes(bytes)} in ${folder}`,
+  )
+  for (const line of pulled.notes) note(cli, `aichat: ${line}`)
+  const licence = knownModels.get(name)?.licence
+  if (licence !== undefined && pulled.downloaded > 0) note(cli, `aichat: the licence of ${name} is ${licence}`)
+}
+
+/** Removes a pulled model. */
+export async function runRemove(cli: Cli, name: string): Promise<void> {
+  const removed = await cli.ask(removeModel, { name })
+  await show(cli, removed, ({ bytes }) => `${name} removed, ${megabytes(bytes)} are free again`)
+}
+
+/** Whether somebody agreed to non-commercial licences; undefined where nobody is asked, now or any more. */
+async function askAboutLicence(cli: Cli, name: string): Promise<boolean | undefined> {
+  const model = knownModels.get(name)
+  const { names = [], licences = [] } = model ? nonCommercialParts(model) : {}
+  if (names.length === 0 || !(cli.globals().yes || (await mayAsk(cli)))) return undefined
+  const { models } = await cli.ask(listModels, { installed: true })
+  if (models.some(({ id }) => id === name)) return undefined
+  return agreed(cli, `For non-commercial use only (${licences.join(', ')}): ${names.join(', ')}. Pull that too?`)
+}
+
+/** A question whose no is an answer. */
+async function agreed(cli: Cli, question: string): Promise<boolean> {
+  try {
+    await confirm(cli, question)
+    return true
+  } catch (declined) {
+    if (declined instanceof AppError && declined.code === 'found') return false
+    throw declined
+  }
+}
+
+/**
+ * After a chat that nobody could answer: where somebody sits there and no runner is set up at all, offers to pull a small
+ * model. True when it was pulled and the chat is worth another try.
+ */
+export async function offerModel(cli: Cli, reason: unknown): Promise<boolean> {
+  if (!(reason instanceof AppError) || reason.code !== 'unavailable' || !(await mayAsk(cli))) return false
+  if (await cli.ask(currentPlugin, {})) return false
+  const { models } = await cli.ask(listModels, { installed: true })
+  if (models.some(({ type }) => type === 'chat')) return false
+  note(cli, `aichat: ${reason.message}.`)
+  const { summary } = knownModels.get(defaultChatModel)!
+  if (!(await agreed(cli, `Pull a small model that runs on this machine? ${summary}.`))) return false
+  const { notes } = await pull(cli, defaultChatModel)
+  for (const line of notes) note(cli, `aichat: ${line}`)
+  return true
+}
+
+async function pull(cli: Cli, name: string, nonCommercial?: boolean): Promise<Pulled> {
+  const progress = openProgress(cli)
+  let result: Pulled | undefined
+  try {
+    for await (const piece of await cli.askStream(pullModel, {
+      name,
+      ...(nonCommercial !== undefined && { non_commercial: nonCommercial }),
+      stream: true,
+    })) {
+      const { progress: at, waiting, pulled } = piece as Partial<UnionToIntersection<PullPiece>>
+      if (at) progress.show(at.total === 0 ? 1 : at.received / at.total, `${megabytes(at.total)} ${at.file}`)
+      if (waiting) note(cli, `aichat: another pull of ${name} is under way; waiting for it`)
+      if (pulled) result = pulled
+    }
+  } finally {
+    progress.clear()
+  }
+  if (!result) throw new AppError('protocol', `The pull of ${name} ended without a result`)
+  return result
+}
+
+type UnionToIntersection<T> = (T extends unknown ? (each: T) => void : never) extends (all: infer All) => void
+  ? All
+  : never
+
+function megabytes(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${Math.round(bytes / 1e6)} MB`
+}

@@ -1,0 +1,39 @@
+import { openApp } from '../../app/app.ts'
+import { askInProcess, localOwner, type Who } from '../../operations/ask.ts'
+import type { Caller } from '../../operations/operation.ts'
+import { type Backend, type Cli, note } from '../terminal/cli.ts'
+import { findServer, findToken } from './contexts.ts'
+
+/** Where this command's questions go: to a server that was named or logged in to, else to the core in this process. */
+export async function openBackend(cli: Cli): Promise<Backend> {
+  const target = await findServer(cli)
+  if (cli.globals().verbose)
+    note(cli, `aichat: ${target ? `asking ${target.url}` : `working on ${(await cli.settings()).paths.data}`}`)
+  return target ? openServerBackend(cli, target) : openLocalBackend(cli)
+}
+
+async function openServerBackend(cli: Cli, target: NonNullable<Awaited<ReturnType<typeof findServer>>>) {
+  const { openRemote } = await import('./client.ts')
+  const found = await findToken(target, await cli.settings())
+  return openRemote({ server: target.url, token: found?.token, insecure: cli.globals().insecure === true })
+}
+
+/** The core in this process, on the data folder, guarded by the folder's own permissions. */
+async function openLocalBackend(cli: Cli): Promise<Backend> {
+  const { as } = cli.globals()
+  const app = openApp(await cli.settings())
+  let caller: Promise<Caller> | undefined
+  const who: Who = ({ impersonal }) => {
+    if (impersonal && as === undefined) return localOwner
+    caller ??= findCaller()
+    return caller
+  }
+  return { ...askInProcess(app, who), server: undefined, close: () => app.close() }
+
+  /** The named user, else an administrator, else whoever owns the data folder. */
+  async function findCaller(): Promise<Caller> {
+    const accounts = await app.accounts()
+    const account = accounts.local(as)
+    return account ? { id: account.user.id, username: account.user.username, role: account.user.role } : localOwner
+  }
+}

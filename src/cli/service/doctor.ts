@@ -1,0 +1,189 @@
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { type App, openApp } from '../../app/app.ts'
+import { AppError, toAppError } from '../../errors.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { type Cli, show } from '../terminal/cli.ts'
+
+interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  /** What to do about it. */
+  readonly fix?: string
+}
+
+/** Examines this installation and prints what it found; the exit code is 1 when a check failed. */
+export async function examine(cli: Cli): Promise<void> {
+  const findings: Finding[] = []
+  const settings = await look(findings, 'settings', async () => {
+    const found = await cli.settings()
+    return { value: found, detail: `read from ${found.paths.config}` }
+  })
+  if (settings) await examineInstallation(settings, findings)
+  if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
+  await show(cli, { checks: findings }, ({ checks }) =>
+    checks
+      .map(
+        ({ check, status, detail, fix }) =>
+          `${status.padEnd(8)} ${check}: ${detail}${fix ? `\n         → ${fix}` : ''}`,
+      )
+      .join('\n'),
+  )
+}
+
+async function examineInstallation(settings: Settings, findings: Finding[]): Promise<void> {
+  const app = openApp(settings)
+  try {
+    findings.push(...folders(settings))
+    await look(findings, 'database', () => database(settings))
+    await look(findings, 'plugins', async () => plugins(app, findings))
+    await look(findings, 'local runner', () => runner(app, findings))
+    await look(
+      findings,
+      'onnxruntime-node',
+      nativeRuntime,
+      'warning',
+      'neural voices and embedded models are off; ONNXRUNTIME_NODE_INSTALL=skip npm ci installs it',
+    )
+    findings.push(...otherPrograms(settings))
+  } finally {
+    await app.close()
+  }
+}
+
+/** Runs a check that throws when something is wrong, and notes either outcome. */
+async function look<T>(
+  findings: Finding[],
+  check: string,
+  run: () => Promise<{ readonly value?: T; readonly detail: string } | undefined>,
+  severity: 'failed' | 'warning' = 'failed',
+  fix?: string,
+): Promise<T | undefined> {
+  try {
+    const found = await run()
+    if (found) findings.push({ check, status: 'ok', detail: found.detail })
+    return found?.value
+  } catch (thrown) {
+    const { message, details, code } = toAppError(thrown)
+    const reason = code === 'internal' && thrown instanceof Error ? thrown.message.split('\n')[0]! : message
+    const advice = fix ?? details.join('; ')
+    findings.push({ check, status: severity, detail: reason, ...(advice && { fix: advice }) })
+    return undefined
+  }
+}
+
+function folders({ paths }: Settings): readonly Finding[] {
+  return [...new Set([paths.config, paths.data])].map((folder) => {
+    const stat = statSync(folder, { throwIfNoEntry: false })
+    if (!stat) return { check: 'folder', status: 'ok', detail: `${folder} will be made at first use` }
+    try {
+      accessSync(folder, constants.W_OK)
+    } catch {
+      return {
+        check: 'folder',
+        status: 'failed',
+        detail: `${folder} cannot be written`,
+        fix: `chown it to the user that runs aichat`,
+      }
+    }
+    const open = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
+    return open
+      ? { check: 'folder', status: 'warning', detail: `${folder} can be read by others`, fix: `chmod 700 ${folder}` }
+      : { check: 'folder', status: 'ok', detail: folder }
+  })
+}
+
+async function database(settings: Settings): Promise<{ detail: string }> {
+  const path = join(settings.paths.data, 'aichat.db')
+  const { openDatabase } = await import('../../storage/sqlite/database.ts')
+  if (!existsSync(path) && !existsSync(`${path}.initialised`)) {
+    const folder = mkdtempSync(join(tmpdir(), 'aichat-doctor-'))
+    try {
+      ;(await openDatabase(join(folder, 'aichat.db'))).close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    return { detail: 'none yet; its native library loads' }
+  }
+  ;(await openDatabase(path, { check: true })).close()
+  return { detail: `${path} is whole` }
+}
+
+function plugins(app: App, findings: Finding[]): { detail: string } {
+  for (const { id, problems } of app.plugins.broken()) {
+    findings.push({
+      check: 'plugins',
+      status: 'failed',
+      detail: `${id} cannot be used: ${problems.join('; ')}`,
+      fix: `mend or remove its file in ${join(app.settings.paths.data, 'plugins')}`,
+    })
+  }
+  const active = app.plugins.list().filter((plugin) => plugin.active)
+  for (const { id, state, auth } of active) {
+    if (state === 'key_missing')
+      findings.push({
+        check: 'plugins',
+        status: 'failed',
+        detail: `${id} is active and ${auth.key_env} is not set`,
+        fix: `set ${auth.key_env}`,
+      })
+    if (state === 'retired')
+      findings.push({
+        check: 'plugins',
+        status: 'warning',
+        detail: `${id} is active and retired`,
+        fix: 'activate another plugin',
+      })
+  }
+  return { detail: active.length === 0 ? 'none is active' : `active: ${active.map(({ id }) => id).join(', ')}` }
+}
+
+async function runner(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
+  const { ollama } = await app.chat()
+  const models = await ollama.models()
+  if (models) return { detail: `${ollama.url} has ${models.length} models` }
+  const alone = app.plugins.active('chat') === undefined
+  findings.push({
+    check: 'local runner',
+    status: alone ? 'warning' : 'ok',
+    detail: `nothing answers at ${ollama.url}`,
+    ...(alone && { fix: 'start Ollama there, or activate a plugin' }),
+  })
+  return undefined
+}
+
+async function nativeRuntime(): Promise<{ detail: string }> {
+  const { isRuntimeInstalled } = await import('../../inference/session.ts')
+  if (await isRuntimeInstalled()) return { detail: 'loads' }
+  throw new AppError('unavailable', 'is not there or does not load')
+}
+
+/** The names aichat shares with other programs. */
+function otherPrograms({ environment }: Settings): readonly Finding[] {
+  const found = (environment['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'aichat'))
+    .filter((path) => existsSync(path))
+  const foreign = join(
+    environment['XDG_CONFIG_HOME'] ?? join(environment['HOME'] ?? '', '.config'),
+    'aichat',
+    'config.yaml',
+  )
+  return [
+    ...(new Set(found).size > 1
+      ? [
+          {
+            check: 'path',
+            status: 'warning' as const,
+            detail: `several programs are called aichat: ${[...new Set(found)].join(', ')}`,
+            fix: 'the first one runs; aichat --version says which it is',
+          },
+        ]
+      : []),
+    ...(existsSync(foreign)
+      ? [{ check: 'path', status: 'ok' as const, detail: `${foreign} belongs to another program and is left alone` }]
+      : []),
+  ]
+}

@@ -1,0 +1,81 @@
+import { wavHeader } from '../../../speech/audio/wav.ts'
+import { AppError } from '../../errors.ts'
+
+/** A WAV file that is being received: its format first, then its samples. */
+export interface WavReader {
+  /** Throws `protocol` when the bytes are no WAV file of 16-bit mono samples. */
+  format(): Promise<{ readonly sampleRate: number }>
+  /** What follows the header, in pieces. */
+  samples(): AsyncGenerator<Uint8Array>
+}
+
+/** The data chunk of a speech server's answer starts within this many bytes. */
+const longestHeader = 4096
+
+export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
+  const source = body[Symbol.asyncIterator]()
+  let rest: Buffer = Buffer.alloc(0)
+  let opened: Promise<{ readonly sampleRate: number }> | undefined
+
+  return {
+    format() {
+      opened ??= readHeader()
+      return opened
+    },
+    async *samples() {
+      await this.format()
+      if (rest.length > 0) yield rest
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+    },
+  }
+
+  async function readHeader(): Promise<{ readonly sampleRate: number }> {
+    for (;;) {
+      const found = findData(rest)
+      if (found) {
+        rest = rest.subarray(found.start)
+        return found
+      }
+      const next = await source.next()
+      if (next.done || rest.length > longestHeader) throw noWav()
+      rest = Buffer.concat([rest, next.value])
+    }
+  }
+}
+
+/** Reads all of it; the header written anew carries the true sizes. */
+export async function collectWav(
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ readonly wav: Buffer; readonly samples: Buffer }> {
+  const reader = openWavReader(body)
+  const { sampleRate } = await reader.format()
+  const pieces: Uint8Array[] = []
+  for await (const piece of reader.samples()) pieces.push(piece)
+  const samples = Buffer.concat(pieces)
+  return { wav: Buffer.concat([wavHeader(sampleRate, samples.length), samples]), samples }
+}
+
+function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {
+  if (bytes.length < 12) return undefined
+  if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') throw noWav()
+  let sampleRate: number | undefined
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const id = bytes.toString('latin1', at, at + 4)
+    const size = bytes.readUInt32LE(at + 4)
+    if (id === 'data') return sampleRate === undefined ? fail() : { start: at + 8, sampleRate }
+    if (id === 'fmt ' && at + 24 <= bytes.length) {
+      if (bytes.readUInt16LE(at + 10) !== 1 || bytes.readUInt16LE(at + 22) !== 16) throw noWav()
+      sampleRate = bytes.readUInt32LE(at + 12)
+    }
+    at += 8 + size + (size % 2)
+  }
+  return undefined
+}
+
+function fail(): never {
+  throw noWav()
+}
+
+function noWav(): AppError {
+  return new AppError('protocol', 'The speech server’s answer is no WAV file of 16-bit mono samples')
+}

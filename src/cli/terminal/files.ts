@@ -1,0 +1,58 @@
+import { readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { parseJson } from '../../formats/json.ts'
+import type { Cli } from './cli.ts'
+import { readStdin } from './stdin.ts'
+
+/** A file's bytes, or stdin's for `-`. Throws `no_input` with the path and the reason. */
+export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024): Promise<Buffer> {
+  if (path === '-') return readStdin(cli, limit)
+  try {
+    const { size } = await stat(path)
+    if (size > limit) throw new AppError('too_large', `${path} is larger than ${sizeOf(limit)}`)
+    return await readFile(path)
+  } catch (reason) {
+    if (reason instanceof AppError) throw reason
+    throw new AppError('no_input', `Cannot read ${path}: ${explain(reason)}`, { cause: reason })
+  }
+}
+
+/** A limit in the unit in which it is a whole number. */
+function sizeOf(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`
+}
+
+/** A JSON file, or stdin for `-`. */
+export async function readJsonInput(cli: Cli, path: string, limit?: number): Promise<unknown> {
+  const bytes = await readInput(cli, path, limit)
+  return parseJson(bytes.toString('utf8'), path === '-' ? 'the standard input' : path)
+}
+
+/** Writes the result to a file, whole or not at all. Throws `cannot_create` when it exists and `force` is not set. */
+export async function writeOutput(path: string, content: string | Uint8Array, force: boolean): Promise<void> {
+  if (!force && (await stat(path).catch(() => undefined))) {
+    throw new AppError('cannot_create', `${path} exists already`, { details: ['Say --force to replace it'] })
+  }
+  try {
+    await stat(dirname(path))
+    const { replaceFile } = await import('../../storage/files/atomic.ts')
+    replaceFile(path, content, 0o644)
+  } catch (reason) {
+    throw new AppError('cannot_create', `Cannot write ${path}: ${explain(reason)}`, { cause: reason })
+  }
+}
+
+function explain(reason: unknown): string {
+  const code = (reason as NodeJS.ErrnoException).code
+  const words: Record<string, string> = {
+    ENOENT: 'there is no such file or folder',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'a part of its path is no folder',
+    EROFS: 'the disk is read-only',
+    ENOSPC: 'the disk is full',
+  }
+  return words[code ?? ''] ?? code ?? 'unknown reason'
+}

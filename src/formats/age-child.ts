@@ -1,0 +1,33 @@
+import { createReadStream, createWriteStream, rmSync } from 'node:fs'
+import { Readable, Writable } from 'node:stream'
+import { Decrypter, Encrypter } from 'age-encryption'
+import { serveTask } from '../process/run-in-child.ts'
+import type { AgeTask } from './age-file.ts'
+
+// Runs in a process of its own: see own-process.ts.
+serveTask(async (task: AgeTask): Promise<null> => {
+  try {
+    const from = Readable.toWeb(createReadStream(task.from)) as ReadableStream<Uint8Array>
+    const to = Writable.toWeb(createWriteStream(task.to, { flags: 'wx', mode: 0o600 })) as WritableStream<Uint8Array>
+    const result = await (task.deed === 'encrypt' ? encrypted(from, task) : decrypted(from, task))
+    await result.pipeTo(to)
+    return null
+  } catch (reason) {
+    // Half a file is nobody's; one that was there before is not ours to remove.
+    if ((reason as { code?: string }).code !== 'EEXIST') rmSync(task.to, { force: true })
+    throw reason
+  }
+})
+
+function encrypted(from: ReadableStream<Uint8Array>, task: AgeTask): Promise<ReadableStream<Uint8Array>> {
+  const encrypter = new Encrypter()
+  encrypter.setPassphrase(task.passphrase)
+  encrypter.setScryptWorkFactor(task.workFactor)
+  return encrypter.encrypt(from)
+}
+
+function decrypted(from: ReadableStream<Uint8Array>, task: AgeTask): Promise<ReadableStream<Uint8Array>> {
+  const decrypter = new Decrypter()
+  decrypter.addPassphrase(task.passphrase)
+  return decrypter.decrypt(from)
+}

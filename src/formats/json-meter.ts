@@ -1,0 +1,120 @@
+import { AppError } from '../errors.ts'
+
+/** What a JSON text may hold, judged before it is parsed. */
+export interface JsonBounds {
+  /** Levels of nesting. */
+  readonly depth: number
+  /** Values of every kind, each element, field, list and object being one. */
+  readonly values: number
+  /** Fields of one object. */
+  readonly names: number
+  /** Escapes in strings, such as `\n`. */
+  readonly escapes: number
+}
+
+/**
+ * What a request body may hold. Measured on one core of a 2-core AMD EPYC with Node 20: 50,000 values with names that are
+ * all different cost JSON.parse 40 ms, and each later copy of one object with 5,000 fields 4 ms; a million values cost
+ * seconds. A chat of 1,000 messages with 100 tools has some 20,000 values. 2 Mi escapes cost JSON.parse 20 ms.
+ */
+export const requestBounds: JsonBounds = { depth: 64, values: 50_000, names: 5_000, escapes: 2 * 1024 * 1024 }
+
+/** Reads a JSON text as its bytes arrive, in pieces of any size, and counts what is in it without parsing it. */
+export interface JsonMeter {
+  /** Throws `too_large`, or `invalid` for too deep a nesting, as soon as a bound is passed. */
+  push(bytes: Uint8Array): void
+}
+
+const quoteMark = 0x22
+const backslash = 0x5c
+
+/** `what` is the text's name in a message. A bound that is not given does not hold. */
+export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): JsonMeter {
+  const {
+    depth: deepest = Number.POSITIVE_INFINITY,
+    values: mostValues = Number.POSITIVE_INFINITY,
+    names: mostNames = Number.POSITIVE_INFINITY,
+    escapes: mostEscapes = Number.POSITIVE_INFINITY,
+  } = bounds
+  let depth = 0
+  let values = 1
+  let escapes = 0
+  let inString = false
+  /** The last byte was a backslash that belongs to the next one. */
+  let isEscaped = false
+  /** The fields so far of every object that is open; -1 for a list. */
+  const open: number[] = []
+
+  return {
+    push(view) {
+      const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+      // The next backslash from here on: looked for once, not once for each string before it.
+      let slash = bytes.indexOf(backslash)
+      let at = 0
+      while (at < bytes.length) {
+        if (inString) at = endOfString(at)
+        else judge(bytes[at++]!)
+      }
+
+      /** Hops to the end of the string, or of the piece. Returns where to go on. */
+      function endOfString(start: number): number {
+        let next = start
+        if (isEscaped) {
+          isEscaped = false
+          next++
+        }
+        let quote = bytes.indexOf(quoteMark, next)
+        if (slash >= 0 && slash < next) slash = bytes.indexOf(backslash, next)
+        while (slash >= 0 && (quote < 0 || slash < quote)) {
+          if (++escapes > mostEscapes) throw tooMany(`more than ${mostEscapes} escapes in its texts`)
+          next = slash + 2
+          if (next > bytes.length) {
+            isEscaped = true
+            return bytes.length
+          }
+          if (quote >= 0 && quote < next) quote = bytes.indexOf(quoteMark, next)
+          slash = bytes.indexOf(backslash, next)
+        }
+        if (quote < 0) return bytes.length
+        inString = false
+        return quote + 1
+      }
+    },
+  }
+
+  function judge(byte: number): void {
+    switch (byte) {
+      case quoteMark:
+        inString = true
+        return
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++depth > deepest)
+          throw new AppError('invalid', `${capital(what)} is nested more than ${deepest} levels deep`)
+        open.push(byte === 0x7b ? 1 : -1)
+        return count()
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth--
+        open.pop()
+        return
+      case 0x2c: // ,
+        if ((open.at(-1) ?? -1) > 0 && ++open[open.length - 1]! > mostNames)
+          throw tooMany(`an object with more than ${mostNames} fields`)
+        return count()
+    }
+  }
+
+  function count(): void {
+    if (++values > mostValues) throw tooMany(`more than ${mostValues} values`)
+  }
+
+  function tooMany(many: string): AppError {
+    return new AppError('too_large', `${capital(what)} holds ${many}`)
+  }
+}
+
+/** Begins a sentence with words of ours; the name of a file stays as it is. */
+function capital(text: string): string {
+  return text.startsWith('the ') ? `T${text.slice(1)}` : text
+}

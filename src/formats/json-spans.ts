@@ -1,0 +1,157 @@
+import { readSync } from 'node:fs'
+import { parseStrictJsonBytes } from './canonical-json.ts'
+import { damaged } from './file-error.ts'
+
+/** A piece of a file: from its first byte to the one after its last. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Bytes that are read at once: large enough that system calls do not count, small enough that memory does not. */
+const chunkSize = 1024 ** 2
+
+/** The bytes of a span; refuses more than `most`. `what` names it in that case. */
+export function readSpan(file: number, span: Span, most: number, what: string): Buffer {
+  const length = span.end - span.start
+  if (length > most) throw damaged(`${what} is longer than ${most} bytes`)
+  const bytes = Buffer.allocUnsafe(length)
+  for (let at = 0; at < length; ) {
+    const read = readSync(file, bytes, at, length - at, span.start + at)
+    if (read === 0) throw damaged('The file became shorter while it was read')
+    at += read
+  }
+  return bytes
+}
+
+/** A package has five parts, and as many more as other programs put beside them. */
+const mostMembers = 1000
+
+/** The object that a whole file is, as the spans of its values by key. Throws when it is no object or a key is there twice. */
+export function memberSpans(file: number, size: number): ReadonlyMap<string, Span> {
+  const inside = insideOf(file, { start: 0, end: size }, '{}', 'The package')
+  const members = new Map<string, Span>()
+  for (const span of splitSpans(file, inside)) {
+    const { key, value } = readMember(file, span)
+    if (members.size >= mostMembers) throw damaged(`The package has more than ${mostMembers} parts`)
+    if (members.has(key)) throw damaged(`The package holds the key ${JSON.stringify(key)} twice`)
+    if (key === '__proto__') throw damaged('The package holds the forbidden key __proto__')
+    members.set(key, value)
+  }
+  return members
+}
+
+/** The spans of the items of an array, in order. */
+export function* itemSpans(file: number, array: Span, what: string): Generator<Span> {
+  yield* splitSpans(file, insideOf(file, array, '[]', what))
+}
+
+/**
+ * Splits what is between two brackets at its commas, looking at brackets and strings only: whether a piece is JSON is
+ * said by whoever parses it. One pass in flat memory, which a text too long for one string needs.
+ */
+function* splitSpans(file: number, inside: Span): Generator<Span> {
+  const buffer = Buffer.allocUnsafe(Math.min(chunkSize, Math.max(1, inside.end - inside.start)))
+  let start = inside.start
+  let depth = 0
+  let inString = false
+  let escaped = false
+  for (let base = inside.start; base < inside.end; ) {
+    const length = readSync(file, buffer, 0, Math.min(buffer.length, inside.end - base), base)
+    if (length === 0) throw damaged('The file became shorter while it was read')
+    for (let at = 0; at < length; at++) {
+      const byte = buffer[at]!
+      if (inString) {
+        if (escaped) escaped = false
+        else if (byte === 0x5c) escaped = true
+        else if (byte === 0x22) inString = false
+        continue
+      }
+      const kind = kinds[byte]!
+      if (kind === plain) continue
+      if (kind === quote) inString = true
+      else if (kind === opening) depth++
+      else if (kind === closing) {
+        if (--depth < 0) throw damaged('The JSON has a bracket too many')
+      } else if (depth === 0) {
+        yield { start, end: base + at }
+        start = base + at + 1
+      }
+    }
+    base += length
+  }
+  if (depth !== 0 || inString) throw damaged('The JSON breaks off')
+  // `[]` holds nothing, `[1,]` holds an empty second item, which its reader refuses.
+  if (start !== inside.start || !isBlank(file, { start, end: inside.end })) yield { start, end: inside.end }
+}
+
+/** What a byte outside of a string means to a splitter; a table, since most bytes are digits and mean nothing. */
+const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
+const kinds = new Uint8Array(256)
+for (const [kind, characters] of [
+  [quote, '"'],
+  [opening, '{['],
+  [closing, '}]'],
+  [comma, ','],
+] as const)
+  for (const character of characters) kinds[character.charCodeAt(0)] = kind
+
+/** What is between the two brackets that a value begins and ends with. */
+function insideOf(file: number, span: Span, brackets: '{}' | '[]', what: string): Span {
+  const { start, end } = trimmed(file, span)
+  const [first, last] = [byteAt(file, start), byteAt(file, end - 1)]
+  if (end - start < 2 || first !== brackets.charCodeAt(0) || last !== brackets.charCodeAt(1))
+    throw damaged(`${what} is not a whole JSON ${brackets === '{}' ? 'object' : 'array'}`)
+  return { start: start + 1, end: end - 1 }
+}
+
+/** Keys of a package are short; a longer one has no place in it. */
+const longestKey = 1024
+
+function readMember(file: number, span: Span): { readonly key: string; readonly value: Span } {
+  const { start, end } = trimmed(file, span)
+  const bytes = readSpan(file, { start, end: Math.min(end, start + longestKey) }, longestKey, 'A key')
+  const match = /^"(?:[^"\\]|\\.)*"/s.exec(bytes.toString('latin1'))
+  const colon = match ? /^\s*:/.exec(bytes.toString('latin1').slice(match[0].length)) : null
+  if (!match || !colon) throw damaged('The package is not JSON: a key is missing or too long')
+  const key = parseStrictJsonBytes(bytes.subarray(0, match[0].length))
+  return { key: String(key), value: { start: start + match[0].length + colon[0].length, end } }
+}
+
+/** Bytes that are looked at first when white space is passed over, and at most: there is little of it, or a great deal. */
+const [firstLook, longestLook] = [64, 64 * 1024]
+
+function trimmed(file: number, { start, end }: Span): Span {
+  for (let look = firstLook; start < end; look = longestLook) {
+    const bytes = bytesBetween(file, start, Math.min(end, start + look))
+    const at = bytes.findIndex((byte) => !isSpace(byte))
+    start += at < 0 ? bytes.length : at
+    if (at >= 0) break
+  }
+  for (let look = firstLook; start < end; look = longestLook) {
+    const bytes = bytesBetween(file, Math.max(start, end - look), end)
+    const at = bytes.findLastIndex((byte) => !isSpace(byte))
+    end -= bytes.length - 1 - at
+    if (at >= 0) break
+  }
+  return { start, end }
+}
+
+function bytesBetween(file: number, start: number, end: number): Buffer {
+  return readSpan(file, { start, end }, longestLook, 'White space')
+}
+
+function isBlank(file: number, span: Span): boolean {
+  const rest = trimmed(file, span)
+  return rest.start === rest.end
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+const single = Buffer.alloc(1)
+
+function byteAt(file: number, position: number): number | undefined {
+  return readSync(file, single, 0, 1, position) === 1 ? single[0] : undefined
+}

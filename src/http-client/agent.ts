@@ -1,0 +1,157 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { Agent } from 'undici'
+import { AppError } from '../errors.ts'
+import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
+import { lookupFailure } from '../http/lookup-failure.ts'
+import type { Send } from '../http/send.ts'
+import { openReply } from './response.ts'
+
+export interface Outbound {
+  readonly send: Send
+  close(): Promise<void>
+}
+
+export interface OutboundOptions {
+  readonly allowPrivate: boolean
+  /** Ports of this machine that are never called: where this process itself listens. */
+  readonly ownPorts?: ReadonlySet<number>
+  /** For a reader of files, who counts himself: bytes in place of `defaultLongestBody`. */
+  readonly longestBody?: number
+  /** Finds the addresses of a name; the system's resolver where nothing else is given. */
+  readonly resolve?: Resolve
+}
+
+/** As `lookup` of node:dns, asked for all addresses. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** A body that is longer is cut off, whatever its reader wanted: bytes. */
+const defaultLongestBody = 64 * 1024 * 1024
+
+/** What an address says of where to call. */
+interface Place {
+  readonly origin: string
+  readonly path: string
+  readonly host: string
+  readonly hostname: string
+  readonly port: number
+  readonly range: ReturnType<typeof hostRange>
+}
+
+/** How many addresses are remembered as read. */
+const mostPlaces = 500
+
+/**
+ * The one way out: HTTP with kept connections. Follows no redirect, since a redirect would carry a key to another host.
+ * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
+ * private ones only where `allowPrivate` says so.
+ */
+export function openOutbound(options: OutboundOptions): Outbound {
+  const { allowPrivate, ownPorts, longestBody = defaultLongestBody, resolve = systemLookup } = options
+  // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
+  const agents = new Map<number, Agent>()
+  const places = new Map<string, Place>()
+
+  return {
+    send(request) {
+      const { origin, path, host, hostname, port, range } = placeOf(request.url)
+      refuse(range, hostname)
+      if (range !== 'public' && ownPorts?.has(port))
+        throw new AppError('configuration', `${host} is this aichat itself`)
+      return openReply(request.signal, request.endsAt, (handler) => {
+        agentFor(request.timeouts.connect).dispatch(
+          {
+            origin,
+            path,
+            method: request.method,
+            headers: request.headers,
+            body: request.body ?? null,
+            headersTimeout: request.timeouts.firstByte,
+            bodyTimeout: request.timeouts.idle,
+          },
+          handler,
+        )
+      })
+    },
+    async close() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+    },
+  }
+
+  /** Addresses repeat: most of a daemon's requests go to a handful. */
+  function placeOf(address: string): Place {
+    let place = places.get(address)
+    if (!place) {
+      place = readAddress(address)
+      if (places.size >= mostPlaces) places.clear()
+      places.set(address, place)
+    }
+    return place
+  }
+
+  function agentFor(connectMs: number): Agent {
+    let agent = agents.get(connectMs)
+    if (!agent) {
+      agent = new Agent({
+        connections: 256,
+        pipelining: 1,
+        keepAliveTimeout: 30_000,
+        maxHeaderSize: 16 * 1024,
+        maxResponseSize: longestBody,
+        connect: { timeout: connectMs, lookup: judgedLookup },
+      })
+      agents.set(connectMs, agent)
+    }
+    return agent
+  }
+
+  function refuse(range: ReturnType<typeof addressRange>, host: string): void {
+    if (range === 'forbidden')
+      throw new AppError(
+        'configuration',
+        `${host} is a link-local, metadata or reserved address, which is never called`,
+      )
+    if (range !== 'public' && !allowPrivate)
+      throw new AppError('configuration', `${host} is a private address; these are switched off (PLUGIN_ALLOW_PRIVATE)`)
+  }
+
+  /** As `lookup` of node:dns, but a name that leads to a forbidden address leads nowhere. */
+  function judgedLookup(hostname: string, options: LookupOptions, done: Parameters<LookupFunction>[2]): void {
+    const find = isLocalName(hostname) ? thisMachine : resolve
+    find(hostname, { ...options, all: true }, (error, addresses) => {
+      try {
+        if (error) throw explained(error)
+        for (const { address } of addresses) refuse(addressRange(address), hostname)
+        if (options.all) done(null, addresses)
+        else done(null, addresses[0]!.address, addresses[0]!.family)
+      } catch (reason) {
+        done(reason as NodeJS.ErrnoException, [])
+      }
+    })
+  }
+}
+
+/** The same failure in words that a user can act on. */
+function explained(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const words = lookupFailure(error)
+  return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
+}
+
+/** The addresses of localhost and the names below it. Keys travel there unencrypted, so no resolver has a say in it. */
+const thisMachine: Resolve = (_hostname, { family }, done) => {
+  const both = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]
+  // Its caller expects the answer later, as a resolver gives it.
+  process.nextTick(() => done(null, family === 4 || family === 6 ? both.filter((one) => one.family === family) : both))
+}
+
+function readAddress(address: string): Place {
+  const { origin, pathname, search, host, hostname, port } = new URL(address)
+  return { origin, path: pathname + search, host, hostname, port: Number(port), range: hostRange(hostname) }
+}

@@ -1,0 +1,70 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { OutboundReply } from '../http/send.ts'
+
+/**
+ * The reply with its body unpacked, where a server or a proxy before it packed what nobody asked to be packed
+ * (RFC 9110 §8.4; a request that does not speak of codings leaves them all open). The reply itself where it is plain.
+ * A coding that is not known, and data that cannot be unpacked, break the body off with an error.
+ */
+export function unpacked(reply: OutboundReply): OutboundReply {
+  const told = reply.headers['content-encoding']
+  if (told === undefined) return reply
+  const codings = String(told)
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  if (codings.length === 0) return reply
+  const { 'content-encoding': _coding, 'content-length': _length, ...headers } = reply.headers
+  const body = unpack(reply, codings.reverse())
+  return {
+    status: reply.status,
+    headers,
+    body,
+    text: (limit) => textOf(body, limit),
+    // Unpacking only to let it pass is not worth the connection: what is left ends with its reader.
+    discard: () => reply.discard(),
+  }
+}
+
+/** Says that an answer is longer than its reader takes: `limit` bytes. */
+export function tooLong(limit: number): Error {
+  return unreadable(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
+}
+
+/** An error with the code by which a failure is known as the answer's own, which no second try mends. */
+function unreadable(message: string): Error {
+  return Object.assign(new Error(message), { code: 'UNREADABLE_ANSWER' })
+}
+
+const unpackers: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
+
+async function* unpack(reply: OutboundReply, codings: readonly string[]): AsyncGenerator<Uint8Array> {
+  const unknown = codings.find((coding) => unpackers[coding] === undefined)
+  if (unknown !== undefined) {
+    reply.discard()
+    throw unreadable(`the answer is packed as ${unknown.slice(0, 30)}, which cannot be unpacked`)
+  }
+  const stages = codings.map((coding) => unpackers[coding]!())
+  const last = stages.at(-1)!
+  // An error anywhere reaches the reader through the last stage.
+  pipeline([Readable.from(reply.body), ...stages], () => {})
+  for await (const bytes of last) yield bytes as Buffer
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > limit) throw tooLong(limit)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

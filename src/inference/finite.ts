@@ -1,0 +1,33 @@
+/** Whether weights are numbers at all: one that is not finite makes everything behind it so. */
+import { AppError } from '../errors.ts'
+import type { StoredType, TensorFile } from './safetensors.ts'
+
+/** The bits of the exponent, which are all set in what is not finite, in the last word of a number of so many bytes. */
+const exponents: Partial<Record<StoredType, { readonly bytes: 2 | 4 | 8; readonly mask: number }>> = {
+  F16: { bytes: 2, mask: 0x7c00 },
+  BF16: { bytes: 2, mask: 0x7f80 },
+  F32: { bytes: 4, mask: 0x7f800000 },
+  F64: { bytes: 8, mask: 0x7ff00000 },
+}
+
+/** Reads every floating-point tensor; throws an AppError that names the file and those that hold numbers that are not finite. */
+export async function requireFinite(file: TensorFile): Promise<void> {
+  const problems: string[] = []
+  for (const { name, dtype } of file.tensors.values()) {
+    const exponent = exponents[dtype]
+    if (exponent && !areFinite(await file.bytes(name), exponent.bytes, exponent.mask))
+      problems.push(`${name} holds numbers that are not finite`)
+  }
+  if (problems.length > 0)
+    throw new AppError('invalid', `${file.path} holds weights that are no numbers`, { details: problems.slice(0, 20) })
+}
+
+function areFinite(bytes: Uint8Array, size: 2 | 4 | 8, mask: number): boolean {
+  const words =
+    size === 2
+      ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
+      : new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+  const step = size === 8 ? 2 : 1
+  for (let at = step - 1; at < words.length; at += step) if ((words[at]! & mask) === mask) return false
+  return true
+}

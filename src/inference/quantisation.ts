@@ -1,0 +1,155 @@
+/** Weights as 8-bit integers: made once from a file of floating-point weights, and kept in a cache folder for the next load. */
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AppError } from '../errors.ts'
+import { requireFinite } from './finite.ts'
+import { openTensorFile, type TensorFile } from './safetensors.ts'
+import { digestKey, type NewTensor, unfinished, writeTensorFile } from './tensor-writer.ts'
+import { scaleSuffix } from './weights.ts'
+
+export interface QuantisationPlan {
+  /** What the made file is for; part of its name. */
+  readonly name: string
+  readonly cacheFolder: string
+  /** Which tensors it holds. */
+  readonly keeps: (name: string) => boolean
+  /** Which of those become integers: matrices [out, in] that are only used through `Weights.linear`. */
+  readonly quantises: (name: string) => boolean
+}
+
+/** Changes when the form of the made files does. */
+const form = 'int8-per-output-1'
+
+/**
+ * The quantised file of `source`, from the cache or made now; it belongs to the content of `source`, not to its path or age.
+ * Each output row is divided by its largest magnitude / 127 and rounded; what is not quantised is widened to 32 bits.
+ * A cached file that is damaged is made again. Where the cache folder cannot be written the file is made for this load
+ * alone, in the system's folder for temporary files, and is gone when it is closed. Any number of processes may do this at
+ * the same time. Throws an AppError when the source holds numbers that are not finite or nothing can be written anywhere.
+ */
+export async function openQuantised(source: TensorFile, plan: QuantisationPlan): Promise<TensorFile> {
+  const digest = await source.digest('file')
+  const name = `${plan.name}-${form}-${digest.slice(0, 24)}.safetensors`
+  const found = await openWhole(join(plan.cacheFolder, name), digest)
+  if (found) return found
+  await requireFinite(source)
+  const write = async (folder: string) => {
+    await mkdir(folder, { recursive: true })
+    await writeTensorFile(join(folder, name), newTensors(source, plan), { source: digest, form })
+  }
+  try {
+    await removeAbandoned(plan)
+    await write(plan.cacheFolder)
+    return await openTensorFile(join(plan.cacheFolder, name))
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code !== 'io') throw thrown
+    return makeForThisLoad(name, write, thrown)
+  }
+}
+
+/** The cached file, if it belongs to the source of that digest and holds what was once written. */
+async function openWhole(path: string, digest: string): Promise<TensorFile | undefined> {
+  const found = await openTensorFile(path).catch(() => undefined)
+  if (!found) return undefined
+  const isWhole =
+    found.metadata.get('source') === digest &&
+    found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
+  if (isWhole) return found
+  await found.close()
+  return undefined
+}
+
+async function makeForThisLoad(
+  name: string,
+  write: (folder: string) => Promise<void>,
+  reason: unknown,
+): Promise<TensorFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'aichat-weights-')).catch(() => undefined)
+  const discard = () => rm(folder!, { recursive: true, force: true })
+  try {
+    if (!folder) throw reason
+    await write(folder)
+    const file = await openTensorFile(join(folder, name))
+    return { ...file, close: () => file.close().finally(discard) }
+  } catch (thrown) {
+    if (folder) await discard()
+    if (thrown instanceof AppError) throw thrown
+    throw new AppError('io', `The quantised weights ${name} could not be written`, { cause: reason })
+  }
+}
+
+/** What a process that was killed while it wrote has left; nobody takes so long. */
+const abandonedMs = 3_600_000
+
+async function removeAbandoned({ name, cacheFolder }: QuantisationPlan): Promise<void> {
+  for (const entry of await readdir(cacheFolder).catch(() => [])) {
+    if (!entry.startsWith(`${name}-`) || !entry.endsWith(unfinished)) continue
+    const path = join(cacheFolder, entry)
+    const written = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    )
+    if (written < Date.now() - abandonedMs) await rm(path, { force: true }).catch(() => undefined)
+  }
+}
+
+function newTensors(source: TensorFile, { keeps, quantises }: QuantisationPlan): NewTensor[] {
+  return [...source.tensors.values()]
+    .filter(({ name }) => keeps(name))
+    .flatMap(({ name, shape }): NewTensor[] => {
+      if (!quantises(name)) return [{ name, dtype: 'F32', shape, data: () => source.floats(name) }]
+      const [outputs = 0, inputs = 0] = shape
+      let made: Promise<Quantised> | undefined
+      const quantised = () => {
+        made ??= source.floats(name).then((weights) => quantise(weights, outputs, inputs, `${name} of ${source.path}`))
+        return made
+      }
+      return [
+        { name, dtype: 'I8', shape: [inputs, outputs], data: async () => (await quantised()).integers },
+        {
+          name: name + scaleSuffix,
+          dtype: 'F32',
+          shape: [outputs],
+          data: async () => {
+            const { scales } = await quantised()
+            // The integers are on disk by now and need not stay in memory.
+            made = undefined
+            return scales
+          },
+        },
+      ]
+    })
+}
+
+export interface Quantised {
+  /** [in, out] */
+  readonly integers: Int8Array
+  /** [out]: what an integer of that column stands for. */
+  readonly scales: Float32Array
+}
+
+/** Quantises a matrix [out, in] and transposes it; `source` names it when a number in it is not finite. */
+export function quantise(weights: Float32Array, outputs: number, inputs: number, source: string): Quantised {
+  const integers = new Int8Array(inputs * outputs)
+  const scales = new Float32Array(outputs)
+  for (let output = 0; output < outputs; output++) {
+    let largest = 0
+    for (let at = output * inputs; at < (output + 1) * inputs; at++) {
+      const magnitude = Math.abs(weights[at]!)
+      if (!Number.isFinite(magnitude)) throw new AppError('invalid', `${source} holds numbers that are not finite`)
+      if (magnitude > largest) largest = magnitude
+    }
+    scales[output] = largest / 127 || 1
+  }
+  for (let first = 0; first < outputs; first += blockRows) {
+    const end = Math.min(outputs, first + blockRows)
+    for (let input = 0; input < inputs; input++)
+      for (let output = first; output < end; output++)
+        integers[input * outputs + output] = Math.round(weights[output * inputs + input]! / scales[output]!)
+  }
+  return { integers, scales }
+}
+
+/** A matrix is transposed by so many rows at a time: their integers fill one line of the processor's cache. */
+const blockRows = 64

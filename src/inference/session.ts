@@ -1,0 +1,166 @@
+/** The only importer of onnxruntime-node: sessions over models in memory or on disk, opened when the first one is needed. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { InferenceSession, OnnxValue } from 'onnxruntime-node'
+import { AppError } from '../errors.ts'
+
+type Runtime = typeof import('onnxruntime-node')
+
+/** Numbers on their way into or out of a session, with their dimensions. */
+export type TensorData =
+  | { readonly type: 'float32'; readonly shape: readonly number[]; readonly data: Float32Array }
+  | { readonly type: 'int64'; readonly shape: readonly number[]; readonly data: BigInt64Array }
+  | { readonly type: 'int32'; readonly shape: readonly number[]; readonly data: Int32Array }
+  | { readonly type: 'uint8'; readonly shape: readonly number[]; readonly data: Uint8Array }
+  | { readonly type: 'bool'; readonly shape: readonly number[]; readonly data: Uint8Array }
+
+export type Tensors = Readonly<Record<string, TensorData>>
+
+/** What computes: the processor, or a graphics card where the runtime supports it. */
+export type Device = 'auto' | 'cpu' | 'cuda' | 'mps'
+
+export interface SessionOptions {
+  /** Names the model in messages. */
+  readonly name: string
+  readonly device?: Device
+  /** Where the files lie that a model in memory points to. */
+  readonly weightsFolder?: string
+  /** How many threads one run may use; 1 where nothing is said. */
+  readonly threads?: number
+}
+
+export interface Session {
+  readonly inputs: readonly string[]
+  readonly outputs: readonly string[]
+  /**
+   * Computes the outputs; the event loop waits meanwhile. A tensor in `into` is where an output of that name is written:
+   * its numbers appear in the given array without a copy.
+   */
+  run(feeds: Tensors, into?: Tensors): Promise<Record<string, TensorData>>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a session on a model in memory or, given a path, on disk.
+ * Throws an AppError: `unavailable` when the runtime or the device is not there, `invalid` when the model cannot be used.
+ */
+export async function openSession(model: Uint8Array | string, options: SessionOptions): Promise<Session> {
+  const runtime = await loadRuntime()
+  const provider = providerOf(options.device ?? 'auto', runtime)
+  const settings: InferenceSession.SessionOptions = {
+    executionProviders: [provider],
+    // Measured on two cores: a second thread brings nothing for one row, and threads that spin cost three to five times the time.
+    intraOpNumThreads: options.threads ?? 1,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: 'all',
+    logSeverityLevel: 3,
+    extra: {
+      session: {
+        intra_op: { allow_spinning: '0' },
+        x64quantprecision: multipliesExactly() ? '0' : '1',
+        ...(options.weightsFolder && { model_external_initializers_file_folder_path: options.weightsFolder }),
+      },
+    },
+  }
+  try {
+    const create = runtime.InferenceSession.create
+    const session = typeof model === 'string' ? await create(model, settings) : await create(model, settings)
+    return wrap(session, runtime)
+  } catch (thrown) {
+    throw new AppError('invalid', `The model ${options.name} could not be opened: ${firstLine(thrown)}`, {
+      cause: thrown,
+    })
+  }
+}
+
+/** Whether neural models can run at all on this installation: whether the runtime loads. */
+export async function isRuntimeInstalled(): Promise<boolean> {
+  return loadRuntime().then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The same at once and without loading it: whether the package is there. */
+export function isRuntimePresent(): boolean {
+  try {
+    require.resolve('onnxruntime-node')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What to do where the runtime is not there. */
+export function runtimeAdvice(): string {
+  const { optionalDependencies } = require('#package') as { optionalDependencies: Record<string, string> }
+  const name = `onnxruntime-node@${optionalDependencies['onnxruntime-node']}`
+  return `run \`ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save ${name}\` in the folder of aichat`
+}
+
+const require = createRequire(import.meta.url)
+let loaded: Promise<Runtime> | undefined
+
+/** The package is optional and takes 30 ms to load: it is asked for when the first model is. */
+function loadRuntime(): Promise<Runtime> {
+  loaded ??= import('onnxruntime-node').catch((thrown: unknown) => {
+    loaded = undefined
+    throw new AppError(
+      'unavailable',
+      'Neural models need the optional package onnxruntime-node, which is not usable here',
+      {
+        details: [runtimeAdvice(), firstLine(thrown)],
+        cause: thrown,
+      },
+    )
+  })
+  return loaded
+}
+
+/** `auto` takes CUDA where the runtime brings it, else the processor. */
+function providerOf(device: Device, runtime: Runtime): string {
+  const bundled = runtime.listSupportedBackends().filter((backend) => backend.bundled)
+  const hasCuda = bundled.some((backend) => backend.name === 'cuda')
+  if (device === 'cpu' || (device === 'auto' && !hasCuda)) return 'cpu'
+  if (device !== 'mps' && hasCuda) return 'cuda'
+  throw new AppError('unavailable', `The neural runtime on this machine has no device "${device}"`, {
+    details: [`it has: ${bundled.map((backend) => backend.name).join(', ')}`, 'choose the device auto or cpu'],
+  })
+}
+
+function wrap(session: InferenceSession, { Tensor }: Runtime): Session {
+  return { inputs: session.inputNames, outputs: session.outputNames, run, close: () => session.release() }
+
+  async function run(feeds: Tensors, into: Tensors = {}): Promise<Record<string, TensorData>> {
+    const fetches: Record<string, OnnxValue | null> = {}
+    for (const name of session.outputNames) fetches[name] = into[name] ? toTensor(into[name]) : null
+    const inputs: Record<string, OnnxValue> = {}
+    for (const [name, tensor] of Object.entries(feeds)) inputs[name] = toTensor(tensor)
+    const results = await session.run(inputs, fetches)
+    const outputs: Record<string, TensorData> = {}
+    for (const [name, { type, dims, data }] of Object.entries(results))
+      outputs[name] = { type, shape: dims, data } as TensorData
+    return outputs
+  }
+
+  function toTensor({ type, data, shape }: TensorData): OnnxValue {
+    return new Tensor(type, data, shape)
+  }
+}
+
+/**
+ * Whether 8-bit products can be summed without overflow. Older x64 processors cannot: for them the runtime takes a slower
+ * way, which must be asked for. Where nobody can tell, the slower way is right.
+ */
+function multipliesExactly(): boolean {
+  if (process.arch !== 'x64') return true
+  try {
+    return /\bavx(512)?_vnni\b/.test(readFileSync('/proc/cpuinfo', 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+function firstLine(thrown: unknown): string {
+  return String(thrown instanceof Error ? thrown.message : thrown).split('\n')[0]!
+}

@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto'
+import { existsSync, rmdirSync, statSync } from 'node:fs'
+import { mkdir, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
+import type { Send } from '../http/send.ts'
+import { removeParts } from './download.ts'
+import type { Edition, KnownModel, ModelKind } from './known-models.ts'
+import { type Plan, type Pulled, type PullProgress, pullEdition } from './pull.ts'
+import { takePullLock } from './pull-lock.ts'
+import { openRecords } from './record.ts'
+import { createTransfer } from './transfer.ts'
+
+export interface InstalledModel {
+  readonly name: string
+  readonly kind: ModelKind
+  /** The absolute path of the folder that holds its files. */
+  readonly folder: string
+  readonly bytes: number
+  /** False for files that somebody put there and nobody has compared with their hashes. */
+  readonly verified: boolean
+  /** Another one for another content: by the files' hashes, or where nobody has taken these by their lengths. */
+  readonly fingerprint: string
+}
+
+export interface PullOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: PullProgress) => void) | undefined
+  /** Whether files come along whose licence allows no commercial use; as at the last pull where nothing is said. */
+  readonly nonCommercial?: boolean | undefined
+  /** Told when another process pulls the same model and its work is waited for. */
+  readonly onWait?: (() => void) | undefined
+}
+
+/** The models folder, and the hub from which it is filled. */
+export interface Hub {
+  readonly known: ReadonlyMap<string, KnownModel>
+  /** What lies in the folder, whole; asks nobody. */
+  installed(kind?: ModelKind): readonly InstalledModel[]
+  find(name: string): InstalledModel | undefined
+  /**
+   * Brings a model into the folder: verified, resumed where an earlier pull ended, and shared with whoever pulls the same
+   * one. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence page of a gated model, `io`
+   * when there is no room, `invalid` when the hub sends other content than is pinned, `unavailable` when it stays away.
+   */
+  pull(name: string, options?: PullOptions): Promise<Pulled>
+  /** Removes a model and what unfinished pulls of it left. Throws `not_found` where there is nothing. */
+  remove(name: string): Promise<{ readonly name: string; readonly removed: true; readonly bytes: number }>
+}
+
+export interface HubParts {
+  readonly modelsFolder: string
+  readonly known: ReadonlyMap<string, KnownModel>
+  readonly endpoint: string
+  readonly token: string | undefined
+  readonly send: Send
+  /** Free bytes on the disk of a folder; the file system's word where nothing else is said. */
+  readonly freeBytes?: (folder: string) => Promise<number>
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+interface Running {
+  readonly promise: Promise<Pulled>
+  readonly watchers: Set<PullOptions>
+  readonly stop: AbortController
+}
+
+/** Opens a models folder; nothing is read or asked before it is needed. */
+export function openHub(parts: HubParts): Hub {
+  const { modelsFolder, known } = parts
+  const { freeBytes = freeSpace, sleep = wait } = parts
+  const records = openRecords(modelsFolder)
+  const running = new Map<string, Running>()
+
+  return {
+    known,
+    installed: (kind) =>
+      [...known.values()]
+        .filter((model) => kind === undefined || model.kind === kind)
+        .flatMap((model) => present(model) ?? []),
+    find(name) {
+      const model = known.get(name)
+      return model && present(model)
+    },
+    async pull(name, options = {}) {
+      const model = lookUp(name)
+      const nonCommercial = options.nonCommercial ?? records.read(name)?.non_commercial ?? false
+      const key = `${name} ${nonCommercial}`
+      const joined = running.get(key) ?? start(model, nonCommercial)
+      running.set(key, joined)
+      return watch(key, joined, options)
+    },
+    async remove(name) {
+      const model = lookUp(name)
+      const lock = await takePullLock(lockOf(name), { sleep })
+      try {
+        const bytes = await removeFiles(model)
+        if (bytes === undefined) throw new AppError('not_found', `${name} is not installed`)
+        return { name, removed: true as const, bytes }
+      } finally {
+        lock.release()
+      }
+    },
+  }
+
+  function lookUp(name: string): KnownModel {
+    const model = known.get(name)
+    if (model) return model
+    throw new AppError('not_found', `There is no model "${name.slice(0, 80)}" to pull`, {
+      details: [...known.values()].map((each) => `${each.name}: ${each.summary}`),
+    })
+  }
+
+  function lockOf(name: string): string {
+    return join(modelsFolder, `.${name}.lock`)
+  }
+
+  /** The model as its record says, else as its files happen to lie there. */
+  function present({ name, kind, editions }: KnownModel): InstalledModel | undefined {
+    const record = records.read(name)
+    if (record && records.isWhole(record)) {
+      const bytes = record.files.reduce((sum, file) => sum + file.bytes, 0)
+      const fingerprint = fingerprintOf(record.files.map((file) => file.sha256))
+      return { name, kind, folder: join(modelsFolder, record.folder), bytes, verified: true, fingerprint }
+    }
+    for (const { folder, files } of editions) {
+      const needed = files.filter((file) => file.nonCommercial === undefined)
+      const sizes = needed.map(({ as, bytes }) => {
+        const size = statSync(join(modelsFolder, folder, as), { throwIfNoEntry: false })?.size
+        return bytes === undefined || bytes === size ? size : undefined
+      })
+      if (sizes.every((size) => size !== undefined)) {
+        const bytes = sizes.reduce((sum, size) => sum + size, 0)
+        const fingerprint = fingerprintOf(sizes.map(String))
+        return { name, kind, folder: join(modelsFolder, folder), bytes, verified: false, fingerprint }
+      }
+    }
+    return undefined
+  }
+
+  function start(model: KnownModel, nonCommercial: boolean): Running {
+    const stop = new AbortController()
+    const watchers = new Set<PullOptions>()
+    const promise = pull(model, nonCommercial, watchers, stop.signal)
+    promise.catch(() => {})
+    return { promise, watchers, stop }
+  }
+
+  /** Everybody who asked for the same model sees the one pull; it stops when the last of them has gone. */
+  async function watch(key: string, joined: Running, options: PullOptions): Promise<Pulled> {
+    const { promise, watchers, stop } = joined
+    const { signal } = options
+    signal?.throwIfAborted()
+    watchers.add(options)
+    let leave = () => {}
+    const gone = new Promise<never>((_, reject) => {
+      leave = () => reject(signal?.reason)
+    })
+    signal?.addEventListener('abort', leave, { once: true })
+    try {
+      return await Promise.race([promise, gone])
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      watchers.delete(options)
+      if (watchers.size === 0) {
+        stop.abort()
+        // Whoever asks from now on begins a pull of his own.
+        if (running.get(key) === joined) running.delete(key)
+      }
+    }
+  }
+
+  async function pull(
+    model: KnownModel,
+    nonCommercial: boolean,
+    watchers: ReadonlySet<PullOptions>,
+    signal: AbortSignal,
+  ): Promise<Pulled> {
+    // The first watcher is there when this goes on.
+    await Promise.resolve()
+    const lock = await takePullLock(lockOf(model.name), {
+      signal,
+      sleep,
+      onWait: () => {
+        for (const { onWait } of watchers) onWait?.()
+      },
+    })
+    try {
+      await mkdir(modelsFolder, { recursive: true })
+      const plan: Plan = {
+        model,
+        nonCommercial,
+        modelsFolder,
+        records,
+        transfer: createTransfer(parts),
+        freeBytes,
+        sleep,
+        signal,
+        onProgress: (progress) => {
+          for (const { onProgress } of watchers) onProgress?.(progress)
+        },
+      }
+      return await firstOf(plan, editionsFor(model))
+    } finally {
+      lock.release()
+    }
+  }
+
+  /** A gated edition is tried with a token, or where it is the only one, or where it is installed already. */
+  function editionsFor({ name, editions }: KnownModel): readonly Edition[] {
+    const record = records.read(name)
+    const open = editions.filter((edition) => !edition.gated || parts.token || record?.folder === edition.folder)
+    return open.length > 0 ? open : editions
+  }
+
+  async function removeFiles({ name, editions }: KnownModel): Promise<number | undefined> {
+    const record = records.read(name)
+    const targets = new Set(editions.flatMap(({ folder, files }) => files.map(({ as }) => join(folder, as))))
+    for (const { as } of record?.files ?? []) targets.add(join(record!.folder, as))
+    let freed = 0
+    let found = record !== undefined
+    // Without its record the model is not installed, whatever happens after this.
+    if (record) records.remove(name)
+    for (const target of targets) {
+      const path = join(modelsFolder, target)
+      const size = statSync(path, { throwIfNoEntry: false })?.size
+      const parts = await removeParts(path)
+      if (size !== undefined) await rm(path, { force: true })
+      found ||= size !== undefined || parts > 0
+      freed += (size ?? 0) + parts
+      removeEmpty(dirname(path))
+    }
+    return found ? freed : undefined
+  }
+
+  /** Folders that nothing is left in go too, up to the models folder. */
+  function removeEmpty(folder: string): void {
+    for (let path = folder; path.length > modelsFolder.length && existsSync(path); path = dirname(path)) {
+      try {
+        rmdirSync(path)
+      } catch {
+        return
+      }
+    }
+  }
+}
+
+/** The first edition that the hub gives out. What refused one is said beside the other. */
+async function firstOf(plan: Plan, editions: readonly Edition[]): Promise<Pulled> {
+  const notes: string[] = []
+  for (const [index, edition] of editions.entries()) {
+    try {
+      const pulled = await pullEdition(plan, edition)
+      return { ...pulled, notes: [...notes, ...pulled.notes] }
+    } catch (reason) {
+      const refused = reason instanceof AppError && reason.code === 'forbidden' && index < editions.length - 1
+      if (!refused) throw reason
+      notes.push(`${reason.message}: the open edition is installed instead`, ...reason.details)
+    }
+  }
+  throw new AppError('internal', 'A model has no edition')
+}
+
+function fingerprintOf(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16)
+}
+
+async function freeSpace(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+async function wait(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal ? { signal } : {})
+}

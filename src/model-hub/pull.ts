@@ -1,0 +1,187 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../errors.ts'
+import { notWhatItSays } from '../formats/file-signature.ts'
+import { judgeFile } from './digest.ts'
+import { bytesHere, download, type Wanted } from './download.ts'
+import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'
+import type { ModelRecord, Records } from './record.ts'
+import { type FileInfo, HubBusy, type Transfer } from './transfer.ts'
+
+/** What became of a pull. */
+export interface Pulled {
+  readonly name: string
+  /** The absolute path of the model's folder. */
+  readonly folder: string
+  readonly bytes: number
+  /** Bytes that came over the line; 0 when everything was there and verified. */
+  readonly downloaded: number
+  /** Files that were compared with no published digest, only with what the hub itself said of them. */
+  readonly unpinned: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/** How far a pull is, in bytes of all files together. */
+export interface PullProgress {
+  readonly file: string
+  readonly received: number
+  readonly total: number
+}
+
+/** What a pull works with. */
+export interface Plan {
+  readonly model: KnownModel
+  /** Whether files come along whose licence allows no commercial use. */
+  readonly nonCommercial: boolean
+  readonly modelsFolder: string
+  readonly records: Records
+  readonly transfer: Transfer
+  readonly freeBytes: (folder: string) => Promise<number>
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  readonly onProgress: (progress: PullProgress) => void
+  readonly signal: AbortSignal
+}
+
+type RecordedFile = ModelRecord['files'][number]
+
+/** Room that is left free on the disk: bytes. */
+const reserve = 32 * 1024 * 1024
+
+const triesToAsk = 4
+
+/** Brings one edition's files to their places and records what they hash to. */
+export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled> {
+  const { model, modelsFolder, records } = plan
+  const folder = join(modelsFolder, edition.folder)
+  const pins = pinsOf(records.read(model.name), edition)
+  const done = new Map<string, RecordedFile>()
+  const wanted: { readonly known: KnownFile; readonly what: Wanted }[] = []
+  const files = edition.files.filter((file) => plan.nonCommercial || file.nonCommercial === undefined)
+  for (const known of files) {
+    const what = await identify(plan, known, join(folder, known.as), pins.get(known.as))
+    const sha256 = await hashOfThere(what, plan.signal)
+    if (sha256 === undefined) wanted.push({ known, what })
+    else done.set(known.as, recorded(known, sha256, what.bytes))
+  }
+
+  const sizes = wanted.map(({ what }) => what.bytes)
+  const total = sum(sizes)
+  const here = sum(await Promise.all(wanted.map(({ what }) => bytesHere(what))))
+  await requireRoom(plan, total - here)
+
+  let before = 0
+  for (const { known, what } of wanted) {
+    const onBytes = (bytes: number) => plan.onProgress({ file: known.path, received: before + bytes, total })
+    const sha256 = await download(what, { ...plan, onBytes })
+    done.set(known.as, recorded(known, sha256, what.bytes))
+    before += what.bytes
+  }
+  const placed = files.map(({ as }) => done.get(as)!)
+  const { name } = model
+  records.write({
+    name,
+    folder: edition.folder,
+    files: placed,
+    non_commercial: plan.nonCommercial,
+    pulled_at: Date.now(),
+  })
+  const bytes = sum(placed.map((file) => file.bytes))
+  const unpinned = files.filter(({ sha256 }) => sha256 === undefined).map(({ as }) => as)
+  const notes = [...unchecked(model, unpinned, files.length), ...(plan.nonCommercial ? [] : leftOut(model))]
+  return { name, folder, bytes, downloaded: total - here, unpinned, notes }
+}
+
+/** Says which files nobody but the hub vouches for. */
+function unchecked({ name }: KnownModel, unpinned: readonly string[], files: number): readonly string[] {
+  if (unpinned.length === 0) return []
+  const which = unpinned.length === files ? `nothing of ${name}` : `of ${name} not ${unpinned.join(', ')}`
+  return [
+    `${which} was checked against a published SHA-256, since none is known: it is what the hub says it is`,
+    'what came is recorded, and every later pull on this machine must find the same',
+  ]
+}
+
+/** What did not come along, and how it can be had. */
+function leftOut(model: KnownModel): readonly string[] {
+  const { names, licences } = nonCommercialParts(model)
+  if (names.length === 0) return []
+  return [
+    `left out, since it may be used for non-commercial purposes only (${licences.join(', ')}): ${names.join(', ')}`,
+    `to have that too: \`aichat models pull ${model.name} --non-commercial\``,
+  ]
+}
+
+interface Pin {
+  readonly sha256: string
+  readonly bytes: number | undefined
+}
+
+/** What a file must hash to: as published, else as the first pull found it at the same commit. */
+function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<string, Pin> {
+  const pins = new Map<string, Pin>()
+  for (const { as, repository, revision, path, sha256, bytes } of edition.files) {
+    const earlier = record?.files.find(
+      (file) => file.repository === repository && file.revision === revision && file.path === path,
+    )
+    if (sha256) pins.set(as, { sha256, bytes })
+    else if (earlier) pins.set(as, earlier)
+  }
+  return pins
+}
+
+/** The SHA-256 of what lies in a file's place, when it is the very file that is wanted. */
+async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
+  const size = (await stat(target).catch(() => undefined))?.size
+  if (size !== bytes) return undefined
+  const { sha256, matches } = await judgeFile(target, bytes, digest, signal)
+  return matches && (await notWhatItSays(target, file.path)) === undefined ? sha256 : undefined
+}
+
+/** What a file must be: by the pins where they say all, else by the hub's own word. */
+async function identify(plan: Plan, file: KnownFile, target: string, pin: Pin | undefined): Promise<Wanted> {
+  if (pin?.bytes !== undefined) return { file, target, bytes: pin.bytes, digest: { kind: 'sha256', hex: pin.sha256 } }
+  const told = await describePatiently(plan, file)
+  const digest = pin ? ({ kind: 'sha256', hex: pin.sha256 } as const) : told.digest
+  if (told.bytes === undefined || !digest)
+    throw new AppError('protocol', `The model hub does not say how long ${file.path} is and what it hashes to`, {
+      details: ['without that nobody can tell whether it came whole; ask another hub (HF_ENDPOINT)'],
+    })
+  return { file, target, bytes: told.bytes, digest }
+}
+
+async function describePatiently({ transfer, sleep, signal }: Plan, file: KnownFile): Promise<FileInfo> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transfer.describe(file, signal)
+    } catch (reason) {
+      if (!(reason instanceof HubBusy)) throw reason
+      if (tries >= triesToAsk)
+        throw new AppError('unavailable', `The model hub cannot be asked: ${reason.message}`, { cause: reason })
+      await sleep(reason.waitMs ?? 500 * 2 ** tries, signal)
+    }
+  }
+}
+
+async function requireRoom({ modelsFolder, freeBytes, model }: Plan, needed: number): Promise<void> {
+  if (needed === 0) return
+  const free = await freeBytes(modelsFolder)
+  if (free >= needed + reserve) return
+  throw new AppError('io', `There is no room for ${model.name}`, {
+    details: [
+      `${megabytes(needed)} are needed in ${modelsFolder}, where ${megabytes(free)} are free`,
+      'make room, or choose another folder with AICHAT_MODELS_DIR',
+    ],
+  })
+}
+
+function recorded({ as, repository, revision, path }: KnownFile, sha256: string, bytes: number): RecordedFile {
+  return { as, repository, revision, path, sha256, bytes }
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

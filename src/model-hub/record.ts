@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { removeFile, replaceFile } from '../storage/files/atomic.ts'
+
+/** What was installed of a model and what each file hashes to: the pins that a later pull must find again. */
+const record = z.object({
+  name: z.string(),
+  /** Below the models folder. */
+  folder: z.string(),
+  files: z.array(
+    z.object({
+      as: z.string(),
+      repository: z.string(),
+      revision: z.string(),
+      path: z.string(),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      bytes: z.int().min(0),
+    }),
+  ),
+  /** Whether files came along that are licensed for non-commercial use only. */
+  non_commercial: z.boolean().optional(),
+  /** Milliseconds since 1970 UTC. */
+  pulled_at: z.int(),
+})
+
+export type ModelRecord = z.output<typeof record>
+
+/** The records of a models folder: one file for each model beside the models. */
+export interface Records {
+  read(name: string): ModelRecord | undefined
+  write(content: ModelRecord): void
+  remove(name: string): void
+  /** True when every file lies where the record says, as long as it says. Reads no file. */
+  isWhole(content: ModelRecord): boolean
+}
+
+export function openRecords(modelsFolder: string): Records {
+  const path = (name: string) => join(modelsFolder, `${name}.json`)
+  return {
+    read(name) {
+      try {
+        const parsed = record.safeParse(JSON.parse(readFileSync(path(name), 'utf8')))
+        return parsed.success && parsed.data.name === name ? parsed.data : undefined
+      } catch {
+        // No record, or a damaged one: the model is pulled anew, which verifies what lies there.
+        return undefined
+      }
+    },
+    write: (content) => replaceFile(path(content.name), `${JSON.stringify(content, null, 2)}\n`, 0o644),
+    remove: (name) => void removeFile(path(name)),
+    isWhole: ({ folder, files }) =>
+      files.every(
+        ({ as, bytes }) => statSync(join(modelsFolder, folder, as), { throwIfNoEntry: false })?.size === bytes,
+      ),
+  }
+}

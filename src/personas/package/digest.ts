@@ -1,0 +1,117 @@
+import { createHash, type Hash } from 'node:crypto'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import type { PackageHead, PackageMemory } from './format.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Fields that are not what a persona is, but which copy of it this is: they differ after a round trip. */
+const bookkeeping = new Set(['id', 'user_id', 'persona_id', 'created_at', 'updated_at', 'last_mutation'])
+
+/** SHA-256 of nothing: what stands for the vector of a memory that has none. */
+const noVector = createHash('sha256').digest()
+
+/** How many hex digits of a record's digest a package lists: enough to name a changed record, not to prove it. */
+export const digestLength = 16
+
+/**
+ * The content hash of a package, taken up record by record: SHA-256 over the canonical contents without ids, owner,
+ * times of writing and lineage. The same persona has the same hash in either form, before and after a round trip.
+ * Memories count as a set, since a store may list them in any order; the log counts in its order.
+ */
+export class ContentHash {
+  readonly #memories: Buffer[] = []
+  readonly #log: Hash = createHash('sha256')
+  readonly #places = new Map<unknown, number>()
+
+  /** Takes up a memory and returns its digest, ids included: `digestLength` hex digits. */
+  memory({ fields, vector }: PackageMemory): string {
+    const sum = vector ? sha256(vectorBytes(oneZero(vector))) : noVector
+    this.#memories.push(sha256(canonicalize(without(fields, bookkeeping)), sum))
+    return sha256(canonicalize(fields), sum).toString('hex').slice(0, digestLength)
+  }
+
+  /** Takes up the next record of the log and returns its digest, ids included. */
+  record(record: Fields): string {
+    this.#places.set(record['id'], this.#places.size + 1)
+    const content = { ...without(record, bookkeeping), hash: undefined, prev_hash: undefined }
+    this.#log.update(sha256(canonicalize({ ...content, inputs: this.#placed(record['inputs']) })))
+    return digestOf(record)
+  }
+
+  /** The hash of all that was taken up, with the small parts. */
+  digest({ persona, state, extra }: PackageHead): string {
+    const memories = createHash('sha256')
+    for (const sum of this.#memories.sort(Buffer.compare)) memories.update(sum)
+    const content = {
+      persona: without(persona, bookkeeping),
+      state: withoutEvidence(without(state, bookkeeping)),
+      memories: memories.digest('hex'),
+      adaptation_log: this.#log.copy().digest('hex'),
+      extra,
+    }
+    return `sha256:${sha256(canonicalize(content)).toString('hex')}`
+  }
+
+  /** Inputs that refer to another record by its id refer to its place instead, which no import changes. */
+  #placed(inputs: unknown): unknown {
+    if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) return inputs
+    const placed: Record<string, unknown> = { ...inputs }
+    for (const name of ['target', 'accepts'])
+      if (typeof placed[name] === 'string') placed[name] = this.#places.get(placed[name]) ?? 0
+    return placed
+  }
+}
+
+/** The digest of a part or record as a package lists it. */
+export function digestOf(part: Fields): string {
+  return sha256(canonicalize(part)).toString('hex').slice(0, digestLength)
+}
+
+/** A vector as little-endian 32-bit floats, the form in which it is packed and hashed. */
+export function vectorBytes(vector: Float32Array): Buffer {
+  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
+  return littleEndian ? bytes : Buffer.from(bytes).swap32()
+}
+
+/** The document form knows one zero only, so the hash does too. */
+function oneZero(vector: Float32Array): Float32Array {
+  const bits = new Int32Array(vector.buffer, vector.byteOffset, vector.length)
+  return bits.includes(-0x80000000) ? vector.map((value) => value + 0) : vector
+}
+
+/** Whether no number of a vector is NaN or infinite: either times zero is NaN. */
+export function isFiniteVector(vector: Float32Array): boolean {
+  let sum = 0
+  for (let index = 0; index < vector.length; index++) sum += vector[index]! * 0
+  return sum === 0
+}
+
+/** The vector of such bytes; a copy, so that the bytes may be reused. */
+export function vectorOf(bytes: Uint8Array): Float32Array {
+  const copy = Buffer.from(new Uint8Array(bytes).buffer)
+  if (!littleEndian) copy.swap32()
+  return new Float32Array(copy.buffer, copy.byteOffset, copy.length / 4)
+}
+
+const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+
+function sha256(...pieces: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256')
+  for (const piece of pieces) hash.update(piece)
+  return hash.digest()
+}
+
+function without(fields: Fields, names: ReadonlySet<string>): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
+}
+
+/** Evidence lists records by their ids; what they say is in the log. */
+function withoutEvidence(state: Fields): Fields {
+  const preferences = state['learned_preferences']
+  if (typeof preferences !== 'object' || preferences === null || Array.isArray(preferences)) return state
+  const rest = Object.entries(preferences).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, evidence: undefined } : value,
+  ])
+  return { ...state, learned_preferences: Object.fromEntries(rest) }
+}

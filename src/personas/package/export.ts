@@ -1,0 +1,78 @@
+import { wellFormed } from '../../formats/canonical-json.ts'
+import { viewLearned } from '../adaptation/state.ts'
+import type { Persona } from '../persona.ts'
+import type { ArchivedMemory, ArchivedPersona, Carried } from './archive.ts'
+import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface ExportOptions {
+  /** Milliseconds since 1970 UTC. */
+  readonly exportedAt: number
+  /** The program that writes, such as `aichat 1.2.3`. */
+  readonly producer: string
+  /** Without its vectors a package is a tenth of the size; whoever imports it computes them again. */
+  readonly embeddings: boolean
+}
+
+/** A persona as a package. What came with it and is unknown here is put back where it stood. */
+export function packageContent(archived: ArchivedPersona, options: ExportOptions): PackageContent {
+  const { persona, learned, log, carried } = archived
+  return {
+    persona: personaFields(persona, carried),
+    state: {
+      ...carried.state,
+      persona_id: persona.id,
+      user_id: persona.user_id,
+      ...viewLearned(learned),
+      last_mutation: learned.clock || persona.created_at,
+    },
+    metadata: metadataOf(archived, options),
+    extra: carried.extra ?? {},
+    log: log as readonly unknown[] as readonly Fields[],
+    memories: memoriesOf(archived, options.embeddings),
+  }
+}
+
+function metadataOf({ persona, carried, spaces }: ArchivedPersona, options: ExportOptions): Fields {
+  return {
+    ...carried.metadata,
+    version: packageVersion,
+    min_reader_version: minReaderVersion,
+    required_features: options.embeddings
+      ? knownFeatures
+      : knownFeatures.filter((name) => !name.startsWith('embeddings')),
+    producer: options.producer,
+    exported_at: options.exportedAt,
+    user_id: persona.user_id,
+    embedding_spaces: options.embeddings ? spaces : [],
+    ...(carried.lineage && { lineage: carried.lineage }),
+  }
+}
+
+/** The persona's own fields over those that came along; settings keep the unknown fields that they came with. */
+function personaFields({ extra = {}, ...persona }: Persona, carried: Carried): Fields {
+  const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
+    const both = { ...(extra[name] as Fields | undefined), ...persona[name] }
+    return Object.keys(both).length > 0 || persona[name] ? [[name, both] as const] : []
+  })
+  return {
+    ...extra,
+    ...persona,
+    parameters: wellFormed(persona.parameters),
+    ...Object.fromEntries(settings),
+    ...(carried.card && { character_card: carried.card }),
+    ...(carried.portrait !== undefined && { portrait: carried.portrait }),
+  }
+}
+
+function* memoriesOf(archived: ArchivedPersona, embeddings: boolean): Generator<PackageMemory> {
+  for (const memory of archived.memories()) yield packageMemory(memory, embeddings)
+}
+
+function packageMemory({ entry, extra }: ArchivedMemory, embeddings: boolean): PackageMemory {
+  const { vector, ...fields } = entry
+  const known = { ...extra, ...fields, metadata: wellFormed(fields.metadata) }
+  if (!vector || !embeddings) return { fields: known }
+  return { fields: { ...known, embedding_space: vector.space.key }, vector: vector.values }
+}

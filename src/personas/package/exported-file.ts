@@ -1,0 +1,61 @@
+import { rmSync, statSync } from 'node:fs'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { type CardPersona, cardOfPersona, parseCard, writeCardPng } from '../card/card.ts'
+import type { Persona } from '../persona.ts'
+import type { ArchivedPersona } from './archive.ts'
+
+export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
+
+export interface ExportRequest {
+  readonly format: ExportFormat
+  /** Seals the package into an age file; not for cards, which are made to be passed around. */
+  readonly passphrase?: string | undefined
+  readonly embeddings: boolean
+}
+
+/** A package in a file of its own, to be sent and then discarded. */
+export interface ExportedFile {
+  readonly path: string
+  readonly filename: string
+  readonly type: string
+  readonly bytes: number
+  /** Of the package, not of an envelope around it; undefined for a card. */
+  readonly checksum: string | undefined
+  readonly content_hash: string | undefined
+  discard(): void
+}
+
+/** What a package is known by. */
+export interface Sums {
+  readonly checksum?: string
+  readonly content_hash?: string
+}
+
+/** What was written, as it is offered. */
+export function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
+  const isSealed = request.passphrase !== undefined
+  const { ending, type } = forms[request.format]
+  return {
+    path,
+    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isSealed ? '.age' : ''}`,
+    type: isSealed ? 'application/octet-stream' : type,
+    bytes: statSync(path).size,
+    checksum: sums.checksum,
+    content_hash: sums.content_hash,
+    discard: () => rmSync(path, { force: true }),
+  }
+}
+
+const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly type: string }>> = {
+  json: { ending: '.dna.json', type: 'application/json' },
+  container: { ending: '.dna.zip', type: 'application/zip' },
+  card: { ending: '.card.json', type: 'application/json' },
+  card_png: { ending: '.card.png', type: 'image/png' },
+}
+
+/** A persona as a character card, in JSON or in its picture. */
+export function cardBytes({ persona, carried }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
+  const card = cardOfPersona(persona as CardPersona, carried.card && parseCard(carried.card))
+  if (format === 'card') return canonicalize(card)
+  return writeCardPng(card, carried.portrait === undefined ? undefined : Buffer.from(carried.portrait, 'base64'))
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { canonicalNumbers, shortDouble } from '../../formats/canonical-numbers.ts'
+import { createFile, type FileWriter } from '../../formats/file-writer.ts'
+import { ContentHash } from './digest.ts'
+import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
+import { closingMetadata } from './metadata.ts'
+
+/**
+ * Writes a package as one canonical JSON document to a new file, in flat memory: the memories go through a file beside
+ * it, since the content hash stands before them. Floats have at most nine digits, which is enough for every bit.
+ */
+export function writeDocument(path: string, content: PackageContent): WrittenPackage {
+  const hash = new ContentHash()
+  const spool = createFile(`${path}.memories`)
+  const out = createFile(path)
+  try {
+    const memories: string[] = []
+    for (const memory of content.memories) {
+      spool.write((memories.length > 0 ? ',' : '') + memoryText(memory))
+      memories.push(hash.memory(memory))
+    }
+    const records: string[] = []
+    const log: string[] = []
+    for (const record of content.log) {
+      records.push(hash.record(record))
+      log.push(canonicalize(record))
+    }
+    const metadata = closingMetadata(content, hash, memories, records)
+    const checksum = assemble(out, { ...content, metadata }, `[${log.join(',')}]`, spool)
+    out.close()
+    return { checksum, content_hash: metadata.content_hash, memories: memories.length, records: records.length }
+  } catch (reason) {
+    out.discard()
+    throw reason
+  } finally {
+    spool.discard()
+  }
+}
+
+/** Room for the checksum, filled in when it is known. */
+const placeholder = `sha256:${'0'.repeat(64)}`
+
+/** Writes the parts in the canonical order of their names; returns the checksum, which is over all but itself. */
+function assemble(
+  out: FileWriter,
+  content: Omit<PackageContent, 'memories' | 'log'>,
+  log: string,
+  memories: FileWriter,
+): string {
+  const hash = createHash('sha256')
+  const put = (piece: string | Uint8Array) => {
+    hash.update(piece)
+    out.write(piece)
+  }
+  let checksumAt = 0
+  const texts: Readonly<Record<string, () => void>> = {
+    adaptation_log: () => put(log),
+    export_metadata: () => {
+      const { before, after } = aroundChecksum(content.metadata)
+      hash.update(canonicalize(content.metadata))
+      out.write(`${before}"checksum":"`)
+      checksumAt = out.size
+      out.write(`${placeholder}"${after}`)
+    },
+    memories: () => {
+      put('[')
+      for (const chunk of memories.readBack()) put(chunk)
+      put(']')
+    },
+    persona: () => put(canonicalize(content.persona)),
+    state: () => put(canonicalize(content.state)),
+  }
+  const names = [...Object.keys(texts), ...Object.keys(content.extra)].sort()
+  for (const [index, name] of names.entries()) {
+    put(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
+    // A foreign part may be named like something that every object has.
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
+    if (text) text()
+    else put(canonicalize(content.extra[name]))
+  }
+  put('}')
+  const checksum = `sha256:${hash.digest('hex')}`
+  out.patch(checksumAt, checksum)
+  return checksum
+}
+
+/** The canonical texts of the fields that sort before and after `checksum`, to be joined around it. */
+function aroundChecksum(metadata: Readonly<Record<string, unknown>>): {
+  readonly before: string
+  readonly after: string
+} {
+  const part = (isMember: (name: string) => boolean) =>
+    canonicalize(Object.fromEntries(Object.entries(metadata).filter(([name]) => isMember(name)))).slice(1, -1)
+  const [before, after] = [part((name) => name < 'checksum'), part((name) => name > 'checksum')]
+  return { before: `{${before}${before ? ',' : ''}`, after: `${after ? ',' : ''}${after}}` }
+}
+
+/** The canonical text of a memory with its embedding as a list of numbers, which is empty where there is none. */
+function memoryText({ fields, vector }: PackageMemory): string {
+  if (!vector) return canonicalize({ ...fields, embedding: [] })
+  const names = [...Object.keys(fields), 'embedding'].sort()
+  const members = names.map((name) => {
+    const text = name === 'embedding' ? canonicalNumbers(Array.from(vector, shortDouble)) : canonicalize(fields[name])
+    return `${canonicalize(name)}:${text}`
+  })
+  return `{${members.join(',')}}`
+}

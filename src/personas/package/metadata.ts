@@ -1,0 +1,79 @@
+import { type ContentHash, digestLength, digestOf } from './digest.ts'
+import type { PackageHead } from './format.ts'
+
+/** What is known of a package once all its records went by. */
+export interface ClosingMetadata extends Readonly<Record<string, unknown>> {
+  readonly content_hash: string
+}
+
+/** `export_metadata` with what only the end of writing knows: hash, counts, and the digests that name a broken record. */
+export function closingMetadata(
+  head: PackageHead,
+  hash: ContentHash,
+  memories: readonly string[],
+  records: readonly string[],
+): ClosingMetadata {
+  return {
+    ...head.metadata,
+    content_hash: hash.digest(head),
+    counts: { memories: memories.length, adaptation_log: records.length },
+    record_digests: {
+      persona: digestOf(head.persona),
+      state: digestOf(head.state),
+      memories: memories.join(''),
+      adaptation_log: records.join(''),
+    },
+  }
+}
+
+/** The digests of the records that a package really holds. */
+export interface FoundRecords {
+  readonly memories: readonly string[]
+  readonly records: readonly string[]
+  /** False when reading broke off, so that what is not there may only not have been reached. */
+  readonly isWhole: boolean
+}
+
+/** As many broken records are named; one is enough to know, a thousand are not read. */
+const mostNamed = 20
+
+/**
+ * The records that are not what `export_metadata.record_digests` lists: changed, moved, added or missing, a sentence
+ * for each. Nothing when the package lists no digests, as those of other programs.
+ */
+export function namedDifferences(head: PackageHead, found: FoundRecords): readonly string[] {
+  const listed = head.metadata['record_digests']
+  if (typeof listed !== 'object' || listed === null) return []
+  const digests = listed as Readonly<Record<string, unknown>>
+  const problems: string[] = []
+  for (const name of ['persona', 'state'] as const)
+    if (typeof digests[name] === 'string' && digests[name] !== digestOf(head[name]))
+      problems.push(`${name} was changed`)
+  problems.push(
+    ...differences('memories', digests['memories'], found.memories, found.isWhole),
+    ...differences('adaptation_log', digests['adaptation_log'], found.records, found.isWhole),
+  )
+  return problems.length > mostNamed
+    ? [...problems.slice(0, mostNamed), `and ${problems.length - mostNamed} more`]
+    : problems
+}
+
+function differences(name: string, listed: unknown, actual: readonly string[], isWhole: boolean): readonly string[] {
+  if (typeof listed !== 'string') return []
+  const expected = listed.match(new RegExp(`.{1,${digestLength}}`, 'gs')) ?? []
+  const known = new Map(expected.map((digest, index) => [digest, index]))
+  const there = new Set(actual)
+  const problems = actual.flatMap((digest, index) => {
+    const wanted = expected[index]
+    if (wanted === digest) return []
+    const place = known.get(digest)
+    if (place !== undefined) return [`${name}[${index}] stood at ${name}[${place}]`]
+    return [`${name}[${index}] was ${wanted !== undefined && !there.has(wanted) ? 'changed' : 'added'}`]
+  })
+  const missing = expected.flatMap((digest, index) => {
+    const replacement = actual[index]
+    const wasChanged = replacement !== undefined && !known.has(replacement)
+    return isWhole && !there.has(digest) && !wasChanged ? [`${name}[${index}] is missing`] : []
+  })
+  return [...missing, ...problems]
+}

@@ -1,0 +1,207 @@
+import type { AdaptationRecord } from '../adaptation/log.ts'
+import { algorithm, type Sensitivity, stepRules } from '../adaptation/rules.ts'
+import type { Inputs, Signal } from '../adaptation/state.ts'
+import { packageLimits } from './format.ts'
+
+/**
+ * What a stranger's package says, looked at field by field. These checks are written by hand: `aichat persona verify`
+ * runs over tens of thousands of records and loads as little as it can.
+ */
+type Fields = Readonly<Record<string, unknown>>
+
+/** The largest time that a date can hold (ECMA-262, 21.4.1.1), in milliseconds. */
+const latest = 8.64e15
+
+/** What does not fit in a persona. What is optional may also be null, as some languages write what is absent. */
+export function personaProblems(persona: Fields): readonly string[] {
+  return [
+    ...unless(isText(persona['name'], 200), 'name must be a text of 1 to 200 characters'),
+    ...unless(isText(persona['model'], 300), 'model must be a text of 1 to 300 characters'),
+    ...['description', 'system_prompt'].flatMap((name) =>
+      unless(isAbsentOr(persona[name] ?? undefined, isLongText), `${name} must be a text`),
+    ),
+    ...['parameters', 'memory_settings', 'mutation_settings'].flatMap((name) =>
+      unless(isAbsentOr(persona[name] ?? undefined, isFields), `${name} must be an object`),
+    ),
+    ...unless(
+      isAbsentOr(persona['embedding_model'] ?? undefined, (model) => isText(model, 300)),
+      'embedding_model must be a text of 1 to 300 characters',
+    ),
+  ]
+}
+
+/** What does not fit in `export_metadata`, beside its version and sums. */
+export function metadataProblems(metadata: Fields): readonly string[] {
+  return [
+    ...unless(isAbsentOr(metadata['exported_at'], isTime), 'exported_at must be a time in milliseconds'),
+    ...unless(isAbsentOr(metadata['user_id'], isLongText), 'user_id must be a text'),
+  ]
+}
+
+/** What does not fit in a state. */
+export function stateProblems(state: Fields): readonly string[] {
+  const { behavioral_weights: weights, learned_preferences: preferences } = state
+  return [
+    ...unless(
+      isFields(weights) && Object.values(weights).every(Number.isFinite),
+      'behavioral_weights must hold numbers',
+    ),
+    ...unless(isFields(preferences), 'learned_preferences must be an object'),
+    ...unless(isNumber(state['adaptation_level'], 0, Number.MAX_VALUE), 'adaptation_level must be a number from 0'),
+    ...unless(isTime(state['last_mutation']), 'last_mutation must be a time in milliseconds'),
+  ]
+}
+
+/** What does not fit in a memory. */
+export function memoryProblems(memory: Fields): readonly string[] {
+  return [
+    ...unless(isText(memory['id'], 200), 'id must be a text of 1 to 200 characters'),
+    ...unless(
+      isText(memory['content'], packageLimits.content),
+      `content must be a text of 1 to ${packageLimits.content} characters`,
+    ),
+    ...unless(isTime(memory['timestamp']), 'timestamp must be a time in milliseconds'),
+    ...unless(isNumber(memory['importance_score'], 0, 1), 'importance_score must be from 0 to 1'),
+    ...unless(isAbsentOr(memory['metadata'] ?? undefined, isFields), 'metadata must be an object'),
+    ...unless(
+      isAbsentOr(memory['embedding_space'], (space) => space === '' || isText(space, 500)),
+      'embedding_space must be a text of at most 500 characters',
+    ),
+    ...labelProblems(memory),
+  ]
+}
+
+/** Fields of a memory that are not looked into, and are written with every memory that is read. */
+function labelProblems({ content: _content, metadata = {}, ...others }: Fields): readonly string[] {
+  return [
+    ...unless(
+      JSON.stringify(metadata).length <= packageLimits.labels,
+      `metadata must not be longer than ${packageLimits.labels} characters as JSON`,
+    ),
+    ...unless(
+      JSON.stringify(others).length <= packageLimits.labels,
+      `fields that are unknown here must not be longer than ${packageLimits.labels} characters as JSON`,
+    ),
+  ]
+}
+
+/** What does not fit in a record of the log. One that says it follows our rules must be one that can be replayed. */
+export function recordProblems(record: Fields): readonly string[] {
+  return [
+    ...['id', 'adaptation_type', 'trigger_event'].flatMap((name) =>
+      unless(isText(record[name], 200), `${name} must be a text of 1 to 200 characters`),
+    ),
+    ...unless(isTime(record['timestamp']), 'timestamp must be a time in milliseconds'),
+    ...unless(record['changes'] !== undefined, 'changes are missing'),
+    ...unless(isAbsentOr(record['idempotency_key'], isId), 'idempotency_key must be a text of 1 to 200 characters'),
+    ...(record['algorithm'] === algorithm ? replayProblems(record) : []),
+  ]
+}
+
+/** Whether a record that passed has its place in a chain, as ours do. */
+export function isChained(record: Fields): record is Fields & AdaptationRecord {
+  return typeof record['hash'] === 'string'
+}
+
+function replayProblems(record: Fields): readonly string[] {
+  return [
+    ...unless(isInputs(record['inputs']), 'inputs cannot be replayed'),
+    ...unless(
+      [undefined, 'applied', 'proposed'].includes(record['status'] as undefined),
+      'status must be applied or proposed',
+    ),
+    ...unless(
+      [undefined, 'user', 'chat', 'system'].includes(record['actor'] as undefined),
+      'actor must be user, chat or system',
+    ),
+    ...unless(isChained(record), 'hash is missing'),
+  ]
+}
+
+function isInputs(inputs: unknown): inputs is Inputs {
+  if (!isFields(inputs)) return false
+  switch (inputs['kind']) {
+    case 'signals':
+      return (
+        isSensitivity(inputs['sensitivity']) &&
+        isList(inputs['signals'], isSignal) &&
+        isAbsentOr(inputs['accepts'], isId)
+      )
+    case 'pin':
+      return isList(inputs['traits'], isName) && typeof inputs['pinned'] === 'boolean'
+    case 'reset':
+      return isList(inputs['traits'], isName) && isList(inputs['preferences'], isName)
+    case 'undo':
+    case 'decline':
+      return isId(inputs['target'])
+    case 'settings':
+      return typeof inputs['enabled'] === 'boolean' && isSensitivity(inputs['sensitivity'])
+    case 'snapshot':
+      return (
+        isFields(inputs['weights']) &&
+        Object.values(inputs['weights']).every(Number.isFinite) &&
+        isFields(inputs['preferences'])
+      )
+    case 'note':
+      return isFields(inputs['about'])
+    default:
+      return inputs['kind'] === 'decay'
+  }
+}
+
+function isSignal(signal: unknown): signal is Signal {
+  if (!isFields(signal)) return false
+  if ('trait' in signal) return isName(signal['trait']) && isNumber(signal['target'], -1, 1)
+  if (!isName(signal['preference'])) return false
+  return 'value' in signal ? isValue(signal['value']) : signal['weaken'] === true || signal['remove'] === true
+}
+
+/** What a preference may be, as a request may say it: short, since it stands in prompts. */
+export function isValue(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= 2000
+}
+
+/** A trait's or preference's name: as a request may give it, or as an import took it. */
+export function isName(name: unknown): name is string {
+  return typeof name === 'string' && /^[\p{L}\p{N}][\p{L}\p{N} _.\-/]{0,63}$/u.test(name)
+}
+
+function isSensitivity(value: unknown): value is Sensitivity {
+  return typeof value === 'string' && Object.hasOwn(stepRules, value)
+}
+
+function isList<T>(list: unknown, isItem: (item: unknown) => item is T): list is readonly T[] {
+  return Array.isArray(list) && list.length <= 500 && list.every(isItem)
+}
+
+function isId(value: unknown): value is string {
+  return isText(value, 200)
+}
+
+function isText(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= most
+}
+
+function isLongText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 100_000
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isInteger(value) && isNumber(value, 0, latest)
+}
+
+function isNumber(value: unknown, least: number, most: number): value is number {
+  return typeof value === 'number' && value >= least && value <= most
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isAbsentOr(value: unknown, isRight: (value: unknown) => boolean): boolean {
+  return value === undefined || isRight(value)
+}
+
+function unless(condition: boolean, problem: string): readonly string[] {
+  return condition ? [] : [problem]
+}

@@ -1,0 +1,66 @@
+import { rmSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+import { parseStrictJson } from '../../formats/canonical-json.ts'
+import { ageIntro } from '../../formats/file-kind.ts'
+import { createFile } from '../../formats/file-writer.ts'
+import { packageLimits } from './format.ts'
+import type { Scratch } from './scratch.ts'
+
+/** A package that arrived, in a file of its own. */
+export interface ReceivedPackage {
+  readonly path: string
+  /** 0 when nothing was sent. */
+  readonly bytes: number
+  readonly passphrase: string | undefined
+  discard(): void
+}
+
+/** The longest passphrase line: bytes. */
+const longestLine = 4096
+
+/**
+ * Writes an arriving package to a file as it comes. An encrypted one may be preceded by one line of JSON,
+ * `{"passphrase":"…"}`: in an address it would end up in logs. Throws `too_large` beyond what a package may have.
+ */
+export async function receivePackage(stream: AsyncIterable<Uint8Array>, scratch: Scratch): Promise<ReceivedPackage> {
+  const path = scratch.path()
+  const file = createFile(path)
+  let passphrase: string | undefined
+  let start: Buffer | undefined = Buffer.alloc(0)
+  const write = (bytes: Uint8Array) => {
+    file.write(bytes)
+    if (file.size > packageLimits.bytes)
+      throw new AppError('too_large', `A package may have ${packageLimits.bytes} bytes`)
+  }
+  const begin = (bytes: Buffer) => {
+    start = undefined
+    const split = splitPassphrase(bytes)
+    passphrase = split.passphrase
+    write(split.rest)
+  }
+  try {
+    for await (const piece of stream) {
+      if (!start) write(piece)
+      else {
+        start = Buffer.concat([start, piece])
+        if (start.length > longestLine + ageIntro.length) begin(start)
+      }
+    }
+    if (start) begin(start)
+    file.close({ flush: false })
+    return { path, bytes: file.size, passphrase, discard: () => rmSync(path, { force: true }) }
+  } catch (reason) {
+    file.discard()
+    throw reason
+  }
+}
+
+function splitPassphrase(bytes: Buffer): { readonly passphrase: string | undefined; readonly rest: Buffer } {
+  const end = bytes.indexOf(0x0a)
+  const isAge = end > 0 && bytes.toString('latin1', end + 1, end + 1 + ageIntro.length) === ageIntro
+  if (!isAge || bytes[0] !== 0x7b) return { passphrase: undefined, rest: bytes }
+  const line = parseStrictJson(bytes.toString('utf8', 0, end)) as { readonly passphrase?: unknown }
+  if (typeof line.passphrase !== 'string')
+    throw new AppError('invalid', 'The line before the age file has no passphrase')
+  return { passphrase: line.passphrase, rest: bytes.subarray(end + 1) }
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { chainCheck } from '../adaptation/log.ts'
+import { fold } from '../adaptation/replay.ts'
+import { viewLearned } from '../adaptation/state.ts'
+import type { ArchivedPersona } from './archive.ts'
+import { ContentHash, isFiniteVector } from './digest.ts'
+import { type PackageContent, packageVersion } from './format.ts'
+import { memoryProblems, personaProblems, recordProblems } from './records.ts'
+import { shortened, type Verdict } from './verify.ts'
+
+/**
+ * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
+ * state that is stored; the log must be one chain, every record and vector what it may be, and everything what this program sealed.
+ */
+export function judgeStored(archived: ArchivedPersona, content: PackageContent): Verdict {
+  const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
+  const hash = new ContentHash()
+  const chain = chainCheck()
+  let adaptations = 0
+  for (const record of archived.log) {
+    const place = `adaptation_log[${adaptations++}] (${record.id})`
+    const broken = chain.check(record)
+    const fields = { ...record }
+    for (const problem of [...recordProblems(fields), ...(broken ? [broken] : [])])
+      problems.push(`${place}: ${problem}`)
+    hash.record(fields)
+  }
+  const [expected, actual] = [checksumOf(viewLearned(fold(archived.log))), checksumOf(viewLearned(archived.learned))]
+  if (expected !== actual) problems.push('state: it is not what the log gives')
+  let memories = 0
+  const dimensions = new Map(archived.spaces.map(({ key, dimension }) => [key, dimension]))
+  for (const memory of content.memories) {
+    const place = `memories[${memories++}] (${memory.fields['id']})`
+    for (const problem of memoryProblems(memory.fields)) problems.push(`${place}: ${problem}`)
+    const { vector } = memory
+    if (vector && !isFiniteVector(vector)) problems.push(`${place}: its embedding holds a number that is not finite`)
+    if (vector && vector.length !== dimensions.get(String(memory.fields['embedding_space'])))
+      problems.push(`${place}: its embedding has another length than its space`)
+    hash.memory(memory)
+  }
+  const seals = archived.seals()
+  problems.push(...seals.problems)
+  return {
+    valid: problems.length === 0,
+    expected,
+    actual,
+    version: packageVersion,
+    problems: shortened(problems),
+    kind: problems.length === 0 ? null : 'damaged',
+    form: null,
+    content_hash: hash.digest(content),
+    memories,
+    adaptations,
+    sealed_since: seals.since,
+  }
+}
+
+function checksumOf(value: unknown): string {
+  return `sha256:${createHash('sha256').update(canonicalize(value)).digest('hex')}`
+}

@@ -1,0 +1,230 @@
+import { timingSafeEqual } from 'node:crypto'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { damaged, FileError, type ProblemKind } from '../../formats/file-error.ts'
+import { chainCheck, isOwnLog } from '../adaptation/log.ts'
+import { fold } from '../adaptation/replay.ts'
+import { type Event, viewLearned } from '../adaptation/state.ts'
+import { ContentHash } from './digest.ts'
+import { type PackageForm, type PackageHead, type PackageMemory, versionProblem } from './format.ts'
+import { namedDifferences } from './metadata.ts'
+import {
+  isChained,
+  isFields,
+  memoryProblems,
+  metadataProblems,
+  personaProblems,
+  recordProblems,
+  stateProblems,
+} from './records.ts'
+import type { Integrity, PackageSource, Visitor } from './source.ts'
+
+/** The answer to "is this what was exported?". */
+export interface Verdict {
+  readonly valid: boolean
+  /** The checksum that the package carries, or null when it carries none. */
+  readonly expected: string | null
+  /** The checksum of what is there; null when it could not be computed. */
+  readonly actual: string | null
+  readonly version: string | null
+  /** One sentence for each thing that is wrong; a broken record is named. Empty when the package is valid. */
+  readonly problems: readonly string[]
+  /** What the problems amount to; null when there are none. */
+  readonly kind: ProblemKind | null
+  readonly form: PackageForm | null
+  readonly content_hash: string | null
+  readonly memories: number
+  readonly adaptations: number
+  /** Of a stored persona: since when it is sealed, in milliseconds since 1970 UTC. */
+  readonly sealed_since?: number | null
+}
+
+/** When so many records are wrong, the rest is not looked at: nobody meant this to be a package. */
+const mostWrong = 1000
+
+/** More sentences of one kind help nobody. */
+const mostProblems = 50
+
+/**
+ * Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package.
+ * `onRecord` is told how many memories were read, for whoever waits.
+ */
+export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): Verdict {
+  const findings = new Findings()
+  const { head } = source
+  const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
+  const wrongVersion = versionProblem(head.metadata)
+  if (wrongVersion) findings.add(wrongVersion.message, wrongVersion.kind)
+  for (const problem of personaProblems(head.persona)) findings.add(`persona: ${problem}`)
+  for (const problem of stateProblems(head.state)) findings.add(`state: ${problem}`)
+  for (const problem of metadataProblems(head.metadata)) findings.add(`export_metadata: ${problem}`)
+  const inspection = new Inspection(findings, onRecord)
+  let integrity: Integrity | undefined
+  try {
+    integrity = source.walk(inspection)
+  } catch (reason) {
+    findings.catch(reason)
+  }
+  if (integrity) judge(integrity, inspection, head, findings)
+  return {
+    valid: findings.problems.length === 0,
+    expected: integrity?.expected ?? null,
+    actual: integrity?.actual ?? null,
+    version,
+    problems: findings.list(),
+    kind: findings.kind,
+    form: source.form,
+    content_hash: integrity ? inspection.hash.digest(head) : null,
+    memories: inspection.memories.length,
+    adaptations: inspection.records.length,
+  }
+}
+
+/** The verdict on a package that could not even be opened. */
+export function refused(reason: unknown): Verdict {
+  const findings = new Findings()
+  findings.catch(reason)
+  const nothing = {
+    expected: null,
+    actual: null,
+    version: null,
+    form: null,
+    content_hash: null,
+    memories: 0,
+    adaptations: 0,
+  }
+  return { valid: false, problems: findings.list(), kind: findings.kind, ...nothing }
+}
+
+function judge(integrity: Integrity, inspection: Inspection, head: PackageHead, findings: Findings): void {
+  for (const name of integrity.broken) findings.add(`${name} is not what the manifest says`)
+  if (integrity.expected === undefined)
+    findings.add('export_metadata.checksum is missing: nothing says what this package was')
+  else if (!isSame(integrity.expected, integrity.actual))
+    findings.add('The checksum does not match: the package was changed after it was exported')
+  for (const problem of namedDifferences(head, inspection)) findings.add(problem)
+  const { content_hash: content, record_digests: digests } = head.metadata
+  // Another program may take other fields for what a persona is: only beside our digests it is our hash.
+  if (typeof content === 'string' && isFields(digests) && !isSame(content, inspection.hash.digest(head)))
+    findings.add('export_metadata.content_hash does not match the contents')
+  inspection.judgeLog(head)
+}
+
+/** Hex digits may be in either case; how many of them are right is not told by time. */
+function isSame(expected: string, actual: string): boolean {
+  const [left, right] = [Buffer.from(expected.toLowerCase()), Buffer.from(actual)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+class Findings {
+  readonly problems: string[] = []
+  kind: ProblemKind | null = null
+
+  add(problem: string, kind: ProblemKind = 'damaged'): void {
+    // What cannot be understood cannot be called damaged.
+    if (this.kind !== 'unsupported') this.kind = kind
+    this.problems.push(problem)
+  }
+
+  catch(reason: unknown): void {
+    if (!(reason instanceof Error)) throw reason
+    const { code } = reason as { code?: unknown }
+    if (reason instanceof FileError) this.add(reason.message, reason.kind)
+    else if (code === 'invalid') this.add(reason.message)
+    else throw reason
+  }
+
+  list(): readonly string[] {
+    return shortened(this.problems)
+  }
+}
+
+/** Each problem once, and not too many of them. */
+export function shortened(problems: readonly string[]): readonly string[] {
+  const unique = [...new Set(problems)]
+  return unique.length > mostProblems
+    ? [...unique.slice(0, mostProblems), `and ${unique.length - mostProblems} more`]
+    : unique
+}
+
+/** Looks at each record as it goes by, and keeps what only the end can judge. */
+class Inspection implements Visitor {
+  readonly hash = new ContentHash()
+  readonly memories: string[] = []
+  readonly records: string[] = []
+  isWhole = true
+  readonly #findings: Findings
+  readonly #onRecord: (memories: number) => void
+  readonly #ids = new Set<string>()
+  readonly #chain = chainCheck()
+  readonly #events: Event[] = []
+  #chained = 0
+  #sound = true
+  #wrong = 0
+
+  constructor(findings: Findings, onRecord: (memories: number) => void) {
+    this.#findings = findings
+    this.#onRecord = onRecord
+  }
+
+  memory(memory: PackageMemory, index: number): void {
+    this.#judge('memories', index, memory.fields, memoryProblems(memory.fields))
+    this.memories[index] = this.hash.memory(memory)
+    this.#onRecord(index + 1)
+  }
+
+  record(record: Readonly<Record<string, unknown>>, index: number): void {
+    const problems = recordProblems(record)
+    this.#judge('adaptation_log', index, record, problems)
+    this.records[index] = this.hash.record(record)
+    if (problems.length > 0) this.#sound = false
+    if (!isChained(record)) return
+    this.#chained++
+    const broken = this.#chain.check(record)
+    if (broken) this.#findings.add(`adaptation_log[${index}] (${record.id}) ${broken}`)
+    const { changes: _changes, ...event } = record
+    this.#events.push(event as Event)
+  }
+
+  unreadable(list: 'memories' | 'adaptation_log', index: number, reason: unknown): void {
+    const digests = list === 'memories' ? this.memories : this.records
+    digests[index] = ''
+    this.#sound = false
+    this.#countWrong()
+    this.#findings.add(`${list}[${index}] cannot be read: ${reason instanceof Error ? reason.message : reason}`)
+  }
+
+  broken(name: string, reason: unknown): void {
+    this.isWhole = false
+    this.#findings.add(`${name}: ${reason instanceof Error ? reason.message : reason}`)
+  }
+
+  /** A log of our own making is one chain, and the state is what it gives. */
+  judgeLog(head: PackageHead): void {
+    if (this.#chained > 0 && this.#chained < this.records.length)
+      this.#findings.add('adaptation_log is a chain for some records only')
+    const isChain = this.#chained > 0 && this.#chained === this.records.length
+    if (!this.#sound || !isChain || !isOwnLog(this.#events)) return
+    const view = viewLearned(fold(this.#events))
+    for (const [name, value] of Object.entries(view))
+      if (canonicalize(value) !== canonicalize(head.state[name] ?? null))
+        this.#findings.add(`state.${name} is not what the log gives`)
+  }
+
+  #countWrong(): void {
+    if (++this.#wrong > mostWrong)
+      throw damaged(`More than ${mostWrong} records are wrong: the others were not looked at`)
+  }
+
+  #judge(list: string, index: number, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
+    const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
+    const say = (problem: string) => this.#findings.add(`${list}[${index}]${id}: ${problem}`)
+    problems.forEach(say)
+    if (problems.length > 0) this.#countWrong()
+    for (const name of ['id', 'idempotency_key']) {
+      if (fields[name] === undefined) continue
+      const key = `${list} ${name} ${fields[name]}`
+      if (this.#ids.has(key)) say(`another one has the same ${name}`)
+      this.#ids.add(key)
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import { createHash, type Hash } from 'node:crypto'
+import { canonicalize, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
+import { damaged, unsupported } from '../../formats/file-error.ts'
+import { openZip, type ZipFile } from '../../formats/zip.ts'
+import { isFiniteVector, vectorOf } from './digest.ts'
+import { foreignArchive } from './foreign-file.ts'
+import { memberNames, type PackageHead, type PackageMemory, packageLimits } from './format.ts'
+import type { PackageSource, Visitor } from './source.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What the manifest says of one member. */
+export interface MemberSum {
+  readonly name: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+interface Manifest {
+  readonly metadata: Fields
+  readonly members: ReadonlyMap<string, MemberSum>
+  readonly extra: Fields
+  /** Over the canonical manifest without the checksum itself, and so over all members. */
+  readonly actual: string
+}
+
+/** What `manifest.json` says it is, so that a zip of something else is told apart. */
+export const containerFormat = 'aichat-persona-dna'
+
+/** Opens a package in container form. Throws a FileError when it is none. */
+export function openContainer(path: string): PackageSource {
+  const foreign = foreignArchive(path)
+  if (foreign) throw foreign
+  const zip = openZip(path)
+  try {
+    const manifest = readManifest(zip)
+    const head: PackageHead = {
+      persona: readPart(zip, memberNames.persona),
+      state: readPart(zip, memberNames.state),
+      metadata: manifest.metadata,
+      extra: manifest.extra,
+    }
+    return { form: 'container', head, ...walks(zip, manifest), close: () => zip.close() }
+  } catch (reason) {
+    zip.close()
+    throw reason
+  }
+}
+
+function readManifest(zip: ZipFile): Manifest {
+  if (!zip.members.has(memberNames.manifest)) throw damaged('The package has no manifest.json')
+  const manifest = readPart(zip, memberNames.manifest)
+  const { format, members, export_metadata, extra, ...others } = manifest
+  if (format !== containerFormat) throw unsupported('The archive is not a persona package')
+  if (!isFields(export_metadata)) throw damaged('manifest.json has no export_metadata')
+  const sums = new Map((Array.isArray(members) ? members : []).filter(isMemberSum).map((sum) => [sum.name, sum]))
+  for (const name of Object.values(memberNames)) {
+    if (name === memberNames.manifest) continue
+    if (!sums.has(name)) throw damaged(`manifest.json does not list ${name}`)
+    if (!zip.members.has(name)) throw damaged(`The package has no ${name}`)
+  }
+  for (const name of zip.members.keys())
+    if (!(Object.values(memberNames) as string[]).includes(name))
+      throw unsupported(`The package has a member that is unknown here: ${name}`)
+  const { checksum: _checksum, ...rest } = export_metadata
+  const actual = `sha256:${createHash('sha256')
+    .update(canonicalize({ ...manifest, export_metadata: rest }))
+    .digest('hex')}`
+  return { metadata: export_metadata, members: sums, extra: { ...others, ...(isFields(extra) && extra) }, actual }
+}
+
+function isMemberSum(value: unknown): value is MemberSum {
+  return isFields(value) && typeof value['name'] === 'string' && typeof value['sha256'] === 'string'
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A small member as an object. */
+function readPart(zip: ZipFile, name: string): Fields {
+  const size = zip.members.get(name)?.size ?? 0
+  if (size > packageLimits.part) throw damaged(`${name} is longer than ${packageLimits.part} bytes`)
+  if (!zip.members.has(name)) throw damaged(`The package has no ${name}`)
+  const value = parseStrictJsonBytes(Buffer.concat([...zip.read(name)]))
+  if (!isFields(value)) throw damaged(`${name} is not an object`)
+  return value
+}
+
+function walks(zip: ZipFile, manifest: Manifest): Pick<PackageSource, 'walk' | 'memories' | 'log'> {
+  return {
+    walk(visitor) {
+      const broken: string[] = []
+      const check = (name: string, hash: Hash) => {
+        if (hash.digest('hex') !== manifest.members.get(name)!.sha256.toLowerCase()) broken.push(name)
+      }
+      for (const name of [memberNames.persona, memberNames.state]) {
+        const hash = createHash('sha256')
+        for (const chunk of zip.read(name)) hash.update(chunk)
+        check(name, hash)
+      }
+      walkLog(zip, visitor, check)
+      walkMemories(zip, visitor, check)
+      const expected = manifest.metadata['checksum']
+      return { expected: typeof expected === 'string' ? expected : undefined, actual: manifest.actual, broken }
+    },
+    *memories() {
+      const vectors = vectorReader(zip)
+      for (const line of lines(zip.read(memberNames.memories), memberNames.memories)) {
+        const { fields, length } = readLine(line)
+        yield length > 0 ? { fields, vector: vectors.next(length) } : { fields }
+      }
+    },
+    *log() {
+      for (const line of lines(zip.read(memberNames.log), memberNames.log)) yield fieldsOf(line)
+    },
+  }
+}
+
+type Check = (name: string, hash: Hash) => void
+
+function walkLog(zip: ZipFile, visitor: Visitor, check: Check): void {
+  const hash = createHash('sha256')
+  let index = 0
+  try {
+    for (const line of lines(zip.read(memberNames.log), memberNames.log, hash)) {
+      if (index >= packageLimits.records) throw damaged(`it has more than ${packageLimits.records} records`)
+      try {
+        visitor.record(fieldsOf(line), index)
+      } catch (reason) {
+        visitor.unreadable('adaptation_log', index, reason)
+      }
+      index++
+    }
+  } catch (reason) {
+    visitor.broken(memberNames.log, reason)
+  }
+  check(memberNames.log, hash)
+}
+
+function walkMemories(zip: ZipFile, visitor: Visitor, check: Check): void {
+  const hash = createHash('sha256')
+  const vectors = vectorReader(zip)
+  let index = 0
+  try {
+    for (const line of lines(zip.read(memberNames.memories), memberNames.memories, hash)) {
+      if (index >= packageLimits.memories) throw damaged(`it has more than ${packageLimits.memories} records`)
+      try {
+        visitor.memory(readMemory(line, vectors), index)
+      } catch (reason) {
+        visitor.unreadable('memories', index, reason)
+      }
+      index++
+    }
+  } catch (reason) {
+    visitor.broken(memberNames.memories, reason)
+  }
+  check(memberNames.memories, hash)
+  try {
+    check(memberNames.vectors, vectors.end())
+  } catch (reason) {
+    visitor.broken(memberNames.vectors, reason)
+  }
+}
+
+function readMemory(line: Uint8Array, vectors: VectorReader): PackageMemory {
+  let read: ReturnType<typeof readLine>
+  try {
+    read = readLine(line)
+  } catch (reason) {
+    // So that one broken line does not make the vectors of all later ones look wrong.
+    vectors.skip()
+    throw reason
+  }
+  const { fields, length } = read
+  if (length === 0) return { fields }
+  const vector = vectors.next(length)
+  if (!isFiniteVector(vector)) throw damaged('its embedding holds a number that is not finite')
+  return { fields, vector }
+}
+
+/** A line of `memories.ndjson`: a memory with the length of its embedding in place of the embedding. */
+function readLine(line: Uint8Array): { readonly fields: Fields; readonly length: number } {
+  const { embedding_length: length = 0, ...fields } = fieldsOf(line)
+  if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > packageLimits.dimension)
+    throw damaged(`its embedding_length is not a number from 0 to ${packageLimits.dimension}`)
+  return { fields, length }
+}
+
+function fieldsOf(line: Uint8Array): Fields {
+  const value = parseStrictJsonBytes(line)
+  if (!isFields(value)) throw damaged('it is not an object')
+  return value
+}
+
+/** The lines of a member; the last one must end with a line feed too, or something was cut off. */
+function* lines(chunks: Iterable<Uint8Array>, name: string, hash?: Hash): Generator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array()
+  for (const chunk of chunks) {
+    hash?.update(chunk)
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    let start = 0
+    for (let end = bytes.indexOf(0x0a, start); end >= 0; end = bytes.indexOf(0x0a, start)) {
+      yield bytes.subarray(start, end)
+      start = end + 1
+    }
+    rest = bytes.subarray(start)
+    if (rest.length > packageLimits.item) throw damaged(`${name} has a line longer than ${packageLimits.item} bytes`)
+  }
+  if (rest.length > 0) throw damaged(`${name} breaks off in the middle of a line`)
+}
+
+interface VectorReader {
+  /** The next vector, of so many numbers. */
+  next(length: number): Float32Array
+  /** Passes over one vector as long as the last one. */
+  skip(): void
+  /** Reads what is left and returns the sum of all bytes. */
+  end(): Hash
+}
+
+function vectorReader(zip: ZipFile): VectorReader {
+  const chunks = zip.read(memberNames.vectors)
+  const hash = createHash('sha256')
+  let rest: Uint8Array = new Uint8Array()
+  let last = 0
+  const more = (): boolean => {
+    const { value, done } = chunks.next()
+    if (done) return false
+    hash.update(value)
+    rest = rest.length > 0 ? Buffer.concat([rest, value]) : value
+    return true
+  }
+  const take = (length: number): Uint8Array => {
+    while (rest.length < length * 4) if (!more()) throw damaged('its embedding is missing')
+    const bytes = rest.subarray(0, length * 4)
+    rest = rest.subarray(length * 4)
+    last = length
+    return bytes
+  }
+  return {
+    next: (length) => vectorOf(take(length)),
+    skip: () => void take(last),
+    end() {
+      if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more than the memories ask for`)
+      return hash
+    },
+  }
+}

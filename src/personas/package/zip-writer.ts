@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
+import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
+import { canonicalize } from '../../formats/canonical-json.ts'
+import { createFile, type FileWriter } from '../../formats/file-writer.ts'
+import { zipLimits } from '../../formats/zip.ts'
+import { ContentHash, vectorBytes } from './digest.ts'
+import { memberNames, type PackageContent, type WrittenPackage } from './format.ts'
+import { closingMetadata } from './metadata.ts'
+import { containerFormat, type MemberSum } from './zip-reader.ts'
+
+/**
+ * Writes a package as a container to a new file, in flat memory: the text of the memories goes through a file beside
+ * it, since a zip takes its members one after the other.
+ */
+export function writeContainer(path: string, content: PackageContent): WrittenPackage {
+  const hash = new ContentHash()
+  const out = createFile(path)
+  const text = createFile(`${path}.memories`)
+  const log = createFile(`${path}.log`)
+  try {
+    const zip = zipWriter(out)
+    zip.addText(memberNames.persona, canonicalize(content.persona))
+    zip.addText(memberNames.state, canonicalize(content.state))
+    const records: string[] = []
+    for (const record of content.log) {
+      records.push(hash.record(record))
+      log.write(`${canonicalize(record)}\n`)
+    }
+    zip.addPacked(memberNames.log, log.readBack)
+    const memories: string[] = []
+    zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
+    zip.addPacked(memberNames.memories, text.readBack)
+    const metadata = closingMetadata(content, hash, memories, records)
+    const manifest = { extra: content.extra, format: containerFormat, members: zip.members, export_metadata: metadata }
+    const checksum = `sha256:${createHash('sha256').update(canonicalize(manifest)).digest('hex')}`
+    zip.addText(memberNames.manifest, canonicalize({ ...manifest, export_metadata: { ...metadata, checksum } }))
+    zip.end()
+    out.close()
+    return { checksum, content_hash: metadata.content_hash, memories: memories.length, records: records.length }
+  } catch (reason) {
+    out.discard()
+    throw reason
+  } finally {
+    text.discard()
+    log.discard()
+  }
+}
+
+/** The vectors one after the other; the lines of their memories go to `text` on the way. */
+function* vectorsOf(
+  content: PackageContent,
+  text: FileWriter,
+  hash: ContentHash,
+  digests: string[],
+): Generator<Uint8Array> {
+  for (const memory of content.memories) {
+    const { fields, vector } = memory
+    text.write(`${canonicalize(vector ? { ...fields, embedding_length: vector.length } : fields)}\n`)
+    digests.push(hash.memory(memory))
+    if (vector) yield vectorBytes(vector)
+  }
+}
+
+interface ZipWriter {
+  readonly members: readonly MemberSum[]
+  /** Adds a member that is read twice: packed, unless it packs so well that a reader would take it for a bomb. */
+  addPacked(name: string, read: () => Iterable<Uint8Array>): void
+  addText(name: string, text: string): void
+  addStored(name: string, pieces: Iterable<Uint8Array>): void
+  end(): void
+}
+
+/** Pieces are gathered to this many bytes: packing has a cost per call. */
+const pieceSize = 256 * 1024
+
+function zipWriter(out: FileWriter): ZipWriter {
+  const members: MemberSum[] = []
+  const zip = new Zip((error, bytes) => {
+    if (error) throw error
+    out.write(bytes)
+  })
+  const add = (name: string, pieces: Iterable<Uint8Array>, member: ZipPassThrough | ZipDeflate) => {
+    // One time for all, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
+    member.mtime = new Date(1980, 0, 1, 12)
+    zip.add(member)
+    const hash = createHash('sha256')
+    let bytes = 0
+    for (const piece of gathered(pieces)) {
+      hash.update(piece)
+      bytes += piece.length
+      member.push(piece)
+    }
+    member.push(new Uint8Array(), true)
+    members.push({ name, sha256: hash.digest('hex'), bytes })
+  }
+  const addPacked: ZipWriter['addPacked'] = (name, read) =>
+    add(name, read(), isRepetitive(read()) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 }))
+  return {
+    members,
+    addPacked,
+    addText: (name, text) => addPacked(name, () => [Buffer.from(text)]),
+    // Floats do not pack: two thirds of their bits are noise.
+    addStored: (name, pieces) => add(name, pieces, new ZipPassThrough(name)),
+    end: () => zip.end(),
+  }
+}
+
+/** Whether something packs so well that the limit of a reader may come near. A quick look tells it: text packs 3 to 10 times. */
+function isRepetitive(pieces: Iterable<Uint8Array>): boolean {
+  let [size, packed] = [0, 0]
+  for (const piece of pieces) {
+    size += piece.length
+    packed += deflateRawSync(piece, { level: 2 }).length
+  }
+  return size > packed * (zipLimits.ratio / 6)
+}
+
+function* gathered(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let pending: Uint8Array[] = []
+  let size = 0
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece)
+    pending.push(bytes)
+    size += bytes.length
+    if (size < pieceSize) continue
+    yield Buffer.concat(pending)
+    pending = []
+    size = 0
+  }
+  yield Buffer.concat(pending)
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../errors.ts'
+import { type Persona, type PersonaChange, type PersonaStore, type Personas, requireOwn } from './persona.ts'
+
+export interface PersonasParts {
+  readonly store: PersonaStore
+  /** Rejects with `invalid`, and the command that installs it, for an embedding model that is not installed. */
+  readonly embedders: { require(model: string): Promise<void> }
+  /** Told after a persona's embedding model changed: its memories are to be embedded anew. */
+  readonly onEmbeddingModel: (persona: Persona) => void
+  /** Waited for after a persona's memory settings changed: they may let less stay than before. */
+  readonly onMemorySettings: (persona: Persona) => Promise<void>
+  readonly clock: () => number
+}
+
+/** Personas and the rules about them. */
+export function createPersonas({
+  store,
+  embedders,
+  onEmbeddingModel,
+  onMemorySettings,
+  clock,
+}: PersonasParts): Personas {
+  return {
+    async create(owner, input) {
+      if (input.embedding_model !== undefined) await embedders.require(input.embedding_model)
+      const now = clock()
+      const persona: Persona = { ...input, id: randomUUID(), user_id: owner, created_at: now, updated_at: now }
+      await store.save(persona)
+      return persona
+    },
+    get,
+    list: (owner) => store.list(owner),
+    async update(owner, idOrName, change) {
+      const before = await get(owner, idOrName)
+      const model = change.embedding_model
+      if (model !== undefined && model !== null && model !== before.embedding_model) await embedders.require(model)
+      const now = clock()
+      const made = await store.update(before.id, owner, (persona) => changed(persona, change, now))
+      const after = requireOwn(made, owner, idOrName)
+      if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
+      if (change.memory_settings !== undefined) await onMemorySettings(after)
+      return after
+    },
+    async remove(owner, idOrName) {
+      const persona = await get(owner, idOrName)
+      await store.remove(persona.id, owner)
+      return persona
+    },
+  }
+
+  async function get(owner: string, idOrName: string): Promise<Persona> {
+    const byId = await store.find(idOrName)
+    if (byId) return requireOwn(byId, owner, idOrName)
+    const named = (await store.list(owner)).filter(({ name }) => name === idOrName)
+    if (named.length > 1) {
+      throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
+        details: named.map(({ id }) => `use the id ${id}`),
+      })
+    }
+    return requireOwn(named[0], owner, idOrName)
+  }
+}
+
+/** Absent fields stay, `null` removes, settings are merged field by field. */
+function changed(persona: Persona, change: PersonaChange, now: number): Persona {
+  const { memory_settings: memory, mutation_settings: mutation, ...fields } = change
+  const merged: Record<string, unknown> = { ...persona, ...fields, updated_at: now }
+  if (memory !== undefined) merged['memory_settings'] = memory && { ...persona.memory_settings, ...memory }
+  if (mutation !== undefined) merged['mutation_settings'] = mutation && { ...persona.mutation_settings, ...mutation }
+  for (const [field, value] of Object.entries(merged)) if (value === null) delete merged[field]
+  return merged as unknown as Persona
+}

@@ -1,0 +1,209 @@
+import { collectReply } from '../chat/protocol/chunks.ts'
+import { DialectError } from '../chat/protocol/dialect.ts'
+import {
+  type ChatChunk,
+  type ChatRequest,
+  type Delta,
+  type FinishReason,
+  type Message,
+  textOf,
+} from '../chat/protocol/messages.ts'
+import { defaultTimeouts, type Target } from '../chat/provider.ts'
+import { AppError } from '../errors.ts'
+import type { GenerationRequest } from './model-messages.ts'
+import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
+import type { PlainMessage } from './prompt.ts'
+
+/** A model whose files lie on this machine. */
+export interface ModelFolder {
+  readonly name: string
+  readonly folder: string
+}
+
+/** The runner that needs nobody else: pulled models, each computed in a process of its own. */
+export interface EmbeddedRunner {
+  /** The names of the chat models that can answer. */
+  models(): readonly string[]
+  /** The asked model if it is installed, else the preferred one, else the first; undefined where there is none. */
+  target(asked: string | undefined): Target | undefined
+  close(): Promise<void>
+}
+
+export interface EmbeddedParts {
+  /** The chat models that are installed now, the one to prefer first. */
+  readonly installed: () => readonly ModelFolder[]
+  readonly preferred: string | undefined
+  /** Milliseconds since 1970 UTC. */
+  readonly clock: () => number
+  readonly open?: (folder: ModelFolder) => ModelProcess
+}
+
+/** A new process loads its model first; then a full line passes in some seconds. */
+const retry = { attempts: 2, budgetMs: 10_000 }
+const busyMs = 5_000
+
+export function createEmbeddedRunner({
+  installed,
+  preferred,
+  clock,
+  open = openProcess,
+}: EmbeddedParts): EmbeddedRunner {
+  const processes = new Map<string, ModelProcess>()
+  const targets = new Map<string, Target>()
+  return {
+    models: () => installed().map(({ name }) => name),
+    target(asked) {
+      const models = installed()
+      const named = (name: string | undefined) => models.find((model) => model.name === name)
+      const model = named(asked) ?? named(preferred) ?? models[0]
+      return model && targetFor(model)
+    },
+    async close() {
+      await Promise.all([...processes.values()].map((process) => process.close()))
+    },
+  }
+
+  function targetFor(model: ModelFolder): Target {
+    const key = `${model.name} ${model.folder}`
+    const known = targets.get(key)
+    if (known) return known
+    const process = open(model)
+    processes.set(key, process)
+    const target = embeddedTarget(model, process, clock)
+    targets.set(key, target)
+    return target
+  }
+}
+
+function openProcess({ name, folder }: ModelFolder): ModelProcess {
+  return createModelProcess({ kind: 'chat', name, folder })
+}
+
+/** The place that answers chats with one model in its process. */
+export function embeddedTarget({ name, folder }: ModelFolder, model: ModelProcess, clock: () => number): Target {
+  return {
+    plugin: null,
+    runner: 'embedded',
+    model: name,
+    timeouts: defaultTimeouts,
+    retry,
+    identity: folder,
+    async ask(request, signal) {
+      const chunks: ChatChunk[] = []
+      for await (const chunk of answer(request, signal)) chunks.push(chunk)
+      return collectReply(chunks)
+    },
+    stream: async (request, signal) => answer(request, signal),
+    leftOut: ({ tools }) => (tools?.length ? ['tools: left out, since the model on this machine calls none'] : []),
+    preview: (request) => ({ url: `embedded:${name}`, headers: {}, body: generationRequest(request) }),
+  }
+
+  async function* answer(request: ChatRequest, signal: AbortSignal | undefined): AsyncGenerator<ChatChunk> {
+    const question = generationRequest(request)
+    const created = Math.floor(clock() / 1000)
+    const base = { id: `chatcmpl-${created}-${Math.random().toString(36).slice(2, 10)}`, created, model: name }
+    const chunk = (delta: Delta, reason: FinishReason | null = null): ChatChunk => ({
+      ...base,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta, finish_reason: reason }],
+    })
+    const pieces = model.generate(question, signal)
+    try {
+      yield chunk({ role: 'assistant', content: '' })
+      for (;;) {
+        const next = await pieces.next()
+        if (!next.done) {
+          yield chunk({ content: next.value })
+          continue
+        }
+        const { reason, promptTokens, answerTokens } = next.value
+        yield chunk({}, reason)
+        const usage = {
+          prompt_tokens: promptTokens,
+          completion_tokens: answerTokens,
+          total_tokens: promptTokens + answerTokens,
+        }
+        yield { ...base, object: 'chat.completion.chunk', choices: [], usage }
+        return
+      }
+    } catch (reason) {
+      throw asProvider(reason)
+    } finally {
+      await pieces.return(undefined as never)
+    }
+  }
+}
+
+/** A chat request as the model takes it. Throws what a provider would answer to a request that it cannot do. */
+export function generationRequest(request: ChatRequest): GenerationRequest {
+  const problems = problemsOf(request)
+  if (problems.length > 0) throw refused(`The model on this machine ${problems.join(' and ')}`)
+  const {
+    stop,
+    seed,
+    temperature,
+    top_p: topP,
+    top_k: topK,
+    max_tokens: most,
+    max_completion_tokens: mostNew,
+  } = request
+  const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
+  const repetition = number(request['repetition_penalty']) ?? number(request['repeat_penalty'])
+  return {
+    messages: request.messages.map(plainMessage),
+    sampling: {
+      ...defined('temperature', number(temperature)),
+      ...defined('topP', number(topP)),
+      ...defined('topK', number(topK)),
+      ...defined('repetitionPenalty', repetition !== undefined && repetition > 0 ? repetition : undefined),
+      ...defined('presencePenalty', number(request.presence_penalty)),
+      ...defined('frequencyPenalty', number(request.frequency_penalty)),
+      ...defined('seed', number(seed)),
+    },
+    ...defined('maxTokens', number(mostNew) ?? number(most)),
+    stop: [stop ?? []].flat().filter((text) => typeof text === 'string' && text !== ''),
+  }
+}
+
+function problemsOf(request: ChatRequest): readonly string[] {
+  const format = request.response_format?.type
+  const choice = request.tool_choice
+  const parts = request.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  return [
+    ...((request.n ?? 1) > 1 ? ['gives one answer at a time'] : []),
+    ...(format !== undefined && format !== 'text' ? ['cannot promise JSON'] : []),
+    ...(choice === 'required' || typeof choice === 'object' ? ['cannot be made to call tools'] : []),
+    ...(parts.some((part) => part.type !== 'text') ? ['reads text only'] : []),
+  ]
+}
+
+function plainMessage({ role, content }: Message): PlainMessage {
+  return { role: role === 'developer' ? 'system' : role, content: textOf(content) }
+}
+
+function defined<K extends string, V>(key: K, value: V | undefined): { readonly [key in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]?: V })
+}
+
+function refused(message: string): DialectError {
+  return new DialectError('reported', {
+    message,
+    type: 'invalid_request_error',
+    code: 'unsupported_value',
+    status: 400,
+  })
+}
+
+/** What went wrong in the words in which a provider would report it, so that it is retried or told as theirs are. */
+function asProvider(reason: unknown): unknown {
+  if (reason instanceof QueueFull)
+    return new DialectError('reported', {
+      message: reason.message,
+      code: 'rate_limit_exceeded',
+      status: 429,
+      retryAfterMs: busyMs,
+    })
+  if (reason instanceof AppError && reason.code === 'too_large')
+    return new DialectError('reported', { message: reason.message, code: 'context_length_exceeded', status: 400 })
+  return reason
+}

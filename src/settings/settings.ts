@@ -1,0 +1,357 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { AppError } from '../errors.ts'
+import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
+import { parseLifetime } from './duration.ts'
+
+/**
+ * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
+ * the face of the process itself.
+ * The order is: flag, environment, credential, file, default.
+ */
+export interface Settings {
+  readonly paths: Paths
+  /** The environment as it was at start, for what only names a variable: provider keys. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Host names, beyond localhost and IP literals, under which the server may be addressed. */
+  readonly publicHosts: readonly string[]
+  readonly corsOrigins: readonly string[]
+  readonly trustProxy: readonly string[]
+  readonly production: boolean
+  readonly singleUserMode: boolean
+  readonly allowRegistration: boolean
+  /** How long a login lasts: seconds. */
+  readonly tokenLifetime: number
+  readonly defaultAdmin: { readonly username: string; readonly email: string }
+  readonly pluginKeyNames: readonly string[]
+  readonly pluginAllowPrivate: boolean
+  /** Where else the operator lets a key go, beside its provider's host: by the name of its variable. */
+  readonly pluginKeyHosts: KeyHosts
+  /** The most plugins in all. */
+  readonly pluginLimit: number
+  readonly limits: Limits
+  readonly ollamaHost: string
+  /** The model asked of the local runner when the request names none that it has. */
+  readonly localModel: string | undefined
+  readonly modelsFolder: string
+  readonly hubEndpoint: string
+  readonly logLevel: LogLevel
+  readonly server: string | undefined
+  readonly model: string | undefined
+  readonly persona: string | undefined
+  readonly voice: string | undefined
+  readonly noInput: boolean
+}
+
+/** How much one user may have. */
+export interface Limits {
+  /** Packages of one user that are received or taken in at the same time. */
+  readonly importsPerUser: number
+  /** Bytes over all personas of one user and their backups. */
+  readonly storedBytesPerUser: number
+  /** Memories over all personas of one user. */
+  readonly storedMemoriesPerUser: number
+}
+
+export interface Paths {
+  readonly config: string
+  readonly data: string
+  readonly state: string
+  readonly cache: string
+}
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
+
+/** Where the value of a setting came from, for `aichat config list`. */
+export type Origin = 'environment' | 'credential' | 'file' | 'default'
+
+/** What can be kept in the settings file with `aichat config set`, and the environment variable that goes before it. */
+export const settingNames = {
+  'api.host': { variable: undefined, fallback: '127.0.0.1', what: 'address the API listens on' },
+  'api.port': { variable: undefined, fallback: '3001', what: 'port the API listens on' },
+  'api.public_hosts': {
+    variable: 'PUBLIC_HOSTS',
+    fallback: '',
+    what: 'host names the API may be addressed by, comma-separated',
+  },
+  'api.cors_origin': {
+    variable: 'CORS_ORIGIN',
+    fallback: '',
+    what: 'web origins that may call the API, comma-separated',
+  },
+  'api.trust_proxy': {
+    variable: 'TRUST_PROXY',
+    fallback: '',
+    what: 'addresses of proxies whose X-Forwarded-For is believed, comma-separated',
+  },
+  'accounts.single_user_mode': {
+    variable: 'SINGLE_USER_MODE',
+    fallback: 'false',
+    what: 'only the default administrator may log in',
+  },
+  'accounts.allow_registration': {
+    variable: 'ALLOW_REGISTRATION',
+    fallback: 'true',
+    what: 'anybody may create an account',
+  },
+  'accounts.token_lifetime': { variable: 'JWT_EXPIRES_IN', fallback: '7d', what: 'how long a login lasts' },
+  'accounts.admin_username': {
+    variable: 'DEFAULT_ADMIN_USERNAME',
+    fallback: 'admin',
+    what: 'name of the default administrator',
+  },
+  'accounts.admin_email': {
+    variable: 'DEFAULT_ADMIN_EMAIL',
+    fallback: 'admin@localhost',
+    what: 'address of the default administrator',
+  },
+  'plugins.key_names': {
+    variable: 'PLUGIN_KEY_ENVS',
+    fallback: '',
+    what: 'further variables that a plugin may name as its key, comma-separated',
+  },
+  'plugins.allow_private': {
+    variable: 'PLUGIN_ALLOW_PRIVATE',
+    fallback: 'true',
+    what: 'plugins may point at private addresses',
+  },
+  'plugins.key_hosts': {
+    variable: 'PLUGIN_KEY_HOSTS',
+    fallback: '',
+    what: "addresses that a key may go to beside its provider's, such as OPENAI_API_KEY=127.0.0.1:8080, comma-separated",
+  },
+  'plugins.limit': {
+    variable: 'PLUGIN_LIMIT',
+    fallback: '500',
+    what: 'the most plugins in all, bundled ones included',
+  },
+  'limits.imports_per_user': {
+    variable: 'AICHAT_LIMIT_IMPORTS_PER_USER',
+    fallback: '2',
+    what: 'persona packages that one user may have taken in at the same time',
+  },
+  'limits.stored_bytes_per_user': {
+    variable: 'AICHAT_LIMIT_STORED_BYTES_PER_USER',
+    fallback: '10737418240',
+    what: 'bytes that one user may store in personas and their backups',
+  },
+  'limits.stored_memories_per_user': {
+    variable: 'AICHAT_LIMIT_STORED_MEMORIES_PER_USER',
+    fallback: '1000000',
+    what: 'memories that one user may store over all personas',
+  },
+  'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
+  'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
+  'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
+  'models.hub': { variable: 'HF_ENDPOINT', fallback: 'https://huggingface.co', what: 'address of the model hub' },
+  'log.level': { variable: 'AICHAT_LOG_LEVEL', fallback: 'info', what: 'error, warn, info or debug' },
+  'chat.model': { variable: 'AICHAT_MODEL', fallback: '', what: 'model asked when none is named' },
+  'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
+  'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
+  server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
+} as const
+
+export type SettingName = keyof typeof settingNames
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The settings of this process. Throws a `configuration` AppError that names every value that makes no sense.
+ * `file` is the content of the settings file as `config set` wrote it.
+ */
+export function readSettings(
+  environment: Environment = process.env,
+  file?: Readonly<Record<string, unknown>>,
+): Settings {
+  const paths = findPaths(environment)
+  const stored = file ?? readSettingsFile(paths)
+  const problems: string[] = []
+  const value = (name: SettingName) => originOf(name, environment, stored).value
+
+  const settings: Settings = {
+    paths,
+    environment: Object.freeze({ ...environment }),
+    listen: { host: value('api.host'), port: port(value('api.port'), 'api.port', problems) },
+    publicHosts: list(value('api.public_hosts')),
+    corsOrigins: list(value('api.cors_origin')),
+    trustProxy: list(value('api.trust_proxy')),
+    production: environment['NODE_ENV'] === 'production',
+    singleUserMode: truth(value('accounts.single_user_mode'), 'accounts.single_user_mode', problems),
+    allowRegistration: truth(value('accounts.allow_registration'), 'accounts.allow_registration', problems),
+    tokenLifetime: lifetime(value('accounts.token_lifetime'), problems),
+    defaultAdmin: { username: value('accounts.admin_username'), email: value('accounts.admin_email') },
+    pluginKeyNames: list(value('plugins.key_names')),
+    pluginAllowPrivate: truth(value('plugins.allow_private'), 'plugins.allow_private', problems),
+    pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
+    pluginLimit: count(value('plugins.limit'), 'plugins.limit', problems),
+    limits: {
+      importsPerUser: count(value('limits.imports_per_user'), 'limits.imports_per_user', problems),
+      storedBytesPerUser: count(value('limits.stored_bytes_per_user'), 'limits.stored_bytes_per_user', problems),
+      storedMemoriesPerUser: count(
+        value('limits.stored_memories_per_user'),
+        'limits.stored_memories_per_user',
+        problems,
+      ),
+    },
+    ollamaHost: withScheme(value('local.host')),
+    localModel: value('local.model') || undefined,
+    modelsFolder: value('models.folder') || join(paths.data, 'models'),
+    hubEndpoint: value('models.hub').replace(/\/+$/, ''),
+    logLevel: level(value('log.level'), problems),
+    server: value('server') || undefined,
+    model: value('chat.model') || undefined,
+    persona: value('chat.persona') || undefined,
+    voice: value('speech.voice') || undefined,
+    noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
+  }
+  if (problems.length > 0) throw new AppError('configuration', 'The settings make no sense', { details: problems })
+  return Object.freeze(settings)
+}
+
+/** A setting's value and where it came from. */
+export function originOf(
+  name: SettingName,
+  environment: Environment,
+  file: Readonly<Record<string, unknown>>,
+): { readonly value: string; readonly origin: Origin } {
+  const { variable, fallback } = settingNames[name]
+  const fromEnvironment = variable && environment[variable]
+  if (fromEnvironment !== undefined && fromEnvironment !== '') return { value: fromEnvironment, origin: 'environment' }
+  const fromFile = file[name]
+  if (fromFile !== undefined) return { value: String(fromFile), origin: 'file' }
+  return { value: fallback, origin: 'default' }
+}
+
+/** A secret by the name of its variable: from the environment, `$CREDENTIALS_DIRECTORY/NAME`, or the file named by `NAME_FILE`. */
+export function readSecret(
+  name: string,
+  environment: Environment,
+): { readonly value: string; readonly origin: Origin } | undefined {
+  const direct = environment[name]
+  if (direct) return { value: direct, origin: 'environment' }
+  const credentials = environment['CREDENTIALS_DIRECTORY']
+  const credential = credentials && readLine(join(credentials, name))
+  if (credential) return { value: credential, origin: 'credential' }
+  const path = environment[`${name}_FILE`]
+  if (!path) return undefined
+  const content = readLine(path)
+  if (content === undefined) throw new AppError('configuration', `The file named by ${name}_FILE cannot be read`)
+  return content ? { value: content, origin: 'file' } : undefined
+}
+
+/** The settings file's path; `config set` writes it. */
+export function settingsFile(paths: Paths): string {
+  return join(paths.config, 'config.json')
+}
+
+/** `AICHAT_HOME`, else the folders systemd gives, else XDG's, all under an id of our own. */
+function findPaths(environment: Environment): Paths {
+  const home = environment['AICHAT_HOME']
+  if (home) return { config: home, data: home, state: home, cache: join(home, 'cache') }
+  const user = environment['HOME'] || homedir()
+  // systemd lists several folders with colons; the first is ours. XDG says to ignore relative values.
+  const first = (name: string) => environment[name]?.split(':')[0] || undefined
+  const xdg = (name: string, fallback: string) => {
+    const base = environment[name]
+    return join(base && isAbsolute(base) ? base : join(user, fallback), 'aichat-toolkit')
+  }
+  const state = first('STATE_DIRECTORY')
+  return {
+    config: first('CONFIGURATION_DIRECTORY') ?? xdg('XDG_CONFIG_HOME', '.config'),
+    data: state ?? xdg('XDG_DATA_HOME', join('.local', 'share')),
+    state: state ?? xdg('XDG_STATE_HOME', join('.local', 'state')),
+    cache: first('CACHE_DIRECTORY') ?? xdg('XDG_CACHE_HOME', '.cache'),
+  }
+}
+
+/** The settings file as it is; an absent one is empty, a broken one a `configuration` AppError. */
+export function readSettingsFile(paths: Paths): Readonly<Record<string, unknown>> {
+  const path = settingsFile(paths)
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof content === 'object' && content !== null && !Array.isArray(content))
+      return content as Record<string, unknown>
+  } catch (reason) {
+    const { code } = reason as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    const advice = code === undefined ? 'mend or remove it' : `the system says ${code}`
+    throw new AppError('configuration', `The settings file ${path} cannot be read: ${advice}`, { cause: reason })
+  }
+  throw new AppError('configuration', `The settings file ${path} must hold a JSON object`)
+}
+
+function readLine(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+function list(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+}
+
+/** `0`, `false` and the empty text count as not set. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+function truth(text: string, name: SettingName, problems: string[]): boolean {
+  const value = text.trim().toLowerCase()
+  if (['true', '1', 'yes', 'on'].includes(value)) return true
+  if (!['false', '0', 'no', 'off'].includes(value)) problems.push(`${label(name)} must be true or false, not "${text}"`)
+  return false
+}
+
+function port(text: string, name: SettingName, problems: string[]): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 0 && value <= 65535) return value
+  problems.push(`${label(name)} must be a port from 0 to 65535, not "${text}"`)
+  return 0
+}
+
+function count(text: string, name: SettingName, problems: string[]): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value > 0) return value
+  problems.push(`${label(name)} must be a whole number from 1, not "${text}"`)
+  return 1
+}
+
+function lifetime(text: string, problems: string[]): number {
+  const seconds = parseLifetime(text)
+  if (seconds === undefined)
+    problems.push(`${label('accounts.token_lifetime')} must be a duration such as 7d, 12h or 30m, not "${text}"`)
+  return seconds ?? 0
+}
+
+function level(text: string, problems: string[]): LogLevel {
+  if (text === 'error' || text === 'warn' || text === 'info' || text === 'debug') return text
+  problems.push(`${label('log.level')} must be error, warn, info or debug, not "${text}"`)
+  return 'info'
+}
+
+function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {
+  const { hosts, wrong } = parseKeyHosts(entries)
+  for (const number of wrong)
+    problems.push(
+      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is none`,
+    )
+  return hosts
+}
+
+/** `OLLAMA_HOST` is written with or without a scheme; 0.0.0.0 is where a server listens, not where it is reached. */
+function withScheme(host: string): string {
+  const url = /^https?:\/\//.test(host) ? host : `http://${host}`
+  return url.replace(/\/+$/, '').replace('//0.0.0.0', '//127.0.0.1')
+}
+
+function label(name: SettingName): string {
+  const { variable } = settingNames[name]
+  return variable ? `${variable} (${name})` : name
+}

@@ -1,0 +1,63 @@
+import { readFileSync, statSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+import type { SecretSource } from '../../plugins/keys.ts'
+import { replaceFile } from './atomic.ts'
+
+/** Secrets in a file that only its owner can read: the place of last resort, used where the user asked for it. */
+export interface SecretFile extends SecretSource {
+  get(name: string): string | undefined
+  names(): readonly string[]
+  set(name: string, value: string): void
+  /** True when there was one. */
+  remove(name: string): boolean
+}
+
+/**
+ * Opens the file at the first use and again when it changes. A file that others can read is refused with a
+ * `configuration` AppError instead of being used or quietly mended.
+ */
+export function openSecretFile(path: string): SecretFile {
+  let known: { readonly version: string; readonly secrets: ReadonlyMap<string, string> } | undefined
+  return {
+    has: (name) => secrets().has(name),
+    get: (name) => secrets().get(name),
+    names: () => [...secrets().keys()].sort(),
+    set(name, value) {
+      write(new Map([...secrets(), [name, value]]))
+    },
+    remove(name) {
+      const rest = new Map(secrets())
+      const there = rest.delete(name)
+      if (there) write(rest)
+      return there
+    },
+  }
+
+  function secrets(): ReadonlyMap<string, string> {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    const version = stat ? `${stat.ino}:${stat.mtimeMs}:${stat.size}` : ''
+    if (known?.version === version) return known.secrets
+    if (stat && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
+      throw new AppError('configuration', `Others can read the secrets in ${path}`, {
+        details: [`Run: chmod 600 ${path}`],
+      })
+    }
+    known = { version, secrets: stat ? read() : new Map() }
+    return known.secrets
+  }
+
+  function read(): ReadonlyMap<string, string> {
+    try {
+      const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+      const entries = Object.entries(content as Record<string, unknown>)
+      return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    } catch (cause) {
+      throw new AppError('configuration', `The secrets in ${path} cannot be read: mend or remove the file`, { cause })
+    }
+  }
+
+  function write(secrets: ReadonlyMap<string, string>): void {
+    replaceFile(path, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`, 0o600)
+    known = undefined
+  }
+}

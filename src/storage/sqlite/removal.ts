@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Scope } from '../../personas/memory/memory.ts'
+import type { Database } from './connection.ts'
+import { giveBackPages, isFailureOfDatabase, restFor } from './housekeeping.ts'
+import { firstSlice, slice } from './memories-retention.ts'
+import { findScope, makeScope, rangeOf } from './memories-scope.ts'
+import { createTextIndex } from './memories-text.ts'
+
+/**
+ * How what is large leaves: one short write makes it nobody's, so that it is gone for everybody at once, and its rows are
+ * removed afterwards, some at a time. What a process did not get to, the next one removes.
+ */
+const nobody = '~leaving'
+
+/** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
+export function leavePersona(db: Database, id: string, owner: string): boolean {
+  const { changes } = db.prepare('UPDATE persona SET user_id = ? WHERE id = ? AND user_id = ?').run(nobody, id, owner)
+  if (changes === 0) return false
+  db.prepare(`UPDATE memory_scope SET user_id = ? || '/' || scope_id WHERE persona_id = ?`).run(nobody, id)
+  // Conversations go on without a persona.
+  db.prepare('UPDATE conversation SET persona_id = NULL WHERE persona_id = ?').run(id)
+  return true
+}
+
+/** All memories of a scope leave; the record of evictions stays. Expects a transaction. Returns how many they are. */
+export function leaveMemories(db: Database, scope: Scope): number {
+  const row = findScope(db, scope)
+  if (!row || row.memories === 0) return 0
+  const id = randomUUID()
+  db.prepare(
+    `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, '', '', '{}', 0, 0)`,
+  ).run(id, nobody)
+  db.prepare(`UPDATE memory_scope SET persona_id = ?, user_id = ? || '/' || scope_id WHERE scope_id = ?`).run(
+    id,
+    nobody,
+    row.scope_id,
+  )
+  db.prepare('UPDATE memory_eviction SET scope_id = ? WHERE scope_id = ?').run(
+    makeScope(db, scope).scope_id,
+    row.scope_id,
+  )
+  return row.memories
+}
+
+/** Conversations of an owner, or one of them, leave. Expects a transaction. Returns how many they are. */
+export function leaveConversations(db: Database, owner: string, id?: string): number {
+  const { changes } = db
+    .prepare(
+      `UPDATE conversation SET user_id = @nobody || '/' || id, persona_id = NULL
+        WHERE user_id = @owner AND (@id IS NULL OR id = @id)`,
+    )
+    .run({ nobody, owner, id: id ?? null })
+  return changes
+}
+
+/**
+ * Removes what has left, of earlier processes too. One at a time: a second call begins when the first has ended. Where the
+ * database cannot be written, such as on a full disk, what has left stays gone for everybody, and is removed by the next call.
+ */
+export function clearDeparted(db: Database): Promise<void> {
+  const before = clearing.get(db) ?? Promise.resolve()
+  const work = before
+    .catch(() => undefined)
+    .then(() => clear(db))
+    .catch((reason) => {
+      if (!isFailureOfDatabase(reason)) throw reason
+    })
+  clearing.set(db, work)
+  return work
+}
+
+const clearing = new WeakMap<Database, Promise<void>>()
+
+async function clear(db: Database): Promise<void> {
+  // A process that ends closes the database under its unfinished work.
+  if (!db.open) return
+  const persona = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ? LIMIT 1').pluck()
+  for (let id = persona.get(nobody); id !== undefined; id = db.open ? persona.get(nobody) : undefined)
+    await removePersonaRows(db, id)
+  if (db.open) await removeConversationRows(db)
+  if (db.open) await giveBackPages(db)
+}
+
+/** Removes a persona that is nobody's with everything that hangs on it, in slices between which others are served. */
+export async function removePersonaRows(db: Database, id: string): Promise<void> {
+  const text = createTextIndex(db)
+  const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
+  const next = db.prepare<[number, number], { memory_id: number; size: number }>(
+    `SELECT memory_id, length(content) AS size FROM memory WHERE memory_id BETWEEN ? AND ?
+      ORDER BY memory_id LIMIT ${slice.memories}`,
+  )
+  // Vectors, terms and what was carried along go with their memory, by foreign keys.
+  const remove = db.prepare('DELETE FROM memory WHERE memory_id BETWEEN ? AND ?')
+  for (const scopeId of scopes.all(id)) {
+    const { low, high } = rangeOf(scopeId)
+    await inSlices(db, () => {
+      const going = firstSlice(next.all(low, high)).map(({ memory_id }) => memory_id)
+      if (going.length === 0) return false
+      text.remove(going)
+      remove.run(low, going.at(-1)!)
+      return true
+    })
+    if (!db.open) return
+  }
+  const forget = db.prepare(
+    `DELETE FROM adaptation WHERE (log_id, sequence) IN
+       (SELECT log_id, sequence FROM adaptation JOIN adaptation_log USING (log_id) WHERE persona_id = @id LIMIT 50)`,
+  )
+  await inSlices(db, () => forget.run({ id }).changes > 0)
+  if (db.open) db.prepare('DELETE FROM persona WHERE id = ?').run(id)
+}
+
+async function removeConversationRows(db: Database): Promise<void> {
+  const conversation = db
+    .prepare<[string, string], string>('SELECT id FROM conversation WHERE user_id > ? AND user_id < ? LIMIT 1')
+    .pluck()
+  const next = db.prepare<[string], { number: number; size: number }>(
+    `SELECT number, length(message) AS size FROM conversation_message WHERE conversation_id = ?
+      ORDER BY number LIMIT ${slice.memories}`,
+  )
+  const removeMessages = db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number <= ?')
+  const removeRow = db.prepare('DELETE FROM conversation WHERE id = ?')
+  await inSlices(db, () => {
+    const id = conversation.get(`${nobody}/`, `${nobody}/~`)
+    if (id === undefined) return false
+    const last = firstSlice(next.all(id)).at(-1)
+    if (last) removeMessages.run(id, last.number)
+    else removeRow.run(id)
+    return true
+  })
+}
+
+/**
+ * Runs slices, each in a transaction of its own, until one says that nothing is left. One that the power takes away is
+ * done again, so nobody waits for the disk.
+ */
+async function inSlices(db: Database, work: () => boolean): Promise<void> {
+  for (let more = true; more && db.open; ) {
+    const begun = performance.now()
+    const flushing = db.pragma('synchronous', { simple: true })
+    db.pragma('synchronous = NORMAL')
+    try {
+      more = db.transaction(work).immediate()
+    } finally {
+      db.pragma(`synchronous = ${flushing}`)
+    }
+    await restFor(performance.now() - begun)
+  }
+}

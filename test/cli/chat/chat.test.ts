@@ -1,0 +1,224 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type Home, openHome } from '../../command.ts'
+import {
+  type Answer,
+  completion,
+  completionEvents,
+  json,
+  localRunner,
+  openStandIn,
+  type StandIn,
+} from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('aichat chat')
+const key = 'sk-canary-0123456789'
+
+const provider: Answer = (request, response) => {
+  if (!JSON.parse(request.body).stream) return json(response, 200, completion('Hello there'))
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.end(completionEvents(['Hello', ' there']).join(''))
+}
+
+test('prints the answer and nothing else on stdout', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const { code, stdout, stderr } = await home.aichat(['chat', 'Say', 'hello'])
+    assert.equal([code, stdout, stderr], [0, 'Hello there\n', ''])
+    const request = stand.received[0]!
+    assert.is(request.headers['authorization'], `Bearer ${key}`)
+    assert.equal(JSON.parse(request.body).messages, [{ role: 'user', content: 'Say hello' }])
+  }))
+
+test('joins the text and what is piped in, with a system prompt and limits', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    await home.aichat(['chat', 'Translate:', '--prompt', 'Be brief', '--temperature', '0', '--max-tokens', '9', '-S'], {
+      input: 'Guten Tag\n',
+    })
+    const body = JSON.parse(stand.received[0]!.body)
+    assert.equal(body.messages, [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'Translate:\n\nGuten Tag' },
+    ])
+    assert.is(body.temperature, 0)
+    assert.is(body.max_tokens ?? body.max_completion_tokens, 9)
+    assert.is(body.stream, false)
+  }))
+
+test('piped text alone is a prompt, also without a command', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    assert.is((await home.aichat([], { input: 'hello' })).stdout, 'Hello there\n')
+    assert.is(JSON.parse(stand.received[0]!.body).messages[0].content, 'hello')
+  }))
+
+test('attaches text and image files', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const note = join(home.folder, 'note.txt')
+    const image = join(home.folder, 'dot.png')
+    writeFileSync(note, 'buy milk')
+    writeFileSync(image, Buffer.from('89504e470d0a1a0a', 'hex'))
+    await home.aichat(['chat', '-f', note, '-f', image, 'What is this?'])
+    const [message] = JSON.parse(stand.received[0]!.body).messages
+    assert.match(message.content[0].text, /note\.txt:\n\nbuy milk/)
+    assert.is(message.content[1].image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
+    assert.equal(message.content[2], { type: 'text', text: 'What is this?' })
+  }))
+
+test('- stands for what is piped in, as the text or as one of the files', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const note = join(home.folder, 'note.txt')
+    writeFileSync(note, 'buy milk')
+    const sent = async (words: readonly string[], input: string | Uint8Array) => {
+      const { code, stderr } = await home.aichat(words, { input })
+      assert.is(code, 0, stderr)
+      return JSON.parse(stand.received.at(-1)!.body).messages.at(-1).content
+    }
+    assert.is(await sent(['chat', '-'], 'hello\n'), 'hello')
+    assert.is(await sent(['-'], 'hello\n'), 'hello')
+    const texts = (parts: readonly { text: string }[]) => parts.map(({ text }) => text)
+    assert.equal(texts(await sent(['chat', '-f', '-', 'What is this?'], 'eggs')), [
+      'the standard input:\n\neggs',
+      'What is this?',
+    ])
+    assert.equal(texts(await sent(['chat', '-f', note, '-f', '-'], 'eggs')), [
+      `${note}:\n\nbuy milk`,
+      'the standard input:\n\neggs',
+    ])
+    assert.equal(texts(await sent(['-f', note, '-'], 'eggs')), [`${note}:\n\nbuy milk`, 'eggs'])
+    const [picture] = await sent(['chat', '-f', '-', 'x'], Buffer.from('89504e470d0a1a0a', 'hex'))
+    assert.is(picture.image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
+    const twice = await home.aichat(['chat', '-f', '-', '-'], { input: 'eggs' })
+    assert.is(twice.code, 64)
+    assert.match(twice.stderr, /read only once/)
+    assert.is((await home.aichat(['chat', '-'])).code, 64, 'nothing was piped in')
+  }))
+
+test('refuses a file that is neither text nor an image, and one that is not there', () =>
+  withProvider(provider, async ({ home }) => {
+    const binary = join(home.folder, 'x.bin')
+    writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x80]))
+    assert.is((await home.aichat(['chat', '-f', binary, 'x'])).code, 65)
+    assert.is((await home.aichat(['chat', '-f', join(home.folder, 'absent'), 'x'])).code, 66)
+  }))
+
+test('--json prints the REST shape with who answered', () =>
+  withProvider(provider, async ({ home }) => {
+    const reply = JSON.parse((await home.aichat(['chat', 'hi', '--json'])).stdout)
+    assert.is(reply.choices[0].message.content, 'Hello there')
+    assert.is(reply.aichat.plugin, 'custom')
+    assert.is(reply.aichat.fallback, false)
+  }))
+
+test('a fallback is said on stderr, with the reason', () =>
+  withProvider(
+    (_request, response) => json(response, 503, { error: { message: 'Down for repairs' } }),
+    async ({ home, runner }) => {
+      const { code, stdout, stderr } = await home.aichat(['chat', 'hi'])
+      assert.equal([code, stdout], [0, 'local answer\n'])
+      assert.match(stderr, /custom failed: Down for repairs/)
+      assert.match(stderr, /answered by the local runner \(llama3:latest\)/)
+      assert.ok(runner.received.length > 0)
+    },
+  ))
+
+test('--no-fallback ends with the provider’s own class of error', () =>
+  withProvider(
+    (_request, response) => json(response, 429, { error: { message: 'Slow down' } }, { 'retry-after': '3600' }),
+    async ({ home }) => {
+      const { code, stdout, stderr } = await home.aichat(['chat', 'hi', '--no-fallback'])
+      assert.equal([code, stdout], [75, ''])
+      assert.match(stderr, /Slow down/)
+    },
+  ))
+
+test('an answer that breaks off is exit 76, with what came on stdout', () =>
+  withProvider(
+    (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
+      setTimeout(() => response.destroy(), 50)
+    },
+    async ({ home }) => {
+      const { code, stdout, stderr } = await home.aichat(['chat', 'hi'])
+      assert.is(code, 76)
+      assert.match(stdout, /^Hello/)
+      assert.match(stderr, /broke off/)
+    },
+  ))
+
+test('a missing key falls back and says which variable to set; without fallback it is exit 78', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const { code, stdout, stderr } = await home.aichat(['chat', 'hi'], { environment: { CUSTOM_API_KEY: '' } })
+    assert.equal([code, stdout], [0, 'local answer\n'])
+    assert.match(stderr, /CUSTOM_API_KEY is not set/)
+    assert.is((await home.aichat(['chat', 'hi', '--no-fallback'], { environment: { CUSTOM_API_KEY: '' } })).code, 78)
+    assert.is(stand.received.length, 0)
+  }))
+
+test('--dry-run shows the request without its key and sends nothing', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    const { code, stdout } = await home.aichat(['chat', '--dry-run', 'hi', '-m', 'custom-model'])
+    assert.is(code, 0)
+    const preview = JSON.parse(stdout)
+    assert.is(preview.url, `${stand.url}/v1/chat/completions`)
+    assert.is(preview.headers.authorization, 'Bearer [CUSTOM_API_KEY]')
+    assert.not.match(stdout, new RegExp(key))
+    assert.is(stand.received.length, 0)
+  }))
+
+test('a model prefix pins the plugin, whatever is active', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    await home.aichat(['plugin', 'deactivate'])
+    assert.is((await home.aichat(['chat', '-m', 'custom:custom-model', 'hi'])).stdout, 'Hello there\n')
+    assert.is(JSON.parse(stand.received[0]!.body).model, 'custom-model')
+  }))
+
+test('nothing to ask and nobody to ask is a usage error', () =>
+  withProvider(provider, async ({ home }) => {
+    assert.is((await home.aichat(['chat'])).code, 64)
+  }))
+
+test('--timeout gives up in time, and the provider’s request is cancelled', () =>
+  withProvider(
+    () => {},
+    async ({ home, stand }) => {
+      const { code, stderr } = await home.aichat(['chat', 'hi', '--timeout', '6s'])
+      assert.is(code, 75)
+      assert.match(stderr, /No answer within 6s/)
+      assert.ok(stand.received[0]!.cancelled)
+    },
+  ))
+
+test('wrong numbers are named', () =>
+  withProvider(provider, async ({ home }) => {
+    const wrong = await home.aichat(['chat', 'hi', '--temperature', 'hot'])
+    assert.is(wrong.code, 64)
+    assert.match(wrong.stderr, /--temperature <number>' argument 'hot'/)
+    const beyond = await home.aichat(['chat', 'hi', '--temperature', '9', '--max-tokens', '0'])
+    assert.is(beyond.code, 65)
+    assert.match(beyond.stderr, /temperature: /)
+    assert.match(beyond.stderr, /max_tokens: /)
+  }))
+
+test.run()
+
+async function withProvider(
+  answer: Answer,
+  run: (parts: { home: Home; stand: StandIn; runner: StandIn }) => Promise<void>,
+): Promise<void> {
+  const stand = await openStandIn(answer)
+  const runner = await openStandIn(localRunner())
+  const home = openHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
+  try {
+    await home.aichat(['plugin', 'install', '-', '--activate'], {
+      input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),
+    })
+    await run({ home, stand, runner })
+  } finally {
+    await stand.close()
+    await runner.close()
+    home.remove()
+  }
+}

@@ -1,0 +1,225 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { generated } from '../../../src/cli/completion/generate.ts'
+import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
+import { buildProgram } from '../../../src/cli/main.ts'
+import type { Cli } from '../../../src/cli/terminal/cli.ts'
+import { aichatCommand } from '../../command.ts'
+import { haveProgram } from '../../debian.ts'
+import { openInstallation } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { runMain } from '../../terminal.ts'
+
+const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
+const program = buildProgram({
+  io: { columns: 80, out: async () => {}, err: () => {} },
+  bind: () => {},
+} as unknown as Cli)
+const files = generated(program)
+
+/** A folder with `aichat` on its path, as after an installation. */
+const folder = mkdtempSync(join(tmpdir(), 'aichat-completion-'))
+mkdirSync(join(folder, 'bin'))
+writeFileSync(
+  join(folder, 'bin', 'aichat'),
+  `#!/bin/sh\nexec ${aichatCommand.map((word) => `'${word}'`).join(' ')} "$@"\n`,
+)
+chmodSync(join(folder, 'bin', 'aichat'), 0o755)
+const environment = {
+  PATH: `${folder}/bin:${process.env['PATH']}`,
+  AICHAT_HOME: folder,
+  HOME: folder,
+  TERM: 'xterm',
+  LC_ALL: 'C.UTF-8',
+}
+
+const test = suite('what is generated from the command tree')
+test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+test('the checked-in completions and manual are fresh (npm run docs)', () => {
+  for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
+})
+
+test('every command and every flag stands in the manual', () => {
+  const manual = files.get('man/aichat.1')!
+  for (const node of flatten(treeOf(program))) {
+    if (node.path.length > 0 && node.commands.length === 0)
+      assert.ok(manual.includes(`.Ss ${node.path.join(' ')}`), node.path.join(' '))
+    for (const { long } of node.flags)
+      if (long) assert.ok(manual.includes(`Fl \\&-${long.slice(2).replaceAll('--', '\\-\\-')}`), long)
+  }
+})
+
+const when = (have: boolean) => (have ? test : test.skip)
+const [bash, zsh, fish, mandoc, shellcheck] = [
+  haveProgram('bash'),
+  haveProgram('zsh'),
+  haveProgram('fish'),
+  haveProgram('mandoc'),
+  haveProgram('shellcheck'),
+]
+
+when(mandoc)('mandoc finds nothing wrong with the manual', () => {
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(root, 'man', 'aichat.1')], {
+    encoding: 'utf8',
+  })
+  assert.is(status, 0, stdout)
+})
+
+when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () => {
+  const { status, stdout } = spawnSync(
+    'shellcheck',
+    ['-s', 'bash', '-S', 'style', join(root, 'completions', 'aichat.bash')],
+    { encoding: 'utf8' },
+  )
+  assert.is(status, 0, stdout)
+})
+
+const completions: readonly (readonly [words: readonly string[], found: string])[] = [
+  [['plug'], 'plugin'],
+  [['plugin', 'inst'], 'install'],
+  [['chat', '--no-fall'], '--no-fallback'],
+  [['plugin', 'show', 'opena'], 'openai'],
+  [['completion', 'zs'], 'zsh'],
+  [['--color', 'plugin', 'plugin', 'inst'], 'install'],
+  [['plugin', 'list', '--color', 'alw'], 'always'],
+  [['plugin', 'list', '--type', 'embed'], 'embedding'],
+  [['help', 'exit'], 'exit-codes'],
+]
+
+for (const [words, found] of completions) {
+  when(bash)(`bash completes "${words.join(' ')}" to ${found}`, () => {
+    const script = `source ${join(root, 'completions', 'aichat.bash')}; COMP_WORDS=(aichat ${words.join(' ')}); COMP_CWORD=${words.length}; _aichat; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { env: environment, encoding: 'utf8' })
+    assert.ok(stdout.split('\n').includes(found), `${stdout}${stderr}`)
+  })
+
+  when(fish)(`fish completes "${words.join(' ')}" to ${found}`, () => {
+    const script = `source ${join(root, 'completions', 'aichat.fish')}; complete -C 'aichat ${words.join(' ')}'`
+    const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], { env: environment, encoding: 'utf8' })
+    assert.ok(
+      stdout.split('\n').some((line) => line.split('\t')[0] === found),
+      `${stdout}${stderr}`,
+    )
+  })
+
+  when(zsh)(`zsh completes "${words.join(' ')}" to ${found}`, () => {
+    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', zshScript(words.join(' '), found)], {
+      env: environment,
+      encoding: 'utf8',
+      timeout: 30_000,
+    })
+    assert.ok(stdout.includes(found), `${stdout}${stderr}`)
+  })
+}
+
+const bashReply = (words: readonly string[], line: string) => {
+  const script = `source ${join(root, 'completions', 'aichat.bash')}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; COMP_LINE='${line}'; COMP_POINT=${line.length}; _aichat; printf '%s\\n' "\${COMPREPLY[@]}"`
+  return spawnSync('bash', ['--norc', '-c', script], { env: environment, encoding: 'utf8' }).stdout.split('\n')
+}
+
+when(bash)('bash completes behind a colon, and quotes what a shell would read otherwise', async () => {
+  assert.ok(
+    bashReply(['aichat', 'chat', '-m', 'groq', ':', 'llama'], 'aichat chat -m groq:llama').some((word) =>
+      /^llama/.test(word),
+    ),
+  )
+  const { code } = await runMain(['persona', 'create', '--name', 'Ada $(touch x) Byron', '--model', 'm'], {
+    environment,
+  })
+  assert.is(code, 0)
+  assert.ok(bashReply(['aichat', 'chat', '-p', 'Ad'], 'aichat chat -p Ad').includes('Ada\\ \\$\\(touch\\ x\\)\\ Byron'))
+})
+
+test('the words of every kind are known', async () => {
+  const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
+  const installation = openInstallation()
+  const environment = { AICHAT_HOME: installation.home, HOME: installation.home, OLLAMA_HOST: '127.0.0.1:9' }
+  try {
+    const run = (words: readonly string[], input?: string) =>
+      runMain(words, { environment, ...(input !== undefined && { input }) })
+    assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
+    assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+    const area = await installation.app.personas()
+    await area.conversations.create((await installation.app.accounts()).local()!.user.id, { name: 'Trip' })
+    const words = new Map<string, readonly string[]>()
+    for (const kind of new Set(kinds)) {
+      const { code, stdout, stderr } = await run(['__complete', kind])
+      assert.equal([code, stderr], [0, ''], kind)
+      words.set(kind, stdout.split('\n').filter(Boolean))
+    }
+    // Of each kind one that is always there; no model is pulled here.
+    const known = {
+      plugins: 'openai',
+      keys: 'OPENAI_API_KEY',
+      models: 'openai:gpt-4.1-mini',
+      personas: 'Mia',
+      sessions: 'Trip',
+      users: 'ada',
+      voices: 'ryan',
+      settings: 'api.port',
+      servers: 'api',
+      'speech-servers': 'voxa-tts',
+      topics: 'exit-codes',
+      'models-to-pull': 'smollm2-360m',
+    }
+    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models'].sort())
+    for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
+    assert.equal(words.get('pulled-models'), [])
+  } finally {
+    await installation.close()
+  }
+})
+
+const unit = join(folder, 'aichat.service')
+
+test('the systemd unit runs this installation', async () => {
+  const { code, stdout } = await runMain(['help', 'systemd'], { environment })
+  assert.is(code, 0)
+  assert.ok(stdout.includes(join(root, 'bin', 'aichat')))
+  writeFileSync(unit, stdout)
+})
+
+when(haveProgram('systemd-analyze', 'systemd'))('systemd finds nothing wrong with the unit, and little exposed', () => {
+  const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  assert.equal([verified.status, verified.stderr], [0, ''])
+  const scored = spawnSync('systemd-analyze', ['security', '--offline=yes', unit], { encoding: 'utf8' })
+  const exposure = Number(/exposure level for \S+: ([\d.]+)/.exec(scored.stdout)?.[1])
+  assert.ok(exposure <= 2, scored.stdout)
+})
+
+when(zsh)('zsh reads its script without complaint', () => {
+  assert.is(spawnSync('zsh', ['-n', join(root, 'completions', '_aichat')]).status, 0)
+})
+
+test('a completion asks nobody and says nothing when something is wrong', () => {
+  writeFileSync(join(folder, 'config.json'), '{ broken')
+  const { status, stdout, stderr } = spawnSync(join(folder, 'bin', 'aichat'), ['__complete', 'plugins'], {
+    env: environment,
+    encoding: 'utf8',
+  })
+  rmSync(join(folder, 'config.json'))
+  assert.equal([status, stdout, stderr], [0, '', ''])
+})
+
+test.run()
+
+/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints what the terminal shows. */
+function zshScript(line: string, found: string): string {
+  return `
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -d ${folder}/zcompdump; source ${join(root, 'completions', '_aichat')}; print READY"
+shown=''
+for try in {1..100}; do zpty -r -t shell piece && shown+=$piece; [[ $shown == *READY*READY* ]] && break; sleep 0.05; done
+zpty -n -w shell "aichat ${line}"$'\\t'
+shown=''
+for try in {1..200}; do zpty -r -t shell piece && shown+=$piece; [[ $shown == *'${found}'* ]] && break; sleep 0.05; done
+print -r -- "$shown"
+zpty -d shell
+`
+}

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openHome } from '../../command.ts'
+import { openStandIn } from '../../fake-provider.ts'
+import { hasPseudoTerminal, openTerminal, processGone, type TerminalOptions } from '../../pseudo-terminal.ts'
+import { suite } from '../../suite.ts'
+
+const inner = suite('a command whose terminal closes')
+const test = hasPseudoTerminal ? inner : inner.skip
+
+/** How people start a daemon that is to outlive its terminal; LOG stands for a file. */
+const lasting: Readonly<Record<string, TerminalOptions>> = {
+  'by nohup': { redirections: '> LOG 2>&1 < /dev/null', script: (run) => `nohup ${run}` },
+  'without stdin, its log on the terminal': { redirections: '< /dev/null' },
+  'without stdin, its log in a file': { redirections: '> LOG 2>&1 < /dev/null' },
+}
+
+for (const [title, options] of Object.entries(lasting))
+  test(`is a daemon that goes on, started ${title}`, () =>
+    serving(options, async ({ url, pid, hangUp }) => {
+      await hangUp()
+      // Each request is a line of the log, which may have nowhere to go now.
+      for (let round = 0; round < 3; round++) assert.is((await fetch(`${url}/api/plugins`)).status, 401)
+      process.kill(pid, 'SIGHUP')
+      assert.is((await fetch(`${url}/health`)).status, 200)
+      process.kill(pid, 'SIGTERM')
+      await processGone(pid)
+    }))
+
+test('is a daemon that ends with it, where the terminal is its stdin', () =>
+  serving({}, async ({ pid, hangUp }) => {
+    await hangUp()
+    await processGone(pid)
+  }))
+
+test('is any command by nohup, which goes on to its end', async () => {
+  let answer = () => {}
+  let asked = () => {}
+  const begun = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const provider = await openStandIn((_request, response) => {
+    answer = () => void response.end('{"models":[]}')
+    asked()
+  })
+  const home = openHome()
+  try {
+    const log = join(home.folder, 'log')
+    const terminal = await openTerminal(
+      home.folder,
+      ['status'],
+      { OLLAMA_HOST: provider.url },
+      { redirections: `> '${log}' 2>&1 < /dev/null`, script: (run) => `nohup ${run}` },
+    )
+    await begun
+    const { pid } = terminal
+    terminal.hangUp()
+    await terminal.ended()
+    answer()
+    await processGone(pid)
+    assert.match(readFileSync(log, 'utf8'), /^mode +local/)
+  } finally {
+    await provider.close()
+    home.remove()
+  }
+})
+
+inner.run()
+
+interface Serving {
+  readonly url: string
+  readonly pid: number
+  hangUp(): Promise<void>
+}
+
+/** Does something with a daemon that was started at a terminal. */
+async function serving(options: TerminalOptions, work: (daemon: Serving) => Promise<void>): Promise<void> {
+  const home = openHome()
+  const log = join(home.folder, 'log')
+  const terminal = await openTerminal(
+    home.folder,
+    ['serve', 'api', '--port', '0'],
+    { OLLAMA_HOST: '127.0.0.1:9', AICHAT_LOG_LEVEL: 'debug' },
+    { ...options, redirections: (options.redirections ?? '').replace('LOG', `'${log}'`) },
+  )
+  const said = () => terminal.shown() + (existsSync(log) ? readFileSync(log, 'utf8') : '')
+  const listening = /serves the API on (http:\/\/[\d.]+:\d+)/
+  let pid: number | undefined
+  try {
+    while (!listening.test(said())) await new Promise((resolve) => setTimeout(resolve, 20))
+    pid = terminal.pid
+    await work({
+      url: listening.exec(said())![1]!,
+      pid,
+      async hangUp() {
+        terminal.hangUp()
+        await terminal.ended()
+      },
+    })
+    pid = undefined
+  } finally {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+    home.remove()
+  }
+}

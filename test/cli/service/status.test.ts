@@ -1,0 +1,71 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { openHome } from '../../command.ts'
+import { localRunner, openStandIn } from '../../fake-provider.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('aichat status and doctor')
+
+interface Check {
+  readonly check: string
+  readonly status: string
+  readonly detail: string
+  readonly fix?: string
+}
+
+test('status says who would answer', async () => {
+  const runner = await openStandIn(localRunner())
+  const home = openHome({ OLLAMA_HOST: runner.url, GROQ_API_KEY: 'gsk_0123456789' })
+  await home.aichat(['plugin', 'activate', 'groq'])
+  const status = JSON.parse((await home.aichat(['status', '--json'])).stdout)
+  assert.is(status.mode, 'local')
+  assert.equal(status.active_plugin, { id: 'groq', state: 'ready', model: 'llama-3.3-70b-versatile' })
+  assert.equal(status.local_runner, { url: runner.url, reachable: true, models: ['llama3:latest'] })
+  home.remove()
+  await runner.close()
+})
+
+test('status names the next step where nobody would answer, beside the result', async () => {
+  const home = openHome()
+  const { code, stdout, stderr } = await home.aichat(['status', '--json'])
+  assert.is(code, 0)
+  assert.is(JSON.parse(stdout).active_plugin, null)
+  assert.match(stderr, /aichat plugin activate ID/)
+  assert.match(stderr, /aichat models pull/)
+  assert.is((await home.aichat(['status', '--quiet'])).stderr, '')
+  home.remove()
+})
+
+test('doctor finds nothing wrong with a fresh installation', async () => {
+  const home = openHome()
+  const { code, stdout } = await home.aichat(['doctor', '--json'])
+  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  assert.is(code, 0, stdout)
+  assert.not.ok(checks.some(({ status }) => status === 'failed'))
+  home.remove()
+})
+
+test('doctor names a missing key, a broken plugin, a damaged database and an open folder, each with what to do', async () => {
+  const home = openHome()
+  await home.aichat(['plugin', 'activate', 'groq'])
+  writeFileSync(join(home.folder, 'plugins', 'broken.json'), '{')
+  writeFileSync(join(home.folder, 'aichat.db'), 'this is no database, whatever its name says')
+  chmodSync(home.folder, 0o755)
+  const { code, stdout } = await home.aichat(['doctor', '--json'])
+  const { checks } = JSON.parse(stdout) as { checks: Check[] }
+  assert.is(code, 1)
+  const wrong = checks.filter(({ status }) => status !== 'ok')
+  for (const part of [
+    /GROQ_API_KEY is not set/,
+    /broken cannot be used/,
+    /aichat\.db is damaged/,
+    /can be read by others/,
+  ]) {
+    const found = wrong.find(({ detail }) => part.test(detail))
+    assert.ok(found?.fix, String(part))
+  }
+  home.remove()
+})
+
+test.run()

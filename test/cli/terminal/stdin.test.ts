@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import * as assert from 'uvu/assert'
+import { aichatCommand, openHome } from '../../command.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('reading stdin')
+const home = openHome()
+test.after(() => home.remove())
+
+/** Every command that reads stdin, with what makes it do so. */
+const readers: readonly (readonly string[])[] = [
+  ['chat', 'hi'],
+  ['chat', '-'],
+  ['chat', '-f', '-', 'hi'],
+  [],
+  ['tts', '-o', '/dev/null'],
+  ['tts', '-i', '-', '-o', '/dev/null'],
+  ['plugin', 'install', '-'],
+  ['plugin', 'validate', '-'],
+  ['persona', 'import', '-'],
+  ['persona', 'verify', '-'],
+  ['persona', 'memory', 'add', 'Ada', '-'],
+  ['persona', 'adapt', 'Ada', '--type', 'weight_adjusted', '--trigger', 'explicit_instruction', '--changes', '-'],
+  ['setup', '--username', 'ada', '--password-stdin'],
+  ['login', 'http://127.0.0.1:9', '--token-stdin', '--insecure-storage'],
+]
+
+test('every command that reads stdin ends with SIGTERM while stdin stays open', async () => {
+  const ends = await Promise.all(
+    readers.map(async (words) => {
+      const child = start(words)
+      const waits = await says(child, /waiting for the standard input to end/)
+      child.kill('SIGTERM')
+      return [words.join(' '), waits, ...(await once(child, 'exit'))]
+    }),
+  )
+  assert.equal(
+    ends,
+    readers.map((words) => [words.join(' '), true, 143, null]),
+  )
+})
+
+test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
+  const child = start(['chat', 'hi'])
+  await says(child, /waiting for the standard input to end/)
+  child.kill('SIGINT')
+  assert.equal(await once(child, 'exit'), [130, null])
+  for (const words of [
+    ['chat', 'hi'],
+    ['persona', 'import', '-'],
+  ]) {
+    const late = start([...words, '--timeout', '1'])
+    assert.ok(await says(late, /aichat: The standard input did not end within 1\n/))
+    assert.equal(await once(late, 'exit'), [75, null])
+  }
+})
+
+test('a stdin that is closed is an empty one', async () => {
+  const child = start(['chat', '-'], '<&-')
+  assert.ok(await says(child, /There is nothing to ask/))
+  assert.equal(await once(child, 'exit'), [64, null])
+})
+
+test.run()
+
+/** Starts the command with a stdin that never ends. */
+function start(words: readonly string[], redirection = ''): ChildProcess {
+  const command = `exec ${[...aichatCommand, ...words].map((word) => `'${word}'`).join(' ')} ${redirection}`
+  return spawn('sh', ['-c', command], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+}
+
+/** Whether it says that on stderr before it ends. */
+async function says(child: ChildProcess, pattern: RegExp): Promise<boolean> {
+  let said = ''
+  for await (const text of child.stderr!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += text
+    if (pattern.test(said)) return true
+  }
+  return false
+}

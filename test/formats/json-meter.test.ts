@@ -1,0 +1,105 @@
+import * as assert from 'uvu/assert'
+import { AppError } from '../../src/errors.ts'
+import { parseJson } from '../../src/formats/json.ts'
+import { createJsonMeter, type JsonBounds } from '../../src/formats/json-meter.ts'
+import { fc } from '../properties.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('JSON before it is parsed')
+const runs = { numRuns: 300, seed: 11 }
+
+test('values are counted as JSON.parse makes them, wherever the pieces are cut', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), fc.array(fc.nat(40), { minLength: 1 }), (value, cuts) => {
+      const text = JSON.stringify(value, null, cuts[0]! % 3)
+      const { values, empty } = countOf(JSON.parse(text))
+      const counted = leastThatPasses(text, cuts, 'values')
+      // An empty list or object may count as two: its bracket opens room for a value.
+      assert.ok(counted >= values && counted <= values + empty, `${text}: ${counted} for ${values}`)
+    }),
+    runs,
+  )
+})
+
+test('texts are no structure: brackets, commas, quotes and backslashes in them count for nothing', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('"', '\\', '{', '[', ',', ']', 'é', 'x') }),
+      fc.nat(7),
+      (text, cut) => {
+        measure(JSON.stringify([text, text]), [cut + 1], { depth: 1, values: 3 })
+      },
+    ),
+    runs,
+  )
+})
+
+test('each bound is said by its number: values, fields of one object, depth, escapes', () => {
+  for (const [text, bounds, message] of [
+    ['[1,2,3]', { values: 3 }, 'The body holds more than 3 values'],
+    ['{"a":1,"b":2,"c":3}', { names: 2 }, 'The body holds an object with more than 2 fields'],
+    ['[[[]]]', { depth: 2 }, 'The body is nested more than 2 levels deep'],
+    ['["\\n\\n\\n"]', { escapes: 2 }, 'The body holds more than 2 escapes in its texts'],
+  ] as const)
+    for (let cut = 1; cut <= text.length; cut++)
+      assert.throws(
+        () => measure(text, [cut], bounds),
+        (reason: AppError) => reason instanceof AppError && reason.message === message,
+      )
+})
+
+test('a list has as many elements as it likes where only fields are bounded', () => {
+  measure('[1,2,3,{"a":[1,2,3]}]', [2], { names: 1 })
+})
+
+test('a key that would reach a prototype is found in long texts too, and only there', () => {
+  const pad = 'x'.repeat(100_000)
+  for (const text of [`{"a":"${pad}","__proto__":{}}`, `{"a":"${pad}","b":[{"constructor":{"prototype":1}}]}`])
+    assert.throws(
+      () => parseJson(text),
+      (reason: AppError) => /forbidden key/.test(reason.message),
+    )
+  assert.ok(parseJson(`{"a":"__proto__ ${pad}","constructor":"mine"}`))
+})
+
+test('the place of a fault is told without cutting a long text at each of its lines', () => {
+  assert.throws(
+    () => parseJson(`${'\n'.repeat(5_000_000)}x`),
+    (reason: AppError) => reason.details.join().length < 100,
+  )
+  assert.throws(
+    () => parseJson('{\n  "a": [1, 2'),
+    (reason: AppError) => /too early|line 2/.test(reason.details.join()),
+  )
+})
+
+test.run()
+
+function measure(text: string, cuts: readonly number[], bounds: Partial<JsonBounds>): void {
+  const meter = createJsonMeter('the body', bounds)
+  const bytes = Buffer.from(text)
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = Math.max(1, cuts[turn % cuts.length]!)
+    meter.push(bytes.subarray(at, at + size))
+    at += size
+  }
+}
+
+function leastThatPasses(text: string, cuts: readonly number[], bound: keyof JsonBounds): number {
+  for (let most = 1; ; most++)
+    try {
+      measure(text, cuts, { [bound]: most })
+      return most
+    } catch {
+      // One more, then.
+    }
+}
+
+function countOf(value: unknown): { values: number; empty: number } {
+  if (typeof value !== 'object' || value === null) return { values: 1, empty: 0 }
+  const inner = Object.values(value).map(countOf)
+  return {
+    values: 1 + inner.reduce((sum, { values }) => sum + values, 0),
+    empty: (inner.length === 0 ? 1 : 0) + inner.reduce((sum, { empty }) => sum + empty, 0),
+  }
+}

@@ -1,0 +1,44 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { itemSpans, memberSpans, type Span } from '../../src/formats/json-spans.ts'
+import { put } from '../personas/package/package-forge.ts'
+import { suite } from '../suite.ts'
+
+const spans = suite('spans of a JSON file')
+
+function inFile<T>(text: string, use: (file: number, textOf: (span: Span) => string, size: number) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-spans-'))
+  const path = put(join(folder, 'file.json'), text)
+  const file = openSync(path, 'r')
+  const bytes = readFileSync(path)
+  try {
+    return use(file, ({ start, end }) => bytes.toString('utf8', start, end), bytes.length)
+  } finally {
+    closeSync(file)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** About the lengths at which more is read at once. */
+const lengths = [0, 1, 63, 64, 65, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 65, 300_000]
+
+for (const length of lengths)
+  spans(`are found behind and before ${length} bytes of white space`, () => {
+    const blank = ' \n\t\r'.repeat(Math.ceil(length / 4)).slice(0, length)
+    const text = `${blank}{${blank}"a"${blank.slice(0, 500)}:[1,${blank}2]${blank},"b" : {} ${blank}}${blank}`
+    inFile(text, (file, textOf, size) => {
+      const members = memberSpans(file, size)
+      assert.equal([...members.keys()], ['a', 'b'])
+      const items = [...itemSpans(file, members.get('a')!, 'a')].map((span) => textOf(span).trim())
+      assert.equal(items, ['1', '2'])
+      assert.is(textOf(members.get('b')!).trim(), '{}')
+    })
+    inFile(`${blank}{${blank}}${blank}`, (file, _textOf, size) => assert.is(memberSpans(file, size).size, 0))
+    inFile(`{"a":[${blank}]}`, (file, _textOf, size) =>
+      assert.is([...itemSpans(file, memberSpans(file, size).get('a')!, 'a')].length, 0),
+    )
+  })
+
+spans.run()

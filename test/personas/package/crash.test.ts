@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { holder, holderPattern, isHeld } from '../../../src/personas/package/holders.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { openReader } from '../../../src/storage/sqlite/database.ts'
+import { suite } from '../../suite.ts'
+import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+
+const crashes = suite('crashes')
+
+const isSource = import.meta.url.endsWith('.ts')
+const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
+const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
+
+const rounds = 8
+
+/** By then both states have been met, unless one of them never is. */
+const mostRounds = 60
+
+crashes(
+  `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
+  async () => {
+    let shop = await openShop()
+    const { folder } = shop
+    const persona = await shop.stock('u1', 120)
+    const small = await shop.backups.create(persona)
+    await shop.addMemories(
+      persona,
+      // So many that they are written in slices.
+      Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
+    )
+    const large = await shop.backups.create(persona)
+    const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const seen = new Set<string | null>()
+    let interrupted = 0
+    try {
+      for (let round = 0; round < rounds || (seen.size < 2 && round < mostRounds); round++) {
+        shop.db.close()
+        const child = spawn(
+          process.execPath,
+          [...node, folder, persona.id, small.backup_id, large.backup_id, out.path],
+          // In a group of its own: the process that writes for it is killed with it.
+          { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
+        )
+        // It restores the small one, the large one, imports, and so on: each is met in turn. Every other time it is killed as
+        // soon as something was done, else in the middle of what comes next.
+        await said(child, 1 + (round % 4))
+        if (round % 2 === 1) await begun(folder)
+        await killAfter(child, round % 2 === 0 ? 0 : Math.random() * 100)
+        // A process that was killed may take a moment to be gone.
+        while (leftovers(folder).some(isHeld)) await new Promise(setImmediate)
+        interrupted += Number(leftovers(folder).length > 0)
+        shop = await openShop(folder)
+        seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
+      }
+      assert.is(seen.size, 2, 'both states should have been met')
+      assert.ok(interrupted > 0, 'nothing was ever killed in its middle')
+    } finally {
+      shop.close()
+    }
+  },
+)
+
+/** Who left something half done: memories that are nobody's yet, or the beginning of a file. */
+function leftovers(folder: string): readonly string[] {
+  const reader = openReader(join(folder, 'aichat.db'))
+  const staged = reader.prepare<[], string>("SELECT substr(user_id, 11) FROM persona WHERE user_id LIKE '~arriving/%'")
+  const holders = staged.pluck().all()
+  reader.close()
+  return [...holders, ...readdirSync(join(folder, 'backups')).filter((name) => holderPattern.test(name))]
+}
+
+/** Waits until something is half done. */
+async function begun(folder: string): Promise<void> {
+  while (leftovers(folder).length === 0) await new Promise(setImmediate)
+}
+
+/** Everything there is sound, and each persona is one of the two that exist. Returns which one the first is. */
+async function check(shop: Shop, persona: Persona, hashes: readonly string[]): Promise<string | null> {
+  assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
+  shop.db.exec("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+  for (const table of ['memory_text_docsize', 'memory_vector'])
+    assert.is(
+      shop.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get(),
+      shop.db.prepare('SELECT count(*) FROM memory').pluck().get(),
+    )
+  const ids = shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all()
+  for (const id of ids) {
+    const verdict = await shop.dna.verifyStored((await shop.find(id))!)
+    assert.equal(verdict.problems, [])
+    assert.ok(hashes.includes(verdict.content_hash!), `${id} is neither`)
+  }
+  const files = new Set(readdirSync(join(shop.folder, 'backups')))
+  assert.not(
+    [...files, ...scratchFiles(shop.folder)].some((name) => holderPattern.test(name)),
+    'plain text was left',
+  )
+  for (const { backup_id, bytes } of await shop.backups.list(persona)) {
+    assert.ok(files.has(`${backup_id}.dna.zip`), 'a backup has no file')
+    assert.is(statSync(join(shop.folder, 'backups', `${backup_id}.dna.zip`)).size, bytes)
+  }
+  // Imports of earlier rounds were looked at; fewer of them keep the rounds short.
+  for (const id of ids.filter((each) => each !== persona.id))
+    shop.db
+      .prepare(
+        'DELETE FROM memory_text WHERE rowid IN (SELECT memory_id FROM memory JOIN memory_scope USING (scope_id) WHERE persona_id = ?)',
+      )
+      .run(id)
+  shop.db.prepare('DELETE FROM persona WHERE id <> ?').run(persona.id)
+  return (await shop.dna.verifyStored(persona)).content_hash
+}
+
+function scratchFiles(folder: string): readonly string[] {
+  const scratch = join(folder, 'scratch')
+  return existsSync(scratch) ? readdirSync(scratch).filter((name) => !name.startsWith(`${holder()}.`)) : []
+}
+
+/** Waits until it has said so many lines. */
+async function said(child: ChildProcess, lines: number): Promise<void> {
+  let text = ''
+  while (text.split('\n').length <= lines) text += String((await once(child.stdout!, 'data'))[0])
+}
+
+async function killAfter(child: ChildProcess, ms: number): Promise<void> {
+  const ended = once(child, 'exit')
+  setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), ms)
+  const [, signal] = await ended
+  assert.is(signal, 'SIGKILL')
+}
+
+/** A package that does not fit where the persona lies, and a persona with a backup there. */
+async function crowded(folder: string): Promise<{
+  readonly persona: Persona
+  readonly backup: string
+  readonly big: string
+  readonly content: string | null
+  close(): void
+}> {
+  const elsewhere = await openShop()
+  const other = await elsewhere.stock('u9', 0)
+  await elsewhere.addMemories(
+    other,
+    Array.from({ length: 2500 }, (_, at) => memoryOf(at, 1536)),
+  )
+  const { path: big } = await elsewhere.dna.export(other, { format: 'container', embeddings: true })
+  const shop = await openShop(folder)
+  const persona = await shop.stock('u1', 0)
+  await shop.addMemories(
+    persona,
+    Array.from({ length: 400 }, (_, at) => memoryOf(at, 1536)),
+  )
+  const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
+  shop.db.close()
+  return { persona, backup, big, content, close: () => elsewhere.close() }
+}
+
+async function stillWhole(folder: string, persona: Persona, content: string | null): Promise<void> {
+  const shop = await openShop(folder)
+  assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
+  assert.is(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 1)
+  const verdict = await shop.dna.verifyStored(persona)
+  assert.equal(verdict.problems, [])
+  assert.is(verdict.content_hash, content)
+  const rows = await shop.backups.list(persona)
+  assert.is(rows.length, 1)
+  assert.equal(readdirSync(join(folder, 'backups')), [`${rows[0]!.backup_id}.dna.zip`])
+  shop.db.close()
+}
+
+const mounted = mountSmall()
+const onSmallDisk = mounted ? crashes : crashes.skip
+
+onSmallDisk('change nothing when the disk is full during an import or a restore', async () => {
+  const folder = mounted!
+  const { persona, backup, big, content, close } = await crowded(folder)
+  try {
+    assert.is(step(folder, persona.id, big), 'io')
+    await stillWhole(folder, persona, content)
+    // What is left is not enough for the backup of what would be replaced.
+    const { bavail, bsize } = statfsSync(folder)
+    writeFileSync(join(folder, 'ballast'), Buffer.alloc(bavail * bsize - 400_000))
+    assert.is(step(folder, persona.id, 'restore', backup), 'io')
+    rmSync(join(folder, 'ballast'))
+    await stillWhole(folder, persona, content)
+    assert.is(step(folder, persona.id, 'restore', backup), 'done')
+  } finally {
+    close()
+    spawnSync('umount', [folder])
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+crashes('change nothing when a file may not grow any further', async () => {
+  const shop = await openShop()
+  const { folder } = shop
+  shop.db.close()
+  const { persona, backup, big, content, close } = await crowded(folder)
+  try {
+    // Whether the write fails or the system ends the process: 2 MB blocks of 1,024 bytes are less than either needs.
+    for (const words of [[big], ['restore', backup]]) {
+      const { stdout } = spawnSync(
+        'bash',
+        ['-c', 'ulimit -f 2000; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
+        { encoding: 'utf8' },
+      )
+      assert.is.not(stdout, 'done')
+      sweepUnknown(folder, backup)
+      await stillWhole(folder, persona, content)
+    }
+  } finally {
+    close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** A process that was ended leaves the beginning of a backup, which is swept an hour later. */
+function sweepUnknown(folder: string, backup: string): void {
+  for (const name of readdirSync(join(folder, 'backups')))
+    if (!name.startsWith(backup)) rmSync(join(folder, 'backups', name))
+}
+
+function step(...words: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [...node, ...words], { encoding: 'utf8' })
+  return stdout || stderr
+}
+
+/** A file system of 20 MB, where this process may mount one. */
+function mountSmall(): string | undefined {
+  const folder = join(process.env['TMPDIR'] ?? '/tmp', `aichat-small-${process.pid}`)
+  mkdirSync(folder)
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'aichat-test', folder]).status === 0) return folder
+  rmSync(folder, { recursive: true })
+  process.stdout.write('skipped: no small file system can be mounted here\n')
+  return undefined
+}
+
+crashes.run()

@@ -1,0 +1,406 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { readCardPng, writeCardPng } from '../../../src/personas/card/card.ts'
+import { maxContentLength } from '../../../src/personas/memory/memory.ts'
+import { packageLimits } from '../../../src/personas/package/format.ts'
+import { rejects } from '../../rejection.ts'
+import { suite } from '../../suite.ts'
+import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { type Document, put, resigned, signed } from './package-forge.ts'
+
+const imports = suite('imports')
+
+const create = { mode: 'create', dry_run: false } as const
+
+async function inShop(use: (shop: Shop) => Promise<void>): Promise<void> {
+  const shop = await openShop()
+  try {
+    await use(shop)
+  } finally {
+    shop.close()
+  }
+}
+
+/** A package by the specification alone, as another program might write it. */
+function foreign(): Document {
+  return {
+    persona: { id: 'p-1', user_id: 'somebody-else', name: 'Bob', model: 'llama', embedding_model: 'nomic' },
+    state: {
+      persona_id: 'p-1',
+      user_id: 'somebody-else',
+      adaptation_level: 0.4,
+      learned_preferences: { tone: 'dry', units: { value: 'metric', confidence: 0.9 } },
+      behavioral_weights: { verbosity: -0.5, odd: 7 },
+      last_mutation: 1000,
+    },
+    memories: [
+      {
+        id: 'm-1',
+        user_id: 'somebody-else',
+        persona_id: 'p-1',
+        content: 'Likes tea',
+        embedding: [0.6, 0.8],
+        timestamp: 5,
+        importance_score: 0.5,
+      },
+      {
+        id: 'm-2',
+        user_id: 'somebody-else',
+        persona_id: 'p-1',
+        content: 'Likes tea',
+        embedding: [],
+        timestamp: 6,
+        importance_score: 0.7,
+        metadata: {},
+      },
+      {
+        id: 'm-3',
+        user_id: 'somebody-else',
+        persona_id: 'p-1',
+        content: 'Zero',
+        embedding: [0, 0],
+        timestamp: 7,
+        importance_score: 0.7,
+        metadata: {},
+      },
+    ],
+    adaptation_log: [
+      {
+        id: 'a-1',
+        persona_id: 'p-1',
+        user_id: 'somebody-else',
+        adaptation_type: 'preference',
+        trigger_event: 'chat',
+        changes: { tone: 'dry' },
+        timestamp: 900,
+        mood: 'kept',
+      },
+    ],
+    export_metadata: { exported_at: 1, user_id: 'somebody-else', version: '1.0.0', checksum: '' },
+  }
+}
+
+imports('take in a package of another program: ids are new, its user is not believed, its state becomes a record', () =>
+  inShop(async (shop) => {
+    const path = put(join(shop.folder, 'bob.json'), signed(foreign()))
+    const result = await shop.dna.import('u7', path, create)
+    assert.equal(result.imported, { memories: 2, adaptations: 2 })
+    assert.is(result.duplicates, 1)
+    const persona = (await shop.find(result.persona_id))!
+    assert.is(persona.user_id, 'u7')
+    assert.is.not(persona.id, 'p-1')
+    const state = await shop.adaptation.state(persona)
+    assert.equal(state.behavioral_weights, { odd: 1, verbosity: -0.5 })
+    assert.is(state.learned_preferences['tone']?.value, 'dry')
+    assert.is(state.learned_preferences['units']?.value, 'metric')
+    const { records } = await shop.adaptation.log(persona, { limit: 9, offset: 0 })
+    assert.equal(records[1]?.changes, { tone: 'dry' })
+    assert.equal((records[1] as unknown as Document)['original'], { id: 'a-1', mood: 'kept' })
+    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.not(JSON.stringify(shop.dump()).includes('somebody-else'))
+    const spaces = shop.db.prepare('SELECT key, model, dimension FROM embedding_space').all()
+    assert.equal(spaces, [{ key: 'imported/nomic#2', model: 'nomic', dimension: 2 }])
+  }),
+)
+
+imports('give the same package again once a foreign one is ours', () =>
+  inShop(async (shop) => {
+    const path = put(join(shop.folder, 'bob.json'), signed(foreign()))
+    const hashes: (string | undefined)[] = []
+    let from = path
+    for (let round = 0; round < 3; round++) {
+      const { persona_id } = await shop.dna.import('u7', from, create)
+      const out = await shop.dna.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
+      hashes.push(out.content_hash)
+      from = out.path
+    }
+    assert.is(hashes[1], hashes[0])
+    assert.is(hashes[2], hashes[0])
+  }),
+)
+
+imports('do nothing in a rehearsal but say what would happen', () =>
+  inShop(async (shop) => {
+    const persona = await shop.stock('u1', 4)
+    const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const before = shop.dump()
+    for (const mode of ['create', 'merge', 'replace'] as const) {
+      const plan = await shop.dna.import('u1', out.path, { mode, dry_run: true })
+      assert.is(plan.dry_run, true)
+      assert.is(plan.imported.memories, mode === 'merge' ? 0 : 4)
+      assert.is(plan.duplicates, mode === 'merge' ? 4 : 0)
+      assert.equal(shop.dump(), before)
+    }
+  }),
+)
+
+imports('merge what is new, keep what was learned here, and note it in the log', () =>
+  inShop(async (shop) => {
+    const persona = await shop.stock('u1', 4)
+    const out = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    await shop.dna.import('u1', out.path, { mode: 'merge', dry_run: false })
+    const { records, total } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
+    assert.is(total, 4)
+    assert.is(records[0]?.adaptation_type, 'import_merge')
+    const other = await shop.stock('u1', 6)
+    const state = await shop.adaptation.state(other)
+    const merged = await shop.dna.import('u1', out.path, { mode: 'merge', dry_run: false, persona: other.id })
+    assert.equal([merged.imported.memories, merged.duplicates], [0, 4])
+    const after = await shop.adaptation.state(other)
+    assert.equal(after.behavioral_weights, state.behavioral_weights)
+    assert.equal((await shop.dna.verifyStored(other)).problems, [])
+  }),
+)
+
+imports('replace a persona after backing it up, and the backup brings it back', () =>
+  inShop(async (shop) => {
+    const persona = await shop.stock('u1', 3)
+    const old = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    await shop.addMemories(persona, [memoryOf(99, 48)])
+    const fuller = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    const result = await shop.dna.import('u1', old.path, { mode: 'replace', dry_run: false })
+    assert.is(result.persona_id, persona.id)
+    const content = async () => (await shop.dna.verifyStored((await shop.find(persona.id))!)).content_hash
+    assert.is(await content(), old.content_hash)
+    await shop.backups.restore((await shop.find(persona.id))!, result.backup_id)
+    assert.is(await content(), fuller.content_hash)
+  }),
+)
+
+imports('refuse to replace somebody else’s persona, whatever the package says', () =>
+  inShop(async (shop) => {
+    const persona = await shop.stock('u1', 2)
+    const out = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    const before = shop.dump()
+    for (const mode of ['merge', 'replace'] as const) {
+      await rejects(shop.dna.import('u2', out.path, { mode, dry_run: false }), 'invalid', /Say which persona/)
+      await rejects(
+        shop.dna.import('u2', out.path, { mode, dry_run: false, persona: persona.id }),
+        'forbidden',
+        /another user/,
+      )
+    }
+    assert.equal(shop.dump(), before)
+  }),
+)
+
+imports('put vectors of another length into a space of their own, so that no search breaks', () =>
+  inShop(async (shop) => {
+    await shop.stock('u1', 1)
+    const hostile = foreign()
+    hostile['memories'] = [{ ...hostile['memories'][0], embedding: [1, 0, 0], embedding_space: 'test#48' }]
+    await shop.dna.import('u2', put(join(shop.folder, 'h.json'), signed(hostile)), create)
+    const keys = shop.db.prepare('SELECT key, dimension FROM embedding_space ORDER BY key').all()
+    assert.equal(keys, [
+      { key: 'test#48', dimension: 48 },
+      { key: 'test#48#3', dimension: 3 },
+    ])
+  }),
+)
+
+imports('name every field that does not fit', () =>
+  inShop(async (shop) => {
+    const wrong = foreign()
+    Object.assign(wrong['persona'], {
+      memory_settings: { max_memories: -1 },
+      mutation_settings: { sensitivity: 'extreme' },
+      parameters: { model: 'x' },
+    })
+    const path = put(join(shop.folder, 'w.json'), resigned(wrong))
+    const error = await rejects(shop.dna.import('u2', path, create), 'invalid', /cannot be used here/)
+    assert.is(error.details.length, 3)
+    assert.equal(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
+  }),
+)
+
+imports('tell a file that is not there', () =>
+  inShop(async (shop) => {
+    try {
+      await shop.dna.verify(join(shop.folder, 'absent'))
+      assert.unreachable()
+    } catch (reason) {
+      assert.is((reason as NodeJS.ErrnoException).code, 'ENOENT')
+    }
+  }),
+)
+
+imports('make a persona of a character card and give the card back with its picture', () =>
+  inShop(async (shop) => {
+    const card = {
+      spec: 'chara_card_v2',
+      spec_version: '2.0',
+      data: { name: 'Eve', description: 'A spy.', extensions: { app: { x: 1 } } },
+    }
+    const picture = writeCardPng({ ...card, spec: 'chara_card_v3' })
+    const path = put(join(shop.folder, 'eve.png'), picture)
+    await rejects(shop.dna.import('u1', path, create), 'invalid', /cannot be used/)
+    const { persona_id } = await shop.dna.import('u1', path, { ...create, model: 'gpt-x' })
+    const persona = (await shop.find(persona_id))!
+    assert.is(persona.model, 'gpt-x')
+    assert.match(persona.system_prompt!, /A spy\./)
+    const carried = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const again = await shop.dna.import('u1', carried.path, create)
+    const out = await shop.dna.export((await shop.find(again.persona_id))!, { format: 'card_png', embeddings: true })
+    const back = readCardPng(readFileSync(out.path))
+    assert.equal((back.data['extensions'] as Document)['app'], { x: 1 })
+    assert.is(back.data['description'], 'A spy.')
+    const json = await shop.dna.export(persona, { format: 'card', embeddings: true })
+    assert.is(JSON.parse(readFileSync(json.path, 'utf8')).spec, 'chara_card_v3')
+    await rejects(
+      shop.dna.export(persona, { format: 'card', embeddings: true, passphrase: 'long enough' }),
+      'invalid',
+      /not encrypted/,
+    )
+  }),
+)
+
+imports('seal a package, and open it with the passphrase alone', () =>
+  inShop(async (shop) => {
+    const persona = await shop.stock('u1', 2)
+    const out = await shop.dna.export(persona, { format: 'container', embeddings: true, passphrase: 'correct horse' })
+    assert.match(out.filename, /\.age$/)
+    assert.is((await shop.dna.verify(out.path, 'correct horse')).valid, true)
+    for (const passphrase of [undefined, '', 'wrong horse']) {
+      const verdict = await shop.dna.verify(out.path, passphrase)
+      assert.equal([verdict.valid, verdict.kind], [false, 'not_authenticated'])
+      await rejects(shop.dna.import('u2', out.path, { ...create, passphrase }), 'invalid', /passphrase/)
+    }
+    await shop.dna.import('u2', out.path, { ...create, passphrase: 'correct horse' })
+    await rejects(
+      shop.dna.export(persona, { format: 'json', embeddings: true, passphrase: 'short' }),
+      'invalid',
+      /at least 8/,
+    )
+  }),
+)
+
+imports('take memories as long as the store does', () => {
+  assert.is(packageLimits.content, maxContentLength)
+})
+
+/** A package of another program with so many memories. */
+function withMemories(count: number): Document {
+  const [first] = foreign()['memories']
+  const list = Array.from({ length: count }, (_, at) => ({
+    ...first,
+    id: `m${at}`,
+    content: `Tea number ${at}`,
+    embedding: [],
+  }))
+  return { ...foreign(), memories: list }
+}
+
+for (const count of [20, 120])
+  imports(`${count} memories that are more than the persona would keep raise what it keeps, and say so`, () =>
+    inShop(async (shop) => {
+      const document = withMemories(count)
+      document['persona'].memory_settings = { max_memories: 10 }
+      const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+      assert.is(result.imported.memories, count)
+      assert.match(result.warnings.join(), new RegExp(`max_memories was raised from 10 to ${count}`))
+      assert.is((await shop.find(result.persona_id))!.memory_settings!.max_memories, count)
+    }),
+  )
+
+for (const count of [20, 120])
+  imports(`${count} memories that a persona has no room for are not merged into it`, () =>
+    inShop(async (shop) => {
+      const path = put(join(shop.folder, 'many.json'), signed(withMemories(count)))
+      const whole = await shop.stock('u7', 5)
+      const persona = { ...whole, memory_settings: { max_memories: count } }
+      shop.db.prepare('UPDATE persona SET memory_settings = ?').run(JSON.stringify(persona.memory_settings))
+      const before = shop.dump()
+      for (const dry_run of [true, false])
+        await rejects(
+          shop.dna.import('u7', path, { mode: 'merge', dry_run, persona: persona.id }),
+          'invalid',
+          new RegExp(`may keep ${count} memories and would have ${count + 5}`),
+        )
+      assert.equal(shop.dump(), before)
+      // What is there already needs no room.
+      shop.db.prepare('UPDATE persona SET memory_settings = ?').run(JSON.stringify({ max_memories: count + 5 }))
+      for (const memories of [count, 0])
+        assert.is(
+          (await shop.dna.import('u7', path, { mode: 'merge', dry_run: false, persona: persona.id })).imported.memories,
+          memories,
+        )
+    }),
+  )
+
+imports('of more weights than a persona keeps the strongest are taken, and a backup of them can be restored', () =>
+  inShop(async (shop) => {
+    const document = foreign()
+    document['state'].behavioral_weights = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, at) => [`w${at}`, at / 1000]),
+    )
+    const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+    assert.match(result.warnings.join(), /1000 behavioral_weights came and a persona keeps 200: 800 were left out/)
+    const persona = (await shop.find(result.persona_id))!
+    const { behavioral_weights: kept } = await shop.adaptation.state(persona)
+    assert.equal([Object.keys(kept).length, kept['w999'], kept['w799']], [200, 0.999, undefined])
+    await shop.backups.create(persona)
+    assert.is((await shop.backups.restore(persona)).adaptations, 2)
+    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+  }),
+)
+
+imports('what is unknown here is carried along up to a bound, and refused beyond it', () =>
+  inShop(async (shop) => {
+    const length = packageLimits.unknown
+    const cases: readonly (readonly [string, (document: Document) => void, RegExp])[] = [
+      [
+        'part',
+        (document) => Object.assign(document, { more: 'x'.repeat(length) }),
+        /bytes of parts that are unknown here \(more\)/,
+      ],
+      [
+        'parts',
+        (document) => Object.assign(document, { more: 'x'.repeat(length / 2), even: 'x'.repeat(length / 2) }),
+        /unknown here \(more, even\)/,
+      ],
+      ['state', (document) => Object.assign(document['state'], { more: 'x'.repeat(length) }), /state has more than/],
+      [
+        'metadata',
+        (document) => Object.assign(document['export_metadata'], { more: 'x'.repeat(length) }),
+        /export_metadata has more than/,
+      ],
+      [
+        'lineage',
+        (document) => Object.assign(document['export_metadata'], { lineage: [{ more: 'x'.repeat(length) }] }),
+        /lineage of the package has more than/,
+      ],
+      [
+        'persona',
+        (document) => Object.assign(document['persona'], { more: 'x'.repeat(length) }),
+        /persona carries more than/,
+      ],
+      [
+        'memory',
+        (document) => Object.assign(document['memories'][0], { more: 'x'.repeat(packageLimits.labels) }),
+        /unknown here must not be longer/,
+      ],
+      [
+        'labels',
+        (document) => Object.assign(document['memories'][0], { metadata: { more: 'x'.repeat(packageLimits.labels) } }),
+        /metadata must not be longer/,
+      ],
+    ]
+    for (const [name, change, said] of cases) {
+      const document = foreign()
+      change(document)
+      const reason = await shop.dna.import('u7', put(join(shop.folder, `${name}.json`), signed(document)), create).then(
+        () => assert.unreachable(name),
+        (thrown) => thrown,
+      )
+      assert.match([reason.message, ...reason.details].join(), said)
+    }
+    const fine = foreign()
+    Object.assign(fine, { more: 'x'.repeat(1_000_000) })
+    const { persona_id } = await shop.dna.import('u7', put(join(shop.folder, 'fine.json'), signed(fine)), create)
+    const { path } = await shop.dna.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
+    assert.is(JSON.parse(readFileSync(path, 'utf8')).more.length, 1_000_000)
+  }),
+)
+
+imports.run()

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { holder, isHeld } from '../../../src/personas/package/holders.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
+import { suite } from '../../suite.ts'
+import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
+import { put, resigned } from './package-forge.ts'
+
+const large = suite('large personas')
+
+/** More than are written at once. */
+const many = 900
+
+async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Promise<void>): Promise<void> {
+  const shop = await openShop()
+  try {
+    const persona = await shop.stock('u1', 0)
+    await shop.addMemories(persona, memories(0, many))
+    const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    await use(shop, persona, path)
+  } finally {
+    shop.close()
+  }
+}
+
+const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
+const stages = (shop: Shop) =>
+  shop.db.prepare(`SELECT count(*) FROM persona WHERE user_id LIKE '~arriving/%'`).pluck().get() as number
+const personasOf = (shop: Shop, owner: string) =>
+  shop.db.prepare('SELECT id FROM persona WHERE user_id = ?').pluck().all(owner)
+const countOf = async (shop: Shop, persona: Persona | undefined) =>
+  shop.db.prepare('SELECT memories FROM memory_scope WHERE persona_id = ?').pluck().get(persona!.id)
+
+/** Does something in the middle of it: when some slices are written and others are not. */
+async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown): Promise<T> {
+  let over = false
+  const settled = work.finally(() => {
+    over = true
+  })
+  settled.catch(() => undefined)
+  const staged = () =>
+    shop.db
+      .prepare(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
+      .pluck()
+      .get() as number
+  while (staged() < 200) {
+    assert.not(over, 'it was over before it had begun')
+    await new Promise(setImmediate)
+  }
+  await interrupt()
+  return settled
+}
+
+const into = (persona: Persona, mode: 'merge' | 'replace') => ({ mode, dry_run: false, persona: persona.id }) as const
+const asNew = { mode: 'create', dry_run: false } as const
+
+large('arrive in slices: others are served, and nobody sees anything, before all of it is there', () =>
+  withLarge(async (shop, persona, path) => {
+    const other = await shop.stock('u1', 0)
+    let turns = 0
+    let over = false
+    const { persona_id } = await midway(shop, shop.dna.import('u2', path, asNew), async () => {
+      assert.equal(personasOf(shop, 'u2'), [])
+      await shop.addMemories(other, [memoryOf(1, 24)])
+      assert.equal((await shop.dna.verifyStored(other)).problems, [])
+      const turn = () => {
+        turns++
+        if (!over) setImmediate(turn)
+      }
+      turn()
+    })
+    over = true
+    assert.ok(turns > 5, `${turns} turns`)
+    const copy = (await shop.find(persona_id))!
+    const [there, here] = [await shop.dna.verifyStored(persona), await shop.dna.verifyStored(copy)]
+    assert.equal([here.problems, here.content_hash, here.memories], [[], there.content_hash, many])
+    assert.is(stages(shop), 0)
+  }),
+)
+
+large('are taken in, restored and merged by another process, which is gone afterwards', () =>
+  withLarge(async (shop, persona, path) => {
+    await shop.backups.create(persona)
+    const deeds: readonly (() => Promise<unknown>)[] = [
+      () => shop.dna.import('u2', path, asNew),
+      () => shop.dna.import('u1', path, into(persona, 'replace')),
+      () => shop.backups.restore(persona),
+      () => shop.dna.import('u1', path, into(persona, 'merge')),
+    ]
+    for (const deed of deeds) {
+      const holders = new Set<string>()
+      await midway(shop, deed(), () => {
+        const owners = shop.db.prepare<[], string>("SELECT user_id FROM persona WHERE user_id LIKE '~arriving/%'")
+        for (const owner of owners.pluck().all()) holders.add(owner.slice('~arriving/'.length))
+      })
+      assert.is(holders.size, 1)
+      assert.not(holders.has(holder()))
+      while ([...holders].some(isHeld)) await new Promise(setImmediate)
+    }
+  }),
+)
+
+large('a long log arrives, is replaced and goes with nobody waiting for all of it at once', () =>
+  withLarge(async (shop, persona, path) => {
+    const document = JSON.parse(
+      readFileSync((await shop.dna.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
+    )
+    const record = { adaptation_type: 'tone', trigger_event: 'x', timestamp: 5, changes: [] }
+    document.adaptation_log = Array.from({ length: 700 }, (_, at) => ({ ...record, id: `r${at}` }))
+    document.state.behavioral_weights = {}
+    document.state.learned_preferences = {}
+    const long = put(join(shop.folder, 'long.json'), resigned(document))
+    const { persona_id, imported } = await shop.dna.import('u2', long, asNew)
+    assert.is(imported.adaptations, 700)
+    const copy = (await shop.find(persona_id))!
+    const verdict = await shop.dna.verifyStored(copy)
+    assert.equal([verdict.problems, verdict.adaptations], [[], 700])
+    const { backup_id } = await shop.backups.create(copy)
+    await shop.dna.import('u2', path, into(copy, 'replace'))
+    assert.is((await shop.dna.verifyStored(copy)).adaptations, 3)
+    await shop.backups.restore(copy, backup_id)
+    const back = await shop.dna.verifyStored(copy)
+    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, verdict.content_hash])
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 703)
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation_log').pluck().get(), 2)
+  }),
+)
+
+large('a change while something is replaced stands in the backup of it', () =>
+  withLarge(async (shop, persona, path) => {
+    const replacing = shop.dna.import('u1', path, into(persona, 'replace'))
+    const { backup_id } = await midway(shop, replacing, () => shop.addMemories(persona, memories(many, 1)))
+    assert.is(await countOf(shop, persona), many)
+    const [row] = await shop.backups.list(persona)
+    assert.equal([row!.backup_id, row!.memories], [backup_id, many + 1])
+    assert.is(readdirSync(join(shop.folder, 'backups')).length, 1)
+    await shop.backups.restore(persona)
+    assert.is(await countOf(shop, persona), many + 1)
+    assert.equal([(await shop.dna.verifyStored(persona)).problems, stages(shop)], [[], 0])
+    assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), many + 1)
+  }),
+)
+
+large('a change while something is merged into is there afterwards, beside what came', () =>
+  withLarge(async (shop, _persona, path) => {
+    const own = await shop.stock('u1', 0)
+    await shop.addMemories(own, memories(many - 100, 200))
+    const plain = await shop.dna.import('u1', path, { ...into(own, 'merge'), dry_run: true })
+    assert.equal([plain.imported.memories, plain.duplicates], [many - 100, 100])
+    assert.is(await countOf(shop, own), 200)
+    const records = async () => (await shop.adaptation.log(own, { limit: 100, offset: 0 })).total
+    const before = await records()
+    const merging = shop.dna.import('u1', path, into(own, 'merge'))
+    const merged = await midway(shop, merging, () => shop.addMemories(own, memories(5000, 1)))
+    assert.equal([merged.imported.memories, merged.duplicates], [many - 100, 100])
+    assert.is(await countOf(shop, own), many + 101)
+    assert.is(await records(), before + 1)
+    const again = await shop.dna.import('u1', path, into(own, 'merge'))
+    assert.equal([again.imported.memories, again.duplicates], [0, many])
+    assert.equal([(await shop.dna.verifyStored(own)).problems, stages(shop)], [[], 0])
+  }),
+)
+
+large('whoever leaves takes everything along', () =>
+  withLarge(async (shop, persona, path) => {
+    const whole = shop.dump()
+    const files = readdirSync(join(shop.folder, 'scratch'))
+    const leaving = new AbortController()
+    const arriving = midway(shop, shop.dna.import('u2', path, asNew, leaving.signal), () => leaving.abort())
+    assert.is(await arriving.catch((reason) => reason.name), 'AbortError')
+    for (const work of [
+      (signal: AbortSignal) => shop.dna.export(persona, { format: 'json', embeddings: true }, signal),
+      (signal: AbortSignal) => shop.backups.create(persona, signal),
+      (signal: AbortSignal) => shop.dna.verifyStored(persona, signal),
+    ]) {
+      const gone = new AbortController()
+      const begun = work(gone.signal)
+      setImmediate(() => gone.abort())
+      assert.is(await begun.then(String, (reason) => reason.name), 'AbortError')
+    }
+    assert.equal(shop.dump(), whole)
+    assert.equal(readdirSync(join(shop.folder, 'scratch')), files)
+    assert.equal(readdirSync(join(shop.folder, 'backups')), [])
+  }),
+)
+
+large('what a killed process left of an arrival is removed, and what another one is at is not', () =>
+  withLarge(async (shop, persona) => {
+    const whole = shop.dump()
+    const leave = (owner: string) => {
+      const id = randomUUID()
+      shop.db
+        .prepare(
+          `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, '', '', '{}', ?, 0)`,
+        )
+        .run(id, `~arriving/${owner}`, Date.now())
+      shop.db.prepare('UPDATE memory_scope SET persona_id = ? WHERE persona_id = ?').run(id, persona.id)
+      return id
+    }
+    const back = (id: string) =>
+      shop.db.prepare('UPDATE memory_scope SET persona_id = ? WHERE persona_id = ?').run(persona.id, id)
+    // Its parent lives; nothing has a number beyond the highest that Linux gives.
+    const alive = leave(`pid${process.ppid}-0`)
+    await sweepStages(shop.db)
+    back(alive)
+    shop.db.prepare('DELETE FROM persona WHERE id = ?').run(alive)
+    assert.equal(shop.dump(), whole)
+    leave('pid4194305-0')
+    await sweepStages(shop.db)
+    assert.is(stages(shop), 0)
+    assert.is(shop.db.prepare('SELECT count(*) FROM memory_text').pluck().get(), 0)
+    assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), 0)
+  }),
+)
+
+large.run()

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { holder } from '../../../src/personas/package/holders.ts'
+import { openScratch, sweepScratch } from '../../../src/personas/package/scratch.ts'
+import { aichatCommand, openHome } from '../../command.ts'
+import { suite } from '../../suite.ts'
+
+const leftovers = suite('what a killed process leaves of a package')
+
+const secret = 'nobody else may read this'
+
+/** Every file in those folders of a home whose text holds the secret. */
+function told(folder: string): readonly string[] {
+  return ['packages', '.aichat-export-1', 'precious']
+    .map((name) => join(folder, name))
+    .flatMap((path) => (existsSync(path) ? readdirSync(path).map((name) => join(path, name)) : []))
+    .filter((path) => readFileSync(path).includes(secret))
+}
+
+/** The command in that home, in the middle of reading what it is sent. */
+function midway(folder: string, words: readonly string[]) {
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, ...words], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  // More than is gathered before it is written, and no end.
+  child.stdin.write(`{"persona":{"name":"${secret.repeat(200_000)}`)
+  child.stdin.on('error', () => undefined)
+  return child
+}
+
+for (const words of [
+  ['persona', 'import', '-'],
+  ['persona', 'verify', '-'],
+])
+  leftovers(`is gone after the next command: ${words.join(' ')}`, async () => {
+    const home = openHome()
+    try {
+      const child = midway(home.folder, words)
+      while (told(home.folder).length === 0) await new Promise(setImmediate)
+      // What another one does meanwhile leaves it alone.
+      assert.is((await home.aichat(['persona', 'list'])).code, 0)
+      assert.is(told(home.folder).length, 1)
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+      assert.is(told(home.folder).length, 1)
+      assert.is((await home.aichat(['persona', 'list'])).code, 0)
+      assert.equal(told(home.folder), [])
+    } finally {
+      home.remove()
+    }
+  })
+
+leftovers('is gone with it where it was written beside a file elsewhere, and nothing else is', () => {
+  const home = openHome()
+  try {
+    const folder = join(home.folder, 'packages')
+    const mine = openScratch(folder, () => 'mine')
+    const [export1, other] = [join(home.folder, '.aichat-export-1'), join(home.folder, 'precious')]
+    for (const each of [export1, other]) {
+      mkdirSync(each)
+      writeFileSync(join(each, 'package'), secret)
+    }
+    writeFileSync(mine.path(), secret)
+    const note = mine.note(export1)
+    sweepScratch(folder)
+    assert.is(told(home.folder).length, 3)
+    note.forget()
+    // Nothing has a number beyond the highest that Linux gives.
+    const dead = (name: string) => join(folder, `pid4194305-1.${name}`)
+    writeFileSync(dead('a.note'), export1)
+    writeFileSync(dead('b.note'), other)
+    writeFileSync(dead('c'), secret)
+    // The number of a process that runs, and another one's start.
+    writeFileSync(join(folder, `pid${process.pid}-1.d`), secret)
+    sweepScratch(folder)
+    assert.equal(readdirSync(folder), [`${holder()}.mine`])
+    assert.equal([existsSync(export1), existsSync(other)], [false, true])
+  } finally {
+    home.remove()
+  }
+})
+
+leftovers.run()

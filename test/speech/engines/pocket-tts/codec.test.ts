@@ -1,0 +1,234 @@
+/** The codec, the voices and the rate conversion against the numbers of the authors' implementation. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { rotate } from '../../../../speech/blocks/attention.ts'
+import type { CacheShape } from '../../../../speech/blocks/key-value-cache.ts'
+import { buildMimiDecoder, decoderShape, type StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
+import { buildMimiEncoder, encoderShape } from '../../../../speech/blocks/mimi-encoder.ts'
+import { createRotaryTable } from '../../../../speech/blocks/positions.ts'
+import { resampleClip } from '../../../../speech/blocks/resampling.ts'
+import { createStream, type Stream } from '../../../../speech/blocks/state-stream.ts'
+import { cacheShape, type TransformerShape } from '../../../../speech/blocks/transformer.ts'
+import { encodeClip, prefillVoice } from '../../../../speech/engines/pocket-tts/generation.ts'
+import type { PocketModel } from '../../../../speech/engines/pocket-tts/model.ts'
+import { readVoiceFile } from '../../../../speech/engines/pocket-tts/voice-file.ts'
+import { createGraph } from '../../../../src/inference/graph.ts'
+import { openTensorFile } from '../../../../src/inference/safetensors.ts'
+import { openSession } from '../../../../src/inference/session.ts'
+import { suite } from '../../../suite.ts'
+import {
+  assertClose,
+  flatCache,
+  floats,
+  type GoldenFolder,
+  goldenFolders,
+  joined,
+  numbers,
+  openGolden,
+  readFloats,
+  tolerance,
+  transposed,
+} from './golden.ts'
+
+const test = suite('the codec and the voices of pocket-tts against the reference')
+const folders = goldenFolders()
+if (folders.length === 1) test.skip('every model folder of the test data', () => undefined)
+
+for (const folder of folders) {
+  const check = async (work: (model: PocketModel) => Promise<void>) => {
+    const model = await openGolden(folder)
+    await work(model).finally(() => model.close())
+  }
+
+  test(`${folder.name}: all frames decoded at once are those of the reference, at every stage`, () =>
+    check(async (model) => {
+      const shape = decoderShape(model.geometry, model.configuration)
+      const build = (file: Parameters<typeof buildMimiDecoder>[0]) =>
+        buildMimiDecoder(file, model.geometry, shape, { stages: true })
+      await withStream(folder, model, shape, build, async (stream) => {
+        const outputs = await decode(stream, model, folder.read('ar_next').data)
+        for (const stage of ['quantizer', 'upsample', 'transformer'])
+          if (folder.has(`dec_${stage}`))
+            assertClose(transposed(outputs[stage]!), folder.read(`dec_${stage}`).data, tolerance.values, `dec_${stage}`)
+        assertClose(numbers(outputs['audio']), folder.read('dec_pcm').data, tolerance.samples, 'dec_pcm')
+      })
+    }))
+
+  for (const groups of [[1], [1, 3, 2, 6], [5]])
+    test(`${folder.name}: frames decoded ${groups} at a time equal all at once`, () =>
+      check(async (model) => {
+        const { latent } = model.geometry
+        const all = folder.read('ar_next').data
+        const decoder = model.openDecoder()
+        const pieces: Float32Array[] = []
+        for (let at = 0, call = 0; at < all.length; call++) {
+          const end = at + groups[call % groups.length]! * latent
+          pieces.push(await decoder.decode(all.subarray(at, end)))
+          at = end
+        }
+        const expected = folder.has('dec_pcm_framewise') ? 'dec_pcm_framewise' : 'dec_pcm'
+        assertClose(joined(pieces), folder.read(expected).data, tolerance.samples, expected)
+      }))
+
+  if (existsSync(folder.path('dec_state_after_3_frames.safetensors')))
+    test(`${folder.name}: what the decoder keeps after three frames is what the reference keeps`, () =>
+      check((model) => checkDecoderState(model, folder)))
+
+  for (const clip of ['enc_2f', 'enc_25f', 'enc_ragged'].filter((name) => folder.has(`${name}_cond`))) {
+    test(`${folder.name}: the clip ${clip} gives the reference's conditioning rows, at every stage`, () =>
+      check((model) => checkEncoder(model, folder, clip)))
+
+    test(`${folder.name}: the clip ${clip} gives the same rows piece by piece`, () =>
+      check(async (model) => {
+        const audio = folder.read(`${clip}_audio`).data
+        const { data } = await encodeClip(model, audio)
+        assertClose(data, folder.read(`${clip}_cond`).data, tolerance.values, `${clip}_cond`)
+        const inOnes = await encodeClip(model, audio, { framesPerPiece: 1 })
+        assertClose(inOnes.data, folder.read(`${clip}_cond`).data, tolerance.values, `${clip}_cond frame by frame`)
+      }))
+  }
+
+  if (folder.gelu === undefined)
+    for (const name of voiceFiles(folder.model))
+      test(`${folder.name}: the voice file ${name} is the recorded voice`, () =>
+        check(async (model) => {
+          const shape: CacheShape = cacheShape(model.languageModel)
+          const voice = await readVoiceFile(join(folder.model, name), shape)
+          const rows =
+            voice.kind === 'cache' ? voice.cache : await prefillVoice(model, model.openLanguageStream(), voice)
+          assertClose(flatCache(rows), folder.read('voice_kv').data, tolerance.values, name)
+        }))
+
+  if (folder.has('rope_q_in'))
+    test(`${folder.name}: queries and keys turn by the reference's angles`, () => checkRotation(folder))
+
+  for (const rate of resampledRates(folder))
+    test(`${folder.name}: a clip of ${rate} Hz is converted as the reference converts it`, () => {
+      const input = readFloats(folder.path(`resample_${rate}_in.npy`)).data
+      const expected = readFloats(folder.path(`resample_${rate}_out.npy`)).data
+      assertClose(resampleClip(input, rate, 24_000), expected, tolerance.samples, `${rate} Hz`)
+    })
+}
+
+type Build = (file: Awaited<ReturnType<typeof openTensorFile>>) => StreamingGraph
+
+/** A stream over a graph whose stages can be looked at. */
+async function withStream(
+  folder: GoldenFolder,
+  model: PocketModel,
+  shape: TransformerShape,
+  build: Build,
+  work: (stream: Stream) => Promise<void>,
+): Promise<void> {
+  const file = await openTensorFile(join(folder.model, 'model.safetensors'))
+  const { model: graph, states } = build(file)
+  const session = await openSession(graph, { name: 'mimi', weightsFolder: folder.model })
+  await file.close()
+  const rotary = createRotaryTable(shape.headSize, shape.period)
+  const cache = cacheShape(shape, model.configuration.mimi.context)
+  await work(createStream({ session, states, rotary, shape: cache, capacity: 1 })).finally(() => session.close())
+}
+
+function decode(stream: Stream, { geometry }: PocketModel, latents: Float32Array): ReturnType<Stream['run']> {
+  const frames = latents.length / geometry.latent
+  return stream.run({ latents: floats([frames, geometry.latent], latents) }, frames * geometry.decoder.stride)
+}
+
+async function checkEncoder(model: PocketModel, folder: GoldenFolder, clip: string): Promise<void> {
+  const encoder = model.geometry.encoder!
+  const shape = encoderShape(encoder, model.configuration)
+  const build: Build = (file) => buildMimiEncoder(file, encoder, shape, { stages: true })
+  await withStream(folder, model, shape, build, async (stream) => {
+    const audio = folder.read(`${clip}_audio`).data
+    const frames = Math.ceil(audio.length / model.geometry.samplesPerFrame)
+    const filled = new Float32Array(frames * model.geometry.samplesPerFrame)
+    filled.set(audio)
+    const first = { type: 'bool' as const, shape: [1], data: Uint8Array.of(1) }
+    const outputs = await stream.run({ audio: floats([filled.length, 1], filled), first }, frames * encoder.stride)
+    for (const stage of ['seanet', 'transformer', 'latent'])
+      if (folder.has(`${clip}_${stage}`))
+        assertClose(
+          transposed(outputs[stage]!),
+          folder.read(`${clip}_${stage}`).data,
+          tolerance.values,
+          `${clip}_${stage}`,
+        )
+    assertClose(numbers(outputs['conditions']), folder.read(`${clip}_cond`).data, tolerance.values, `${clip}_cond`)
+  })
+}
+
+/** The reference keeps the last inputs of convolutions, as we do, and the attention's rows. */
+async function checkDecoderState(model: PocketModel, folder: GoldenFolder): Promise<void> {
+  const { latent } = model.geometry
+  const shape = decoderShape(model.geometry, model.configuration)
+  const expected = await openTensorFile(folder.path('dec_state_after_3_frames.safetensors'))
+  const latents = folder.read('ar_next').data
+  await withStream(
+    folder,
+    model,
+    shape,
+    (file) => buildMimiDecoder(file, model.geometry, shape),
+    async (stream) => {
+      let outputs: Awaited<ReturnType<typeof decode>> = {}
+      const rows: ReturnType<typeof stream.cache.copy>[] = []
+      for (let frame = 0; frame < 3; frame++) {
+        outputs = await decode(stream, model, latents.subarray(frame * latent, (frame + 1) * latent))
+        const { position } = stream.cache
+        rows.push(stream.cache.copy(position - model.geometry.decoder.stride, position))
+      }
+      let compared = 0
+      for (const name of expected.tensors.keys()) {
+        const wanted = () => expected.floats(name)
+        const [module = '', field] = name.split('/')
+        if (field === 'previous') {
+          const kept = outputs[`next_mimi.${module}.conv`]!
+          assertClose(transposed(kept), await wanted(), tolerance.values, name)
+        } else if (field === 'cache') {
+          const layer = Number(/layers\.(\d+)\./.exec(name)?.[1])
+          const keys = joined(rows.map((piece) => piece.keys[layer]!))
+          const values = joined(rows.map((piece) => piece.values[layer]!))
+          assertClose(joined([keys, values]), await wanted(), tolerance.values, name)
+        } else continue
+        compared += 1
+      }
+      assert.ok(compared > 2, 'states were compared')
+    },
+  )
+  await expected.close()
+}
+
+async function checkRotation(folder: GoldenFolder): Promise<void> {
+  const model = await openGolden(folder)
+  const { headSize, heads, period } = model.languageModel
+  await model.close()
+  const input = folder.read('rope_q_in')
+  const [, rows = 0] = input.shape
+  const feeds = createRotaryTable(headSize, period).feeds(7, rows)
+  assertClose(numbers(feeds.cosines), folder.read('rope_cos').data, tolerance.values, 'rope_cos')
+  assertClose(numbers(feeds.sines), folder.read('rope_sin').data, tolerance.values, 'rope_sin')
+  const graph = createGraph('rotation')
+  const angles = {
+    cosines: graph.input('cosines', 'float32', ['rows', headSize / 2]),
+    sines: graph.input('sines', 'float32', ['rows', headSize / 2]),
+  }
+  const x = graph.input('x', 'float32', ['rows', heads * headSize])
+  graph.output('y', rotate(graph, { heads, headSize }, angles, x), 'float32', ['rows', heads * headSize])
+  const session = await openSession(graph.encode(), { name: 'rotation' })
+  for (const name of ['rope_q', 'rope_k']) {
+    const { y } = await session.run({ ...feeds, x: floats([rows, heads * headSize], folder.read(`${name}_in`).data) })
+    assertClose(numbers(y), folder.read(`${name}_out`).data, tolerance.values, `${name}_out`)
+  }
+  await session.close()
+}
+
+function voiceFiles(model: string): string[] {
+  return readdirSync(model).filter((name) => /^voice.*\.safetensors$/.test(name))
+}
+
+function resampledRates({ path }: GoldenFolder): number[] {
+  const names = readdirSync(path('.')).map((name) => /^resample_(\d+)_in\.npy$/.exec(name)?.[1])
+  return names.filter((rate) => rate !== undefined).map(Number)
+}
+
+test.run()

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { encodeVectors, readVectors, type TrainedVectors } from '../../src/word-vectors/vector-file.ts'
+import { fc } from '../properties.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('the file of word vectors')
+const folder = mkdtempSync(join(tmpdir(), 'aichat-vectors-'))
+const path = join(folder, 'vectors.bin')
+
+test.after(() => rmSync(folder, { recursive: true }))
+
+const trained = fc
+  .record({
+    dimension: fc.integer({ min: 1, max: 70 }),
+    words: fc.uniqueArray(fc.stringMatching(/^[a-zé_]{1,12}$/), { minLength: 1, maxLength: 30 }),
+  })
+  .chain(({ dimension, words }) =>
+    fc.record({
+      dimension: fc.constant(dimension),
+      words: fc.constant(words),
+      weights: fc.float32Array({ minLength: words.length, maxLength: words.length, min: 0, max: 9, noNaN: true }),
+      vectors: fc.float32Array({
+        minLength: words.length * dimension,
+        maxLength: words.length * dimension,
+        min: -1000,
+        max: 1000,
+        noNaN: true,
+      }),
+    }),
+  )
+
+test('what was trained is read back: words, weights, and unit vectors to one part in 127 of their largest value', () =>
+  fc.assert(
+    fc.property(trained, (given) => {
+      writeFileSync(path, encodeVectors(given))
+      const read = readVectors(path)
+      assert.is(read.dimension, given.dimension)
+      given.words.forEach((word, row) => {
+        assert.is(read.row(word), row)
+        assert.is(read.weight(row), given.weights[row])
+        const found = new Float32Array(given.dimension)
+        read.addTo(found, row, 1)
+        const expected = unit(given, row)
+        const largest = Math.max(...expected.map(Math.abs))
+        found.forEach((value, at) => {
+          assert.ok(Math.abs(value - expected[at]!) <= largest / 127 / 2 + 1e-6, `${value} for ${expected[at]}`)
+        })
+      })
+      assert.is(read.row('not-a-word'), undefined)
+    }),
+    { numRuns: 50 },
+  ))
+
+test('files of different vectors have different digests, the same ones the same', () => {
+  const digestOf = (value: number) => {
+    writeFileSync(path, encodeVectors({ ...one, vectors: Float32Array.of(value, 1) }))
+    return readVectors(path).digest
+  }
+  assert.is(digestOf(0.5), digestOf(0.5))
+  assert.is.not(digestOf(0.5), digestOf(0.7))
+})
+
+test('a file that breaks off anywhere, or is none of ours, is refused', () => {
+  const bytes = encodeVectors(one)
+  for (let length = 0; length < bytes.length; length += 7) {
+    writeFileSync(path, bytes.subarray(0, length))
+    const reason = length <= bytes.indexOf(10) ? /no word vectors for this build/ : /breaks off/
+    assert.throws(() => readVectors(path), reason, `at ${length} of ${bytes.length} bytes`)
+  }
+  writeFileSync(path, '{"format":"something else"}\n')
+  assert.throws(() => readVectors(path), /no word vectors for this build/)
+})
+
+const one: TrainedVectors = {
+  dimension: 2,
+  words: ['word'],
+  weights: Float32Array.of(1),
+  vectors: Float32Array.of(3, 4),
+}
+
+function unit({ dimension, vectors }: TrainedVectors, row: number): Float32Array {
+  const vector = vectors.subarray(row * dimension, (row + 1) * dimension)
+  const length = Math.hypot(...vector)
+  return length > 0 ? vector.map((value) => value / length) : vector
+}
+
+test.run()
