@@ -67,6 +67,7 @@ function prepare() {
         say('aichat: the build failed; the lines above say why.')
         return failed
       }
+      removeStaleOutput()
       writeFileSync(at('dist', '.stamp'), sourceDigest())
     }
     return 0
@@ -75,12 +76,20 @@ function prepare() {
   }
 }
 
+/** Removes what an earlier build made of a source that was moved or removed since: its tests would still run. */
+function removeStaleOutput() {
+  for (const folder of ['src', 'speech', 'test'])
+    for (const entry of readdirSync(at('dist', folder), { recursive: true }))
+      if (/\.js$/.test(entry) && !existsSync(at(folder, entry.replace(/\.js$/, '.ts'))))
+        rmSync(at('dist', folder, entry))
+}
+
 /**
  * Data that is made once from a development package, the built-in word vectors, and again when their recipe changes: the
  * package, or any source that the training leads to.
  */
 function buildData() {
-  const script = at('dist', 'src', 'wordnet', 'train.js')
+  const script = at('dist', 'src', 'word-vectors', 'train.js')
   const target = at('dist', 'data', 'word-vectors.bin')
   const stamp = `${target}.stamp`
   const recipe = recipeOf(root, 'src/word-vectors/train.ts').update(lockDigest()).digest('hex')

@@ -1,19 +1,19 @@
 import { AppError } from '../src/errors.ts'
 
 /** How much audio may be held at once by those who want it whole, in bytes: a bound on memory, whatever is asked. */
-export interface AudioRoom {
+export interface AudioBudget {
   /** A place in it for one text. */
-  open(): AudioPlace
+  open(): AudioReservation
 }
 
-export interface AudioPlace {
+export interface AudioReservation {
   /** Counts audio as held. Throws `busy` when there is no room for it. */
   keep(bytes: number): void
   /** Counts all that was kept here as gone. */
   release(): void
 }
 
-export function createAudioRoom(limit: number): AudioRoom {
+export function createAudioBudget(limit: number): AudioBudget {
   let held = 0
   return {
     open() {

@@ -5,7 +5,7 @@ import { findPocketModels } from './engines/pocket-tts/model-folder.ts'
 import type { ServerManifest, Variant } from './servers/manifest.ts'
 
 /** Where models lie and what the operator asked for. */
-export interface EngineWishes {
+export interface EngineRequest {
   readonly manifest: ServerManifest
   readonly variant: Variant
   /** `auto`, `cuda`, `mps` or `cpu`. */
@@ -27,7 +27,7 @@ export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'opt
 }
 
 /** The best engine that is installed for a server. The embedded one always is; it stands in where no neural model lies. */
-export function chooseEngine(wishes: EngineWishes): EngineChoice {
+export function chooseEngine(wishes: EngineRequest): EngineChoice {
   const { manifest, device } = wishes
   const models = manifest.id === 'voxb-tts' ? findPocketModels(wishes.modelsFolder) : []
   if (models.length > 0 && isRuntimePresent()) return pocketChoice(models, wishes)
@@ -48,7 +48,7 @@ export function chooseEngine(wishes: EngineWishes): EngineChoice {
 
 function pocketChoice(
   [main, ...others]: ReturnType<typeof findPocketModels>,
-  { cacheFolder }: EngineWishes,
+  { cacheFolder }: EngineRequest,
 ): EngineChoice {
   return {
     id: 'pocket-tts',

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
-import { notWhatItSays } from '../src/formats/file-signature.ts'
+import { signatureMismatch } from '../src/formats/file-signature.ts'
 import { hostRange } from '../src/http/address-range.ts'
 import { lookupFailure } from '../src/http/lookup-failure.ts'
 import { startDeadline } from './deadline.ts'
@@ -56,7 +56,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
     const part = `${local}.${process.pid}.part`
     try {
       await writeFile(part, bytes)
-      const found = await notWhatItSays(part, path)
+      const found = await signatureMismatch(part, path)
       if (found !== undefined) throw unreachable(`what it sends as ${path} is ${found}`)
       await rename(part, local)
     } finally {

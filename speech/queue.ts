@@ -1,14 +1,14 @@
 import { AppError } from '../src/errors.ts'
 
 /** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
-export interface Turns {
+export interface RequestQueue {
   /** Lets a request in; call the result when it is over. Throws `busy` with the seconds to wait when the queue is full. */
   enter(): () => void
   /** Resolves when the engine is free for this caller; call the result when done. First come, first served. */
   take(signal?: AbortSignal): Promise<() => void>
 }
 
-export function createTurns(limit: number): Turns {
+export function createRequestQueue(limit: number): RequestQueue {
   const waiting: (() => void)[] = []
   let inside = 0
   let taken = false

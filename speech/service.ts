@@ -27,7 +27,7 @@ export interface ServiceOptions {
 }
 
 /** What can be asked of a speech server, apart from HTTP. */
-export interface SpeechWish {
+export interface SpeechText {
   readonly input: string
   readonly language?: string | undefined
   readonly instruct?: string | undefined
@@ -56,12 +56,12 @@ export interface SpeechService {
   /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
   load(): Promise<void>
   /** Preset voices, aliases and hub paths. */
-  speak(wish: SpeechWish & { readonly voice?: string | undefined }, signal?: AbortSignal): Promise<Speech>
+  speak(wish: SpeechText & { readonly voice?: string | undefined }, signal?: AbortSignal): Promise<Speech>
   /** A voice from its description, where the variant can. */
-  design(wish: SpeechWish & { readonly description: string }, signal?: AbortSignal): Promise<Speech>
+  design(wish: SpeechText & { readonly description: string }, signal?: AbortSignal): Promise<Speech>
   /** The voice of a WAV recording, where the variant can. */
   clone(
-    wish: SpeechWish & { readonly clip: Uint8Array; readonly clipText?: string | undefined },
+    wish: SpeechText & { readonly clip: Uint8Array; readonly clipText?: string | undefined },
     signal?: AbortSignal,
   ): Promise<Speech>
   close(): Promise<void>
@@ -160,7 +160,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
   }
 }
 
-function speechInput({ input, language, instruct, cfgCoefficient }: SpeechWish) {
+function speechInput({ input, language, instruct, cfgCoefficient }: SpeechText) {
   return {
     text: input,
     ...(language === undefined ? {} : { language }),

@@ -1,11 +1,11 @@
 import { AppError, toAppError } from '../src/errors.ts'
 import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
 import { toPcm16, wavHeader } from './audio/wav.ts'
-import { type AudioPlace, createAudioRoom } from './audio-budget.ts'
+import { type AudioReservation, createAudioBudget } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
-import { createTurns } from './queue.ts'
+import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
 import { sanitize } from './text/sanitize.ts'
@@ -45,7 +45,7 @@ export interface SpeechInput {
 /** One text being spoken. */
 export interface Speech {
   /** Where audio that is kept until all of it is made is counted. */
-  readonly place: AudioPlace
+  readonly place: AudioReservation
   /** The engine's id, as in `X-Speech-Engine`. */
   readonly engine: string
   readonly sampleRate: number
@@ -72,8 +72,8 @@ export interface Synthesis {
 /** Turns requests into speech with one engine: the only way a face asks for audio. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
   const { manifest, engine, chunkMs = 30_000, queueLimit = 32, roomBytes = 512 * 1024 * 1024 } = options
-  const turns = createTurns(queueLimit)
-  const room = createAudioRoom(roomBytes)
+  const turns = createRequestQueue(queueLimit)
+  const room = createAudioBudget(roomBytes)
 
   return {
     async open(input, signal) {

@@ -1,4 +1,4 @@
-import { isShownLine } from '../formats/terminal-text.ts'
+import { isPrintableLine } from '../formats/terminal-text.ts'
 
 export type Role = 'admin' | 'user'
 
@@ -139,7 +139,7 @@ export function usernameProblems(username: string): readonly string[] {
 export function emailProblems(email: string | null): readonly string[] {
   if (
     email === null ||
-    (email.length <= 254 && isShownLine(email) && /^[^\s@\x00-\x1f\x7f]+@[^\s@\x00-\x1f\x7f]+$/.test(email))
+    (email.length <= 254 && isPrintableLine(email) && /^[^\s@\x00-\x1f\x7f]+@[^\s@\x00-\x1f\x7f]+$/.test(email))
   )
     return []
   return ['email: must be an address such as ada@example.org']

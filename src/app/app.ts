@@ -17,20 +17,20 @@ import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys } from '../plugins/keys.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import type { OllamaRunner } from '../runners/ollama.ts'
-import type { EmbeddedRunner } from '../runners/onnx-runner.ts'
+import type { OnnxRunner } from '../runners/onnx-runner.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openPluginFiles } from '../storage/files/plugins.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { Database } from '../storage/sqlite/connection.ts'
 import type { Models } from './models.ts'
-import type { DnaArea } from './packages.ts'
+import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 
 /** What chats need; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {
   readonly router: Router
   readonly ollama: OllamaRunner
-  readonly embedded: EmbeddedRunner
+  readonly embedded: OnnxRunner
   /** The way out to the providers. */
   readonly send: Send
 }
@@ -52,7 +52,7 @@ export interface App {
   /** Personas, their memories, and saved conversations, in the same database. */
   personas(): Promise<PersonaArea>
   /** What personas learn, and whole personas that come and go. */
-  dna(): Promise<DnaArea>
+  packages(): Promise<PackageArea>
   speech(): Promise<SpeechRouter>
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const databasePath = join(settings.paths.data, 'aichat.db')
   const database = once(openDatabaseFile)
   const personas = once(openPersonaArea)
-  const dna = once(openDnaArea)
+  const packages = once(openPackageArea)
   const models = once(openModelArea)
 
   return {
@@ -104,7 +104,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     models,
     accounts: once(openAccounts),
     personas,
-    dna,
+    packages,
     speech: once(openSpeech),
     async close() {
       for (const close of closers.reverse()) await close()
@@ -112,12 +112,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   }
 
   async function openSpeech(): Promise<SpeechRouter> {
-    const [{ openOutbound }, { createSpeechRouter }, { openSpeechService }] = await Promise.all([
+    const [{ openHttpClient }, { createSpeechRouter }, { openSpeechService }] = await Promise.all([
       import('../http-client/agent.ts'),
       import('../../speech/router.ts'),
       import('../../speech/service.ts'),
     ])
-    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate })
+    const outbound = openHttpClient({ allowPrivate: settings.pluginAllowPrivate })
     const services = new Map<string, SpeechService>()
     closers.push(async () => {
       await outbound.close()
@@ -194,14 +194,14 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     sweepScratch(join(settings.paths.state, 'packages'))
     // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
     const outbound = once(async () => {
-      const opened = (await import('../http-client/agent.ts')).openOutbound({ allowPrivate: true })
+      const opened = (await import('../http-client/agent.ts')).openHttpClient({ allowPrivate: true })
       closers.push(() => opened.close())
       return opened
     })
     const area = await openPersonas({
       db,
       settings,
-      dna,
+      packages,
       send: async (request) => (await outbound()).send(request),
       vectorFile: join(packageFolder('dist'), 'data', 'word-vectors.bin'),
       minilm,
@@ -214,9 +214,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return area
   }
 
-  async function openDnaArea(): Promise<DnaArea> {
-    const [db, { openDna }, area] = await Promise.all([database(), import('./packages.ts'), personas()])
-    return openDna({ db, settings, personas: area.personas, defaultModel: () => settings.model, clock: Date.now })
+  async function openPackageArea(): Promise<PackageArea> {
+    const [db, { openPackages }, area] = await Promise.all([database(), import('./packages.ts'), personas()])
+    return openPackages({ db, settings, personas: area.personas, defaultModel: () => settings.model, clock: Date.now })
   }
 
   async function openModelArea(): Promise<Models> {
@@ -228,7 +228,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 
   async function openChat(): Promise<Chat> {
     const [
-      { openOutbound },
+      { openHttpClient },
       { createAttempts },
       { httpTarget },
       { createRouter },
@@ -244,9 +244,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       import('../chat/dialects/dialects.ts'),
       models(),
     ])
-    const outbound = openOutbound({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
+    const outbound = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
     // The local runner's address is the operator's own word and may always be private.
-    const local = settings.pluginAllowPrivate ? outbound : openOutbound({ allowPrivate: true })
+    const local = settings.pluginAllowPrivate ? outbound : openHttpClient({ allowPrivate: true })
     closers.push(() => outbound.close())
     if (local !== outbound) closers.push(() => local.close())
     const ollama = createOllamaRunner({

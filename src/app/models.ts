@@ -1,5 +1,5 @@
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
-import type { Outbound, OutboundOptions } from '../http-client/agent.ts'
+import type { HttpClient, HttpClientOptions } from '../http-client/agent.ts'
 import { type Hub, openHub } from '../model-hub/hub.ts'
 import { embeddingModel, knownModels } from '../model-hub/known-models.ts'
 import type { PluginHost } from '../plugins/host.ts'
@@ -7,7 +7,7 @@ import type { Keys } from '../plugins/keys.ts'
 import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
 import type { PluginStore } from '../plugins/store.ts'
 import { createMiniLmEmbedder, type MiniLmEmbedder } from '../runners/minilm.ts'
-import { createEmbeddedRunner, type EmbeddedRunner } from '../runners/onnx-runner.ts'
+import { createOnnxRunner, type OnnxRunner } from '../runners/onnx-runner.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** What concerns models: the providers' lists, and the models on this machine. */
@@ -15,7 +15,7 @@ export interface Models {
   readonly lists: ModelLists
   readonly hub: Hub
   /** Answers chats with pulled models. */
-  readonly embedded: EmbeddedRunner
+  readonly embedded: OnnxRunner
   readonly minilm: MiniLmEmbedder
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ const listTotal = 60_000
 
 /** The part of the composition root that deals with models. Nothing is asked, started or read before it is needed. */
 export function openModels({ settings, plugins, store, keys, ownPorts, now }: ModelsParts): Models {
-  const opened: Promise<Outbound>[] = []
+  const opened: Promise<HttpClient>[] = []
   const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
   // The public hub never sends anybody to a private address; a mirror that the operator chose may lie on one.
   const files = lazySend({ allowPrivate: !isPublicHub(settings.hubEndpoint), longestBody: Number.MAX_SAFE_INTEGER })
@@ -47,7 +47,7 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
     token: readSecret('HF_TOKEN', settings.environment)?.value,
     send: files,
   })
-  const embedded = createEmbeddedRunner({
+  const embedded = createOnnxRunner({
     installed: () => hub.installed('chat'),
     preferred: settings.localModel,
     clock: Date.now,
@@ -74,11 +74,11 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
   }
 
   /** The HTTP client is loaded with the first request. */
-  function lazySend(options: OutboundOptions): Outbound['send'] {
-    let outbound: Promise<Outbound> | undefined
+  function lazySend(options: HttpClientOptions): HttpClient['send'] {
+    let outbound: Promise<HttpClient> | undefined
     return async (request) => {
       if (!outbound) {
-        outbound = import('../http-client/agent.ts').then(({ openOutbound }) => openOutbound(options))
+        outbound = import('../http-client/agent.ts').then(({ openHttpClient }) => openHttpClient(options))
         opened.push(outbound)
       }
       return (await outbound).send(request)

@@ -10,7 +10,7 @@ import type { PersonaStore, Personas } from '../personas/persona.ts'
 import type { MiniLmEmbedder } from '../runners/minilm.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Database } from '../storage/sqlite/connection.ts'
-import type { DnaArea } from './packages.ts'
+import type { PackageArea } from './packages.ts'
 
 /** Personas, what they remember, and saved conversations. */
 export interface PersonaArea {
@@ -32,7 +32,7 @@ export interface PersonaAreaParts {
   readonly db: Database
   readonly settings: Pick<Settings, 'ollamaHost' | 'limits'>
   /** What personas learn; opened when it is needed. */
-  readonly dna: () => Promise<Pick<DnaArea, 'adaptation'>>
+  readonly packages: () => Promise<Pick<PackageArea, 'adaptation'>>
   /** Sends to the local runner. */
   readonly send: Send
   /** The file of the built-in word vectors. */
@@ -50,7 +50,7 @@ export interface PersonaAreaParts {
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { db, settings, dna, send, vectorFile, minilm, now, clock } = parts
+  const { db, settings, packages, send, vectorFile, minilm, now, clock } = parts
   const [
     { createPersonaStore },
     { createMemoryStore },
@@ -58,7 +58,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     { createQuota, storedLimits },
     { createPersonas },
     { createMemories },
-    { startUpkeep },
+    { startMaintenance },
     { createConversations },
     { createPersonaChat },
     { chatHooks, withSettingsRecords },
@@ -72,7 +72,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     import('../storage/sqlite/quota.ts'),
     import('../personas/personas.ts'),
     import('../personas/memory/memories.ts'),
-    import('../personas/memory/upkeep.ts'),
+    import('../personas/memory/maintenance.ts'),
     import('../personas/chat/conversations.ts'),
     import('../personas/chat/persona-chat.ts'),
     import('../personas/adaptation/hooks.ts'),
@@ -99,12 +99,12 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     clock,
   })
   const memories: Memories = createMemories({ store: stores.memories, personas: plain, embedders, clock })
-  const upkeep = parts.isService ? startUpkeep(memories) : undefined
+  const upkeep = parts.isService ? startMaintenance(memories) : undefined
   const conversations = createConversations({ store: stores.conversations, personas: plain, clock })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
-    state: async (persona) => (await dna()).adaptation.state(persona),
-    observe: async (persona, observation) => (await dna()).adaptation.observe(persona, observation),
-    settingsChanged: async (before, after) => (await dna()).adaptation.settingsChanged(before, after),
+    state: async (persona) => (await packages()).adaptation.state(persona),
+    observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
+    settingsChanged: async (before, after) => (await packages()).adaptation.settingsChanged(before, after),
   }
   return {
     personas: withSettingsRecords(plain, adaptation),

@@ -10,9 +10,9 @@ type Advice = (failed: ReadonlySet<string>) => readonly string[]
  * first target refused the request itself or asked to wait, its class is the caller's, with the provider's own names;
  * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case.
  */
-export function nobodyAnswered(failures: readonly AttemptFailed[], single: boolean, advice: Advice): AppError {
+export function noAnswerError(failures: readonly AttemptFailed[], single: boolean, advice: Advice): AppError {
   const [first] = failures
-  if (!first) return noRunner(advice(new Set()))
+  if (!first) return noRunnerError(advice(new Set()))
   const { attempt, failure, setup } = first
   if (setup && (single || (setup.code === 'invalid' && failures.length === 1))) return setup
   const code = codeOf(first, single)
@@ -30,7 +30,7 @@ export function nobodyAnswered(failures: readonly AttemptFailed[], single: boole
 }
 
 /** The error when there is nobody to ask. */
-export function noRunner(advice: readonly string[]): AppError {
+export function noRunnerError(advice: readonly string[]): AppError {
   return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
 }
 

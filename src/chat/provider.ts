@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import type { OutboundReply, Send, Timeouts } from '../http/send.ts'
+import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
-import { leftOutOf } from './dialects/unsupported.ts'
+import { unsupportedFields } from './dialects/unsupported.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 
@@ -19,10 +19,10 @@ const errorLimit = 256 * 1024
 export class RefusedReply extends Error {
   override readonly name = 'RefusedReply'
   readonly status: number
-  readonly headers: OutboundReply['headers']
+  readonly headers: HttpResponse['headers']
   readonly error: ReturnType<Dialect['readError']>
 
-  constructor(reply: OutboundReply, error: ReturnType<Dialect['readError']>) {
+  constructor(reply: HttpResponse, error: ReturnType<Dialect['readError']>) {
     super(error?.message ?? `status ${reply.status}`)
     this.status = reply.status
     this.headers = reply.headers
@@ -95,7 +95,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
-    leftOut: (request) => leftOutOf(request, dialect.id, manifest.endpoint),
+    leftOut: (request) => unsupportedFields(request, dialect.id, manifest.endpoint),
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)
       return {
@@ -133,7 +133,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     request: { url: string; headers: Record<string, string>; body: unknown },
     signal?: AbortSignal,
     endsAt?: number,
-  ): Promise<OutboundReply> {
+  ): Promise<HttpResponse> {
     const { url, headers, body } = request
     const text = JSON.stringify(body)
     // A picture of 30 MiB takes 80 ms to write as JSON and 40 ms to turn into bytes: others have their turn in between.
@@ -144,7 +144,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     return key instanceof Promise ? key.then(sendWith) : sendWith(key)
   }
 
-  async function refusalOf(reply: OutboundReply): Promise<Error> {
+  async function refusalOf(reply: HttpResponse): Promise<Error> {
     if (reply.status < 200 || reply.status >= 400) return new RefusedReply(reply, await readRefusal(reply))
     reply.discard()
     return new DialectError('broken', {
@@ -152,7 +152,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     })
   }
 
-  async function readRefusal(reply: OutboundReply): Promise<ReturnType<Dialect['readError']>> {
+  async function readRefusal(reply: HttpResponse): Promise<ReturnType<Dialect['readError']>> {
     try {
       return dialect.readError(JSON.parse(await reply.text(errorLimit)))
     } catch {
@@ -161,7 +161,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     }
   }
 
-  async function* chunksOf(reply: OutboundReply, request: ChatRequest): AsyncGenerator<ChatChunk> {
+  async function* chunksOf(reply: HttpResponse, request: ChatRequest): AsyncGenerator<ChatChunk> {
     const decoder = dialect.decodeStream(request)
     try {
       for await (const bytes of reply.body) {
@@ -186,7 +186,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
   }
 }
 
-function isGood({ status }: OutboundReply): boolean {
+function isGood({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300
 }
 

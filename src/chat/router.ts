@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
-import { nobodyAnswered, noRunner } from './no-answer.ts'
+import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
 
@@ -90,7 +90,7 @@ export function createRouter(parts: RouterParts): Router {
     async preview(call) {
       const { targets, warnings } = plan(call)
       const target = await targets[0]!()
-      if (!target) throw noRunner(parts.advice(new Set()))
+      if (!target) throw noRunnerError(parts.advice(new Set()))
       const request = { ...call.request, model: target.model }
       return {
         plugin: target.plugin,
@@ -131,7 +131,7 @@ export function createRouter(parts: RouterParts): Router {
         failures.push(reason)
       }
     }
-    throw nobodyAnswered(failures, call.fallback === false, parts.advice)
+    throw noAnswerError(failures, call.fallback === false, parts.advice)
   }
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for what our own rules refuse. */

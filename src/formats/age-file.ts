@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import { inOwnProcess } from '../process/run-in-child.ts'
+import { runInChild } from '../process/run-in-child.ts'
 import { damaged, FileError, unsupported } from './file-error.ts'
 import { ageIntro } from './file-kind.ts'
 
@@ -89,7 +89,7 @@ function refuseHostile(header: string): void {
 let last: Promise<unknown> = Promise.resolve()
 
 function inTurn(task: AgeTask, signal: AbortSignal | undefined): Promise<unknown> {
-  const next = last.then(() => inOwnProcess({ beside: import.meta.url, name: './age-child' }, task, signal))
+  const next = last.then(() => runInChild({ beside: import.meta.url, name: './age-child' }, task, signal))
   last = next.catch(() => undefined)
   return next
 }

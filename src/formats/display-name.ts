@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { isShownLine } from './terminal-text.ts'
+import { isPrintableLine } from './terminal-text.ts'
 
 /** A name that people see, trimmed: 1 to `longest` characters. */
-export function shownName(longest: number) {
+export function displayName(longest: number) {
   return z
     .string()
     .trim()
     .min(1)
     .max(longest)
-    .refine(isShownLine, 'must be one line without control characters and invisible ones')
+    .refine(isPrintableLine, 'must be one line without control characters and invisible ones')
 }

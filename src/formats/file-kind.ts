@@ -12,7 +12,7 @@ export type FileKind = 'json' | 'zip' | 'age' | 'armored' | 'png' | 'unknown'
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
 /** Looks at the first bytes; a name or a declared type says nothing. */
-export function sniff(path: string): FileKind {
+export function fileKindOf(path: string): FileKind {
   const file = openSync(path, 'r')
   try {
     const bytes = Buffer.alloc(256)

@@ -29,7 +29,7 @@ const looks: Readonly<Record<string, Look>> = {
 }
 
 /** What a file is not although its name, as the hub has it, says so: `no ONNX model`. Undefined when nothing speaks against it. */
-export async function notWhatItSays(path: string, name: string): Promise<string | undefined> {
+export async function signatureMismatch(path: string, name: string): Promise<string | undefined> {
   const file = await open(path)
   try {
     const { size } = await file.stat()

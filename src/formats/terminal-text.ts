@@ -12,7 +12,7 @@ const unshown =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0000}-\u{e007f}]|[\u{1d173}-\u{1d17a}]|\p{Cs}/gu
 
 /** A text without what a terminal would obey or a reader could not see; line breaks and tabs stay. */
-export function forTerminal(text: string): string {
+export function stripControls(text: string): string {
   return text.replace(unshown, '').replace(/\r(?!\n)/g, '')
 }
 
@@ -26,13 +26,13 @@ export function escapedJson(json: string): string {
 }
 
 /** True for one line that shows all it holds: a name's rule, the same for users, personas, conversations and labels. */
-export function isShownLine(text: string): boolean {
-  return text === shownLine(text)
+export function isPrintableLine(text: string): boolean {
+  return text === printableLine(text)
 }
 
 /** The text as such a line: what cannot be seen is left out, and a line break is a space. */
-export function shownLine(text: string): string {
-  return forTerminal(text)
+export function printableLine(text: string): string {
+  return stripControls(text)
     .replace(/[\t\n\r]+/g, ' ')
     .replace(looseJoiner, '')
     .replace(unseen, '')

@@ -5,14 +5,14 @@ import { AppError } from '../errors.ts'
 import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
 import { lookupFailure } from '../http/lookup-failure.ts'
 import type { Send } from '../http/send.ts'
-import { openReply } from './response.ts'
+import { openResponse } from './response.ts'
 
-export interface Outbound {
+export interface HttpClient {
   readonly send: Send
   close(): Promise<void>
 }
 
-export interface OutboundOptions {
+export interface HttpClientOptions {
   readonly allowPrivate: boolean
   /** Ports of this machine that are never called: where this process itself listens. */
   readonly ownPorts?: ReadonlySet<number>
@@ -50,7 +50,7 @@ const mostPlaces = 500
  * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
  * private ones only where `allowPrivate` says so.
  */
-export function openOutbound(options: OutboundOptions): Outbound {
+export function openHttpClient(options: HttpClientOptions): HttpClient {
   const { allowPrivate, ownPorts, longestBody = defaultLongestBody, resolve = systemLookup } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
@@ -62,7 +62,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       refuse(range, hostname)
       if (range !== 'public' && ownPorts?.has(port))
         throw new AppError('configuration', `${host} is this aichat itself`)
-      return openReply(request.signal, request.endsAt, (handler) => {
+      return openResponse(request.signal, request.endsAt, (handler) => {
         agentFor(request.timeouts.connect).dispatch(
           {
             origin,

@@ -1,13 +1,13 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { OutboundReply } from '../http/send.ts'
+import type { HttpResponse } from '../http/send.ts'
 
 /**
  * The reply with its body unpacked, where a server or a proxy before it packed what nobody asked to be packed
  * (RFC 9110 §8.4; a request that does not speak of codings leaves them all open). The reply itself where it is plain.
  * A coding that is not known, and data that cannot be unpacked, break the body off with an error.
  */
-export function unpacked(reply: OutboundReply): OutboundReply {
+export function decompressed(reply: HttpResponse): HttpResponse {
   const told = reply.headers['content-encoding']
   if (told === undefined) return reply
   const codings = String(told)
@@ -45,7 +45,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
-async function* unpack(reply: OutboundReply, codings: readonly string[]): AsyncGenerator<Uint8Array> {
+async function* unpack(reply: HttpResponse, codings: readonly string[]): AsyncGenerator<Uint8Array> {
   const unknown = codings.find((coding) => unpackers[coding] === undefined)
   if (unknown !== undefined) {
     reply.discard()

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
-import { deadlineReached, type OutboundReply } from '../http/send.ts'
-import { tooLong, unpacked } from './decompress.ts'
+import { deadlineReached, type HttpResponse } from '../http/send.ts'
+import { decompressed, tooLong } from './decompress.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
 const highWater = 256 * 1024
@@ -18,11 +18,11 @@ const sweepMs = 100
  * Starts an exchange; resolves with the reply when its headers are there.
  * `endsAt` is in milliseconds on the monotonic clock; when it passes, or the signal is aborted, the exchange ends.
  */
-export function openReply(
+export function openResponse(
   signal: AbortSignal | undefined,
   endsAt: number | undefined,
   start: (handler: Dispatcher.DispatchHandler) => void,
-): Promise<OutboundReply> {
+): Promise<HttpResponse> {
   if (signal?.aborted) return Promise.reject(signal.reason)
   const exchange = new OutboundExchange(signal, endsAt)
   start(exchange)
@@ -34,13 +34,13 @@ export function openReply(
  * more on those than on the bytes. It is also the reply, a queue between the socket that pushes and the one reader that
  * pulls: a single object where a closure for each deed had the garbage collector copy 5 KB of every chat.
  */
-class OutboundExchange implements OutboundReply {
-  readonly begun: Promise<OutboundReply>
+class OutboundExchange implements HttpResponse {
+  readonly begun: Promise<HttpResponse>
   readonly endsAt: number
   status = 0
-  headers: OutboundReply['headers'] = {}
+  headers: HttpResponse['headers'] = {}
   readonly #signal: AbortSignal | undefined
-  #resolve!: (reply: OutboundReply) => void
+  #resolve!: (reply: HttpResponse) => void
   #reject!: (reason: unknown) => void
   /** The connection's side, while there is something to say to it. */
   #controller: Dispatcher.DispatchController | undefined
@@ -77,12 +77,12 @@ class OutboundExchange implements OutboundReply {
     else this.#controller = controller
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: OutboundReply['headers']): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpResponse['headers']): void {
     // 1xx answers are announcements; the answer itself follows.
     if (status < 200) return
     this.status = status
     this.headers = headers
-    this.#resolve(unpacked(this))
+    this.#resolve(decompressed(this))
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

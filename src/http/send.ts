@@ -11,7 +11,7 @@ export interface Timeouts {
   readonly total: number
 }
 
-export interface OutboundRequest {
+export interface HttpRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface OutboundRequest {
 /** The reason with which an exchange ends when the time for the whole request is over. */
 export const deadlineReached = new Error('no answer within the time allowed')
 
-export interface OutboundReply {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The body's bytes as they arrive. Leaving the loop early ends the request. */
@@ -37,7 +37,7 @@ export interface OutboundReply {
 }
 
 /** One HTTP exchange with a provider. Follows no redirect and never dials a forbidden address. */
-export type Send = (request: OutboundRequest) => Promise<OutboundReply>
+export type Send = (request: HttpRequest) => Promise<HttpResponse>
 
 /** What a provider's parsed body says went wrong, in whatever spelling; undefined when it says no such thing. */
 export type ReadError = (body: unknown) => ({ readonly message: string } & ProviderError) | undefined

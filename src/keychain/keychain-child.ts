@@ -1,29 +1,29 @@
-/** The only importer of keytar: a process that does a few deeds with the keychain, answers, and ends. */
+/** The only importer of keytar: a process that does a few requests with the keychain, answers, and ends. */
 
-export type Deed =
-  | { readonly deed: 'get' | 'remove'; readonly service: string; readonly account: string }
-  | { readonly deed: 'set'; readonly service: string; readonly account: string; readonly secret: string }
+export type KeychainAction =
+  | { readonly action: 'get' | 'remove'; readonly service: string; readonly account: string }
+  | { readonly action: 'set'; readonly service: string; readonly account: string; readonly secret: string }
 
-export interface Done {
+export interface KeychainResult {
   readonly results: readonly (string | boolean | null)[]
   /** Why it did not work; the results are then of no use. */
   readonly problem?: string
 }
 
-process.once('message', (deeds: readonly Deed[]) => {
-  void work(deeds).then((done) => process.send?.(done, undefined, {}, () => process.disconnect()))
+process.once('message', (requests: readonly KeychainAction[]) => {
+  void work(requests).then((done) => process.send?.(done, undefined, {}, () => process.disconnect()))
 })
 
-async function work(deeds: readonly Deed[]): Promise<Done> {
+async function work(requests: readonly KeychainAction[]): Promise<KeychainResult> {
   try {
     const { default: keytar } = await import('keytar')
     const results: (string | boolean | null)[] = []
-    for (const deed of deeds) {
-      if (deed.deed === 'set') {
-        await keytar.setPassword(deed.service, deed.account, deed.secret)
+    for (const request of requests) {
+      if (request.action === 'set') {
+        await keytar.setPassword(request.service, request.account, request.secret)
         results.push(null)
-      } else if (deed.deed === 'get') results.push(await keytar.getPassword(deed.service, deed.account))
-      else results.push(await keytar.deletePassword(deed.service, deed.account))
+      } else if (request.action === 'get') results.push(await keytar.getPassword(request.service, request.account))
+      else results.push(await keytar.deletePassword(request.service, request.account))
     }
     return { results }
   } catch (reason) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
-import type { Deed, Done } from './keychain-child.ts'
+import type { KeychainAction, KeychainResult } from './keychain-child.ts'
 
 /** The desktop's store of secrets: Secret Service, macOS Keychain, Windows Credential Vault. */
 export interface Keychain {
@@ -26,33 +26,33 @@ const patienceMs = 3000
  * is no keychain, or no answer in time.
  */
 export function createKeychain(timeoutMs = patienceMs): Keychain {
-  const ask = (deeds: readonly Deed[]) => inChild(deeds, timeoutMs)
+  const ask = (requests: readonly KeychainAction[]) => inChild(requests, timeoutMs)
   return {
     async probe() {
       const canary = `canary-${process.pid}-${Date.now()}`
       const [, read] = await ask([
-        { deed: 'set', service, account: canary, secret: canary },
-        { deed: 'get', service, account: canary },
-        { deed: 'remove', service, account: canary },
+        { action: 'set', service, account: canary, secret: canary },
+        { action: 'get', service, account: canary },
+        { action: 'remove', service, account: canary },
       ])
       if (read !== canary) throw noKeychain('it does not keep what it is given')
     },
     async get(account) {
-      const [secret] = await ask([{ deed: 'get', service, account }])
+      const [secret] = await ask([{ action: 'get', service, account }])
       return typeof secret === 'string' ? secret : undefined
     },
     async set(account, secret) {
-      await ask([{ deed: 'set', service, account, secret }])
+      await ask([{ action: 'set', service, account, secret }])
     },
     async remove(account) {
-      const [removed] = await ask([{ deed: 'remove', service, account }])
+      const [removed] = await ask([{ action: 'remove', service, account }])
       return removed === true
     },
   }
 }
 
-/** Does the deeds in order in a child; secrets travel over the channel between the two, never as an argument. */
-async function inChild(deeds: readonly Deed[], timeoutMs: number): Promise<Done['results']> {
+/** Does the requests in order in a child; secrets travel over the channel between the two, never as an argument. */
+async function inChild(requests: readonly KeychainAction[], timeoutMs: number): Promise<KeychainResult['results']> {
   const script = fileURLToPath(new URL(`./keychain-child${extname(import.meta.url)}`, import.meta.url))
   const { fork } = await import('node:child_process')
   const child = fork(script, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], serialization: 'advanced' })
@@ -63,10 +63,10 @@ async function inChild(deeds: readonly Deed[], timeoutMs: number): Promise<Done[
   try {
     const answer = once(child, 'message', { signal: stop.signal })
     const gone = once(child, 'exit', { signal: stop.signal }).then(() => undefined)
-    child.send(deeds)
+    child.send(requests)
     const said = await Promise.race([answer, gone])
     if (!said) throw noKeychain('its library does not run here')
-    const done = said[0] as Done
+    const done = said[0] as KeychainResult
     if (done.problem !== undefined) throw noKeychain(done.problem)
     return done.results
   } catch (reason) {

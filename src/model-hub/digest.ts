@@ -3,13 +3,18 @@ import { createReadStream } from 'node:fs'
 import type { Digest } from './transfer.ts'
 
 /** A file's SHA-256 in hex, and whether its content is what a digest names. */
-export interface Judged {
+export interface DigestResult {
   readonly sha256: string
   readonly matches: boolean
 }
 
 /** Reads a whole file and judges it by a digest. */
-export async function judgeFile(path: string, bytes: number, digest: Digest, signal?: AbortSignal): Promise<Judged> {
+export async function digestFile(
+  path: string,
+  bytes: number,
+  digest: Digest,
+  signal?: AbortSignal,
+): Promise<DigestResult> {
   const sha256 = createHash('sha256')
   const hashes: Hash[] = [sha256]
   // What git names a blob by: SHA-1 over a header with the length, and the content (git-hash-object).

@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { notWhatItSays } from '../formats/file-signature.ts'
-import { judgeFile } from './digest.ts'
+import { signatureMismatch } from '../formats/file-signature.ts'
+import { digestFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 
 /** A file that is wanted, and what it must be. */
@@ -168,13 +168,13 @@ function requireSame({ bytes, digest }: OpenFile, wanted: Wanted): void {
 }
 
 async function judge(part: string, wanted: Wanted, { signal }: DownloadParts): Promise<string | undefined> {
-  const { sha256, matches } = await judgeFile(part, wanted.bytes, wanted.digest, signal)
+  const { sha256, matches } = await digestFile(part, wanted.bytes, wanted.digest, signal)
   return matches ? sha256 : undefined
 }
 
 /** Puts a verified part in its place, unless its content is not what its name says: then nothing of it is kept. */
 async function place(part: string, { file, target }: Wanted, sha256: string): Promise<string> {
-  const found = await notWhatItSays(part, file.path)
+  const found = await signatureMismatch(part, file.path)
   if (found !== undefined) {
     await rm(part, { force: true })
     throw new AppError('invalid', `What the model hub sends as ${file.path} is ${found}`, {

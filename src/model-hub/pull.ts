@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { notWhatItSays } from '../formats/file-signature.ts'
-import { judgeFile } from './digest.ts'
+import { signatureMismatch } from '../formats/file-signature.ts'
+import { digestFile } from './digest.ts'
 import { bytesHere, download, type Wanted } from './download.ts'
 import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } from './known-models.ts'
 import type { ModelRecord, Records } from './record.ts'
@@ -133,8 +133,8 @@ function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<
 async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
   const size = (await stat(target).catch(() => undefined))?.size
   if (size !== bytes) return undefined
-  const { sha256, matches } = await judgeFile(target, bytes, digest, signal)
-  return matches && (await notWhatItSays(target, file.path)) === undefined ? sha256 : undefined
+  const { sha256, matches } = await digestFile(target, bytes, digest, signal)
+  return matches && (await signatureMismatch(target, file.path)) === undefined ? sha256 : undefined
 }
 
 /** What a file must be: by the pins where they say all, else by the hub's own word. */

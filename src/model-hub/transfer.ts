@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
-import type { OutboundReply, Send } from '../http/send.ts'
+import type { HttpResponse, Send } from '../http/send.ts'
 
 /** A file of a repository on the hub, at a commit. */
 export interface HubFile {
@@ -97,7 +97,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     throw new AppError('protocol', `The model hub redirects ${file.path} in circles`)
   }
 
-  async function exchange(url: URL, from: number, signal: AbortSignal | undefined): Promise<OutboundReply> {
+  async function exchange(url: URL, from: number, signal: AbortSignal | undefined): Promise<HttpResponse> {
     const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' }
     if (from > 0) headers['range'] = `bytes=${from}-`
     // The token is the hub's own: the host that the bytes come from never sees it.
@@ -111,7 +111,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     }
   }
 
-  function answer(file: HubFile, reply: OutboundReply, from: number, told: FileInfo): OpenFile {
+  function answer(file: HubFile, reply: HttpResponse, from: number, told: FileInfo): OpenFile {
     const { status, headers } = reply
     const at = status === 206 ? rangeStart(headers['content-range']) : 0
     if ((status === 200 || (status === 206 && at !== undefined && at <= from)) && at !== undefined) {
@@ -149,7 +149,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     return new AppError('protocol', `The model hub answered ${status} for ${file.path} of ${file.repository}`)
   }
 
-  function redirectOf({ status, headers }: OutboundReply, url: URL): URL | undefined {
+  function redirectOf({ status, headers }: HttpResponse, url: URL): URL | undefined {
     if (![301, 302, 303, 307, 308].includes(status)) return undefined
     const location = text(headers['location'])
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
@@ -176,7 +176,7 @@ function escaped(path: string): string {
 }
 
 /** `x-linked-*` describe the file itself where the answer is a redirect to it; `etag` alone may be another host's. */
-function infoOf({ status, headers }: OutboundReply): FileInfo {
+function infoOf({ status, headers }: HttpResponse): FileInfo {
   const etag = text(headers['x-linked-etag'] ?? headers['etag'])
     .replace(/^W\//, '')
     .replaceAll('"', '')

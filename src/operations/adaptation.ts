@@ -63,7 +63,7 @@ export const showState = defineOperation({
   output: personaState,
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return shownState(await (await call.app.dna()).adaptation.state(persona))
+    return shownState(await (await call.app.packages()).adaptation.state(persona))
   },
 })
 
@@ -78,7 +78,7 @@ export const adaptPersona = defineOperation({
   output: z.object({ state: personaState, record: adaptationRecord }),
   run: async (call, { id, ...request }) => {
     const persona = await ownPersona(call, id)
-    const { state, record } = await (await call.app.dna()).adaptation.adapt(persona, request)
+    const { state, record } = await (await call.app.packages()).adaptation.adapt(persona, request)
     return { state: shownState(state), record: shownRecord(record) }
   },
 })
@@ -98,7 +98,7 @@ export const listAdaptations = defineOperation({
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
   run: async (call, { id, ...page }) => {
     const persona = await ownPersona(call, id)
-    const { records, total } = await (await call.app.dna()).adaptation.log(persona, page)
+    const { records, total } = await (await call.app.packages()).adaptation.log(persona, page)
     return { records: records.map(shownRecord), total }
   },
 })

@@ -25,10 +25,13 @@ function problemsOf(error: z.ZodError): readonly string[] {
 export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin' }
 
 /** In whose name an operation is asked in this process. */
-export type Who = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
+export type LocalCaller = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
 
 /** Asks the core in this process, in somebody's name: the same checks as over HTTP but for the token. */
-export function askInProcess(app: App, who: Caller | Who): { readonly ask: Ask; readonly askStream: AskStream } {
+export function askInProcess(
+  app: App,
+  who: Caller | LocalCaller,
+): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
     async ask(operation, raw, signal) {
       const call = await open(operation, raw, signal)

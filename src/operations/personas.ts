@@ -71,7 +71,7 @@ export const removePersona = defineOperation({
   run: async ({ app, caller }, { id }) => {
     const { personas } = await app.personas()
     const persona = await personas.get(caller.id, id)
-    const { backups } = await app.dna()
+    const { backups } = await app.packages()
     await backups.leaving([persona], () => personas.remove(caller.id, persona.id))
     return { id: persona.id, removed: true as const }
   },

@@ -1,10 +1,10 @@
 import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
-import { dnaOperations } from './dna.ts'
 import { memoryOperations } from './memories.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
+import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
 import { serviceOperations } from './service.ts'
@@ -23,7 +23,7 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...personaOperations,
   ...adaptationOperations,
-  ...dnaOperations,
+  ...packageOperations,
   ...memoryOperations,
   ...sessionOperations,
 ]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { shownName } from '../formats/display-name.ts'
+import { displayName } from '../formats/display-name.ts'
 
 /** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
 const memorySettings = z.object({
@@ -24,8 +24,8 @@ const mutationSettings = z.object({
 export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
-const name = shownName(200)
-const model = shownName(300)
+const name = displayName(200)
+const model = displayName(300)
 const longText = z.string().max(100_000)
 
 /** Fields of a request that a persona's parameters are no place for. */

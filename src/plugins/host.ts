@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
-import { shownLine } from '../formats/terminal-text.ts'
+import { printableLine } from '../formats/terminal-text.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {
@@ -269,5 +269,5 @@ function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): Key
 
 /** A name from outside, short and in one line, to be shown in a message. */
 function printable(text: string): string {
-  return shownLine(text).slice(0, 80)
+  return printableLine(text).slice(0, 80)
 }

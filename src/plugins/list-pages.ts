@@ -1,6 +1,6 @@
 import { AppError, type FailureCode } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
-import { deadlineReached, type OutboundReply, type ReadError, type Send, type Timeouts } from '../http/send.ts'
+import { deadlineReached, type HttpResponse, type ReadError, type Send, type Timeouts } from '../http/send.ts'
 import { type ModelRow, rowsOf, valueAt } from './catalog.ts'
 import type { ModelsSource, PluginManifest } from './manifest.ts'
 
@@ -79,7 +79,7 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
   const headers: Record<string, string> = { accept: 'application/json' }
   for (const [name, value] of [...Object.entries(manifest.headers ?? {}), ...Object.entries(key)])
     headers[name.toLowerCase()] = value
-  let reply: OutboundReply
+  let reply: HttpResponse
   let text: string
   try {
     const { timeouts, endsAt, signal } = parts
@@ -104,7 +104,7 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
 async function refusal(
   manifest: PluginManifest,
   host: string,
-  reply: OutboundReply,
+  reply: HttpResponse,
   { redact, readError }: PageParts,
 ): Promise<AppError> {
   const { status } = reply
@@ -129,7 +129,7 @@ function codeOf(status: number): FailureCode {
 }
 
 /** The provider's own words in an error body, or nothing. */
-async function wordsOf(reply: OutboundReply, readError: ReadError): Promise<string> {
+async function wordsOf(reply: HttpResponse, readError: ReadError): Promise<string> {
   try {
     const text = await reply.text(longestError)
     const message = readError(JSON.parse(text))?.message ?? ''

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { forTerminal, isShownLine } from '../formats/terminal-text.ts'
+import { isPrintableLine, stripControls } from '../formats/terminal-text.ts'
 import { hostRange } from '../http/address-range.ts'
 import { isOwnVariable } from './key-rules.ts'
 import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
@@ -116,12 +116,12 @@ export function checkPattern(text: string, context: z.RefinementCtx): void {
 
 /** One line to be shown: no control characters, and none that turn the direction of what follows. */
 export function checkLine(text: string, context: z.RefinementCtx): void {
-  if (!isShownLine(text)) context.addIssue('must be one line of printable text')
+  if (!isPrintableLine(text)) context.addIssue('must be one line of printable text')
 }
 
 /** The same over several lines. */
 export function checkText(text: string, context: z.RefinementCtx): void {
-  if (forTerminal(text) !== text) context.addIssue('must be printable text')
+  if (stripControls(text) !== text) context.addIssue('must be printable text')
 }
 
 /** An address to be shown and perhaps opened: empty, or http or https. */

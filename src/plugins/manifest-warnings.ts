@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { shownLine } from '../formats/terminal-text.ts'
+import { printableLine } from '../formats/terminal-text.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import { type PluginManifest, pluginManifest } from './manifest.ts'
 
@@ -100,7 +100,7 @@ function distance(one: string, other: string): number {
 }
 
 function shown(name: string): string {
-  return looksLikeKey(name) ? '…' : shownLine(name).slice(0, 60)
+  return looksLikeKey(name) ? '…' : printableLine(name).slice(0, 60)
 }
 
 function quoted(text: string): string {

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts'
 const itemsAtOnce = 200
 
 /** All items of what makes them one by one, at some cost: others are served in between, and an aborted `signal` ends it. */
-export async function collected<T>(items: Iterable<T>, signal?: AbortSignal): Promise<readonly T[]> {
+export async function collectYielding<T>(items: Iterable<T>, signal?: AbortSignal): Promise<readonly T[]> {
   const all: T[] = []
   for (const item of items) {
     all.push(item)
@@ -16,12 +16,12 @@ export async function collected<T>(items: Iterable<T>, signal?: AbortSignal): Pr
 }
 
 /** Lets each user have so many things under way. */
-export interface Turns {
+export interface PerUserLimit {
   /** Takes a place for this user and returns the function that gives it back. Throws `rate_limited` when none is free. */
   take(user: string): () => void
 }
 
-export function createTurns(most: number): Turns {
+export function createPerUserLimit(most: number): PerUserLimit {
   const taken = new Map<string, number>()
   const change = (user: string, by: number) => {
     const now = (taken.get(user) ?? 0) + by

@@ -32,7 +32,7 @@ const mostWaiting = 64
  * process is ended. Rejects with the AppError that the task ended with, or with an Error of the failure's message and
  * code; `busy` when too many tasks wait already.
  */
-export async function inOwnProcess<R>(module: TaskModule, task: unknown, signal?: AbortSignal): Promise<R> {
+export async function runInChild<R>(module: TaskModule, task: unknown, signal?: AbortSignal): Promise<R> {
   await takePlace(signal)
   try {
     return await done<R>(module, task, signal)

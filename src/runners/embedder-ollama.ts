@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { OutboundReply, Send } from '../http/send.ts'
+import type { HttpResponse, Send } from '../http/send.ts'
 import type { Embedder, TextRole } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { isEmbeddingName } from './ollama.ts'
@@ -123,7 +123,7 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
     timeouts: typeof listTimeouts,
     signal?: AbortSignal,
   ): Promise<unknown> {
-    let reply: OutboundReply
+    let reply: HttpResponse
     let text: string
     try {
       reply = await send({

@@ -21,7 +21,7 @@ export interface ModelFolder {
 }
 
 /** The runner that needs nobody else: pulled models, each computed in a process of its own. */
-export interface EmbeddedRunner {
+export interface OnnxRunner {
   /** The names of the chat models that can answer. */
   models(): readonly string[]
   /** The asked model if it is installed, else the preferred one, else the first; undefined where there is none. */
@@ -29,7 +29,7 @@ export interface EmbeddedRunner {
   close(): Promise<void>
 }
 
-export interface EmbeddedParts {
+export interface OnnxRunnerParts {
   /** The chat models that are installed now, the one to prefer first. */
   readonly installed: () => readonly ModelFolder[]
   readonly preferred: string | undefined
@@ -42,12 +42,7 @@ export interface EmbeddedParts {
 const retry = { attempts: 2, budgetMs: 10_000 }
 const busyMs = 5_000
 
-export function createEmbeddedRunner({
-  installed,
-  preferred,
-  clock,
-  open = openProcess,
-}: EmbeddedParts): EmbeddedRunner {
+export function createOnnxRunner({ installed, preferred, clock, open = openProcess }: OnnxRunnerParts): OnnxRunner {
   const processes = new Map<string, ModelProcess>()
   const targets = new Map<string, Target>()
   return {
@@ -69,7 +64,7 @@ export function createEmbeddedRunner({
     if (known) return known
     const process = open(model)
     processes.set(key, process)
-    const target = embeddedTarget(model, process, clock)
+    const target = onnxTarget(model, process, clock)
     targets.set(key, target)
     return target
   }
@@ -80,7 +75,7 @@ function openProcess({ name, folder }: ModelFolder): ModelProcess {
 }
 
 /** The place that answers chats with one model in its process. */
-export function embeddedTarget({ name, folder }: ModelFolder, model: ModelProcess, clock: () => number): Target {
+export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, clock: () => number): Target {
   return {
     plugin: null,
     runner: 'embedded',

@@ -3,14 +3,14 @@ import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import type { Settings } from '../settings/settings.ts'
 import { isRepeated } from './guards.ts'
-import type { Exchange } from './request-response.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
  * Refuses a request that reached us under a name we do not have: a web page whose name was re-bound to this machine's
  * address would otherwise speak as a program of this machine. IP literals pass, since only names can be re-bound; but not
  * 0.0.0.0 and [::], which are no addresses and which browsers do not guard as this machine's.
  */
-export function checkHost({ request }: Exchange, settings: Settings): void {
+export function checkHost({ request }: RequestContext, settings: Settings): void {
   // RFC 9112, section 3.2: of two hosts neither is right.
   if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request names its host twice')
   if (isOurs(hostnameOf(request.headers.host ?? ''), settings)) return
@@ -42,9 +42,9 @@ const exposedHeaders =
 
 /**
  * Answers for web pages of other origins: only those listed in CORS_ORIGIN may read, and a page that is neither listed nor
- * ours may change nothing. Returns true when the exchange was a preflight and is over.
+ * ours may change nothing. Returns true when the context was a preflight and is over.
  */
-export function checkOrigin({ request, response }: Exchange, settings: Settings): boolean {
+export function checkOrigin({ request, response }: RequestContext, settings: Settings): boolean {
   const { origin, host = '' } = request.headers
   if (settings.corsOrigins.length > 0) response.setHeader('vary', 'Origin')
   const isListed = origin !== undefined && origin !== 'null' && settings.corsOrigins.includes(origin)

@@ -1,7 +1,7 @@
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { askedIn } from './dialect-errors.ts'
-import { type Exchange, sendJson } from './request-response.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
 
 interface OfferedModel {
   readonly id: string
@@ -11,17 +11,17 @@ interface OfferedModel {
 }
 
 /** GET /v1/models, in the shape of the client that asks: OpenAI's whole, Anthropic's in pages. */
-export async function listModels(app: App, exchange: Exchange): Promise<void> {
+export async function listModels(app: App, context: RequestContext): Promise<void> {
   const models = await offered(app)
-  if (askedIn(exchange) === 'anthropic-messages') return sendJson(exchange, 200, pageOf(models, exchange.query))
-  sendJson(exchange, 200, { object: 'list', data: models.map(openaiModel) })
+  if (askedIn(context) === 'anthropic-messages') return sendJson(context, 200, pageOf(models, context.query))
+  sendJson(context, 200, { object: 'list', data: models.map(openaiModel) })
 }
 
 /** GET /v1/models/ID, in the same two shapes; an id may hold slashes. */
-export async function showModel(app: App, exchange: Exchange): Promise<void> {
-  const found = (await offered(app)).find((model) => model.id === exchange.params['id'])
+export async function showModel(app: App, context: RequestContext): Promise<void> {
+  const found = (await offered(app)).find((model) => model.id === context.params['id'])
   if (!found) throw new AppError('not_found', 'There is no such model', { details: ['GET /v1/models lists them'] })
-  sendJson(exchange, 200, askedIn(exchange) === 'anthropic-messages' ? anthropicModel(found) : openaiModel(found))
+  sendJson(context, 200, askedIn(context) === 'anthropic-messages' ? anthropicModel(found) : openaiModel(found))
 }
 
 /** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */

@@ -11,7 +11,7 @@ import type { Call } from '../operations/operation.ts'
 import { readJson } from './body.ts'
 import { anthropicError, askedError, clientError, type Inbound, openaiError } from './dialect-errors.ts'
 import { listModels, showModel } from './dialect-models.ts'
-import { type Exchange, failureOf, openEvents, sendJson } from './request-response.ts'
+import { failureOf, openEvents, type RequestContext, sendJson } from './request-context.ts'
 import { callOf, type Identify, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 const user = { access: 'user' } as const
@@ -27,7 +27,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     {
       method: 'POST',
       path: '/v1/chat/completions',
-      handle: (exchange) => converse(exchange, 'openai-chat'),
+      handle: (context) => converse(context, 'openai-chat'),
       errorBody: openaiError,
     },
     { method: 'POST', path: '/v1/audio/speech', handle: speakText, errorBody: openaiError },
@@ -35,92 +35,92 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     {
       method: 'GET',
       path: '/v1/models',
-      handle: async (exchange) => {
-        await identify(exchange, userWithApiKey)
-        await listModels(app, exchange)
+      handle: async (context) => {
+        await identify(context, userWithApiKey)
+        await listModels(app, context)
       },
       errorBody: askedError,
     },
     {
       method: 'GET',
       path: '/v1/models/**:id',
-      handle: async (exchange) => {
-        await identify(exchange, userWithApiKey)
-        await showModel(app, exchange)
+      handle: async (context) => {
+        await identify(context, userWithApiKey)
+        await showModel(app, context)
       },
       errorBody: askedError,
     },
     {
       method: 'POST',
       path: '/v1/messages',
-      handle: (exchange) => converse(exchange, 'anthropic-messages'),
+      handle: (context) => converse(context, 'anthropic-messages'),
       errorBody: anthropicError,
     },
     { method: 'POST', path: '/v1/messages/count_tokens', handle: countTokens, errorBody: anthropicError },
   ]
 
-  async function converse(exchange: Exchange, id: Inbound): Promise<void> {
-    const identified = identify(exchange, id === 'anthropic-messages' ? userWithApiKey : user)
+  async function converse(context: RequestContext, id: Inbound): Promise<void> {
+    const identified = identify(context, id === 'anthropic-messages' ? userWithApiKey : user)
     const identity = identified instanceof Promise ? await identified : identified
     const dialect = dialectFor(id, '')
-    const body = dialect.readRequest(await readJson(exchange.request, chat.limit!))
-    const input = parseInput(chat, withBetas(body, exchange))
+    const body = dialect.readRequest(await readJson(context.request, chat.limit!))
+    const input = parseInput(chat, withBetas(body, context))
     if (input.stream)
-      return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), id, input))
+      return whileLoggedIn(context, identity, () => stream(context, callOf(app, context, identity), id, input))
     const { router } = await app.chat()
-    const { reply, report } = await router.complete(routed(input), exchange.gone)
+    const { reply, report } = await router.complete(routed(input), context.gone)
     const [choice] = reply.choices
     // Anthropic's messages have no word for such an end; a stream of them ends with an error event.
     if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
       throw new AppError('protocol', badEnding(choice))
     const headers = reportHeaders(report)
-    for (const name in headers) exchange.response.setHeader(name, headers[name]!)
-    sendJson(exchange, 200, dialect.writeReply(reply))
+    for (const name in headers) context.response.setHeader(name, headers[name]!)
+    sendJson(context, 200, dialect.writeReply(reply))
   }
 
-  async function stream(exchange: Exchange, call: Call, id: Inbound, input: ChatInput): Promise<void> {
+  async function stream(context: RequestContext, call: Call, id: Inbound, input: ChatInput): Promise<void> {
     const { chunks, report } = await openChatStream(call, input)
     const encoder = dialectFor(id, '').encodeStream(routed(input).request as Parameters<Dialect['encodeStream']>[0])
-    const events = openEvents(exchange, reportHeaders(report))
+    const events = openEvents(context, reportHeaders(report))
     try {
       for await (const chunk of chunks) {
         const wait = events.write(encoder.push(chunk))
         if (wait) await wait
-        exchange.signal.throwIfAborted()
+        context.signal.throwIfAborted()
       }
       events.end(encoder.end())
     } catch (thrown) {
-      events.end(encoder.fail(clientError(failureOf(exchange, thrown), id)))
+      events.end(encoder.fail(clientError(failureOf(context, thrown), id)))
     }
   }
 
-  async function speakText(exchange: Exchange): Promise<void> {
-    const identity = await identify(exchange, user)
+  async function speakText(context: RequestContext): Promise<void> {
+    const identity = await identify(context, user)
     const { readSpeechBody, refusingNames } = await import('./speech-body.ts')
     const { speak } = await import('../operations/speech.ts')
-    const body = await readSpeechBody(exchange.request)
-    const speech = await refusingNames(() => speak(callOf(app, exchange, identity), body))
-    await whileLoggedIn(exchange, identity, () => sendDownload(exchange, speech))
+    const body = await readSpeechBody(context.request)
+    const speech = await refusingNames(() => speak(callOf(app, context, identity), body))
+    await whileLoggedIn(context, identity, () => sendDownload(context, speech))
   }
 
-  async function embedTexts(exchange: Exchange): Promise<void> {
-    await identify(exchange, user)
+  async function embedTexts(context: RequestContext): Promise<void> {
+    await identify(context, user)
     const { createEmbeddings, embeddingsInput, embeddingsLimit } = await import('../operations/embeddings.ts')
-    const input = parseInput({ input: embeddingsInput }, await readJson(exchange.request, embeddingsLimit))
-    sendJson(exchange, 200, await createEmbeddings(app, input, exchange.signal))
+    const input = parseInput({ input: embeddingsInput }, await readJson(context.request, embeddingsLimit))
+    sendJson(context, 200, await createEmbeddings(app, input, context.signal))
   }
 
   /** An estimate, since nobody is asked; see token-estimate.ts. */
-  async function countTokens(exchange: Exchange): Promise<void> {
-    await identify(exchange, userWithApiKey)
-    const body = await readJson(exchange.request, chat.limit!)
+  async function countTokens(context: RequestContext): Promise<void> {
+    await identify(context, userWithApiKey)
+    const body = await readJson(context.request, chat.limit!)
     const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
-    sendJson(exchange, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
+    sendJson(context, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
   }
 }
 
 /** The request with the betas of Anthropic's that its client asks for in a header, as a list with commas. */
-function withBetas(request: ChatRequest, { request: { headers } }: Exchange): ChatRequest {
+function withBetas(request: ChatRequest, { request: { headers } }: RequestContext): ChatRequest {
   const asked = headers['anthropic-beta']
   if (asked === undefined) return request
   const betas = asked

@@ -11,7 +11,7 @@ import { authorise, type Mode } from '../operations/access.ts'
 import { login, register, setUp } from '../operations/auth.ts'
 import type { Settings } from '../settings/settings.ts'
 import { watchLogins } from './live-logins.ts'
-import type { Exchange } from './request-response.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Identify } from './routes.ts'
 
 export { checkSingleUserMode, requireAdmin, requireRole, validateUserOwnership } from '../operations/access.ts'
@@ -38,22 +38,22 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
     if (forwarded === undefined) direct.set(socket, found)
     return found
   }
-  return (exchange, rule) => {
-    const { headers } = exchange.request
-    const { address, local } = origin(exchange.request)
+  return (context, rule) => {
+    const { headers } = context.request
+    const { address, local } = origin(context.request)
     // Only a proxy of our own knows whether its client came encrypted.
-    if (headers['x-forwarded-proto'] === 'https' && proxies.includes(exchange.request.socket.remoteAddress ?? ''))
-      exchange.response.setHeader('strict-transport-security', 'max-age=31536000')
+    if (headers['x-forwarded-proto'] === 'https' && proxies.includes(context.request.socket.remoteAddress ?? ''))
+      context.response.setHeader('strict-transport-security', 'max-age=31536000')
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
-    const authenticated = authenticate(exchange, accounts, rule.apiKey)
+    const authenticated = authenticate(context, accounts, rule.apiKey)
     try {
-      authorise(rule, authenticated?.caller, exchange.params['id'], mode)
+      authorise(rule, authenticated?.caller, context.params['id'], mode)
     } catch (reason) {
-      if (authenticated) exchange.response.setHeader('www-authenticate', `${challenge}, error="insufficient_scope"`)
+      if (authenticated) context.response.setHeader('www-authenticate', `${challenge}, error="insufficient_scope"`)
       throw reason
     }
     if (rule === login) rateLimitAuth(accounts, address)
-    if ((rule === register || rule === setUp) && !local && accounts.needsSetup()) checkSetupToken(exchange, setupToken)
+    if ((rule === register || rule === setUp) && !local && accounts.needsSetup()) checkSetupToken(context, setupToken)
     const session = authenticated?.session
     return {
       caller: authenticated?.caller,
@@ -67,11 +67,11 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 const challenge = 'Bearer realm="api"'
 
 /** Whose valid token came with the request. Throws `unauthenticated`, and says so as RFC 6750 wants it. */
-export function authenticateToken(exchange: Exchange, accounts: Accounts, apiKey?: boolean): Authenticated {
-  const token = tokenOf(exchange, apiKey)
+export function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated {
+  const token = tokenOf(context, apiKey)
   const verified = token === undefined ? 'missing' : accounts.logins.verify(token)
   if (typeof verified !== 'string') return verified
-  exchange.response.setHeader(
+  context.response.setHeader(
     'www-authenticate',
     verified === 'missing' ? challenge : `${challenge}, error="invalid_token"`,
   )
@@ -81,13 +81,13 @@ export function authenticateToken(exchange: Exchange, accounts: Accounts, apiKey
     expired: 'The token has expired',
   }
   throw new AppError('unauthenticated', messages[verified], {
-    details: accounts.needsSetup() ? howToSetUp(exchange) : ['Log in with POST /api/auth/login, or run: aichat login'],
+    details: accounts.needsSetup() ? howToSetUp(context) : ['Log in with POST /api/auth/login, or run: aichat login'],
   })
 }
 
 /** The same where nobody needs to be known: without a valid token it is nobody. */
-export function optionalAuth(exchange: Exchange, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
-  const token = tokenOf(exchange, apiKey)
+export function optionalAuth(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
+  const token = tokenOf(context, apiKey)
   const verified = token === undefined ? 'invalid' : accounts.logins.verify(token)
   return typeof verified === 'string' ? undefined : verified
 }
@@ -98,7 +98,7 @@ export function rateLimitAuth({ logins }: Accounts, address: string): void {
 }
 
 /** While no user exists, whoever is on another machine must prove to have seen this one's terminal. */
-function checkSetupToken({ request: { headers, socket } }: Exchange, expected: string | undefined): void {
+function checkSetupToken({ request: { headers, socket } }: RequestContext, expected: string | undefined): void {
   const given = headers['x-setup-token']
   if (expected !== undefined && typeof given === 'string' && sameText(given, expected)) return
   throw new AppError('forbidden', 'The first administrator is created on the machine that serves', {
@@ -116,7 +116,7 @@ function sameText(left: string, right: string): boolean {
 }
 
 /** Names the address that the request came to, so that the administrator is made here and in no other installation. */
-function howToSetUp({ request: { socket } }: Exchange): readonly string[] {
+function howToSetUp({ request: { socket } }: RequestContext): readonly string[] {
   return [
     `There is no user yet: create the administrator with aichat --server ${ownUrl(socket)} setup,`,
     'or with POST /api/auth/register and {"username":"…","password":"…"}',
@@ -130,7 +130,7 @@ function ownUrl({ localAddress = '', localPort = 0 }: Socket): string {
 }
 
 /** The bearer token; on routes whose clients know no other way also x-api-key. Never a cookie, never the address line. */
-function tokenOf({ request }: Exchange, apiKey = false): string | undefined {
+function tokenOf({ request }: RequestContext, apiKey = false): string | undefined {
   // Which of two would count, somebody in between may see otherwise than we do.
   if (isRepeated(request, 'authorization')) return ''
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]

@@ -15,14 +15,14 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import {
   type ErrorBody,
-  type Exchange,
   errorBody,
-  openExchange,
+  openRequestContext,
+  type RequestContext,
   safeHeaders,
   sendError,
   sendJson,
   splitTarget,
-} from './request-response.ts'
+} from './request-context.ts'
 import { type Identify, type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -40,16 +40,16 @@ export interface ServerParts {
   /** How long bodies may take; `usualPatience` where nothing is said. */
   readonly patience?: BodyPatience
   /** Told about every answer: for the log. */
-  readonly observe: (exchange: Exchange, route: string, status: number) => void
+  readonly observe: (context: RequestContext, route: string, status: number) => void
 }
 
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app, identify } = parts
   const metrics = createMetrics(app)
-  const observe: ServerParts['observe'] = (exchange, route, status) => {
-    metrics.observe(exchange, route, status)
-    parts.observe(exchange, route, status)
+  const observe: ServerParts['observe'] = (context, route, status) => {
+    metrics.observe(context, route, status)
+    parts.observe(context, route, status)
   }
   const dialects = dialectRoutes(app, identify)
   const routes = [
@@ -66,7 +66,7 @@ function operationRoute(app: App, operation: Operation, identify: Identify): Rou
     method: operation.method,
     path: operation.path,
     isUpload: operation.upload?.as === 'stream',
-    handle: (exchange) => serveOperation(app, operation, exchange, identify),
+    handle: (context) => serveOperation(app, operation, context, identify),
   }
 }
 
@@ -75,11 +75,11 @@ function metricsRoute(metrics: Metrics, identify: Identify): Route {
   return {
     method: 'GET',
     path: '/metrics',
-    handle: async (exchange) => {
-      const { request, response } = exchange
+    handle: async (context) => {
+      const { request, response } = context
       const direct = request.headers['x-forwarded-for'] === undefined && request.headers.forwarded === undefined
       if (!direct || hostRange(request.socket.remoteAddress ?? '') !== 'loopback')
-        await identify(exchange, { access: 'admin' })
+        await identify(context, { access: 'admin' })
       const { type, body } = await metrics.text()
       response.setHeader('content-type', type)
       response.end(body)
@@ -94,8 +94,8 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
     {
       method: 'GET',
       path: '/',
-      handle: async (exchange) =>
-        sendJson(exchange, 200, {
+      handle: async (context) =>
+        sendJson(context, 200, {
           name: 'aichat-toolkit',
           needs_setup: (await app.accounts()).needsSetup(),
           installation: installationId(app.settings.paths.data),
@@ -103,18 +103,18 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
           health: '/health',
         }),
     },
-    { method: 'GET', path: '/health', handle: (exchange) => sendJson(exchange, 200, { status: 'ok' }) },
+    { method: 'GET', path: '/health', handle: (context) => sendJson(context, 200, { status: 'ok' }) },
     {
       method: 'GET',
       path: '/ready',
-      handle: (exchange) => sendJson(exchange, state.phase === 'ready' ? 200 : 503, { status: state.phase }),
+      handle: (context) => sendJson(context, state.phase === 'ready' ? 200 : 503, { status: state.phase }),
     },
     {
       method: 'GET',
       path: '/openapi.json',
-      handle: (exchange) => {
+      handle: (context) => {
         document ??= openApi(operations, version)
-        sendJson(exchange, 200, document)
+        sendJson(context, 200, document)
       },
     },
   ]
@@ -127,7 +127,7 @@ export interface MountParts
     Partial<Pick<ServerParts, 'state'>> {
   /** For an address that no route answers: the shape of the refusal, and what exists there. Undefined: the house's. */
   readonly unknown?: (
-    exchange: Exchange,
+    context: RequestContext,
   ) => { readonly errorBody: ErrorBody; readonly existing: readonly string[] } | undefined
 }
 
@@ -177,24 +177,24 @@ export function mount({ app, observe, unknown, state, patience }: MountParts, ro
     methods: ReadonlyMap<string, Route>,
   ): Promise<void> {
     const params: Record<string, string> = {}
-    const exchange = openExchange(request, response, params, () => observe(exchange, path, response.statusCode))
+    const context = openRequestContext(request, response, params, () => observe(context, path, response.statusCode))
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const route = methods.get(method)
     try {
       watchBody(request, route?.isUpload === true)
-      if (state?.phase === 'draining' && !answeredWhileDraining.has(path)) throw draining(exchange)
-      checkHost(exchange, app.settings)
-      if (checkOrigin(exchange, app.settings)) return
+      if (state?.phase === 'draining' && !answeredWhileDraining.has(path)) throw draining(context)
+      checkHost(context, app.settings)
+      if (checkOrigin(context, app.settings)) return
       for (const name in encoded) params[name] = decoded(encoded[name]!)
-      if (!route) throw noRoute(exchange, methods, unknown)
-      await route.handle(exchange)
+      if (!route) throw noRoute(context, methods, unknown)
+      await route.handle(context)
     } catch (thrown) {
-      sendError(exchange, thrown, route ? route.errorBody : unknown?.(exchange)?.errorBody)
+      sendError(context, thrown, route ? route.errorBody : unknown?.(context)?.errorBody)
     }
   }
 }
 
-function draining({ response }: Exchange): AppError {
+function draining({ response }: RequestContext): AppError {
   response.setHeader('connection', 'close')
   return new AppError('unavailable', 'This server is stopping', { retryAfter: 5 })
 }
@@ -208,10 +208,13 @@ function refusalBody(status: number): Record<string, unknown> {
   )
 }
 
-function noRoute(exchange: Exchange, methods: ReadonlyMap<string, Route>, unknown: MountParts['unknown']): AppError {
-  const { response } = exchange
-  if (methods.size === 0)
-    return new AppError('not_found', 'Not found', { details: unknown?.(exchange)?.existing ?? [] })
+function noRoute(
+  context: RequestContext,
+  methods: ReadonlyMap<string, Route>,
+  unknown: MountParts['unknown'],
+): AppError {
+  const { response } = context
+  if (methods.size === 0) return new AppError('not_found', 'Not found', { details: unknown?.(context)?.existing ?? [] })
   const allowed = [...methods.keys()].join(', ')
   response.setHeader('allow', allowed)
   return new AppError('method_not_allowed', 'Method not allowed', { details: [`Allowed here: ${allowed}`] })

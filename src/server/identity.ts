@@ -7,7 +7,7 @@ import { identifyBy } from './guards.ts'
 import type { Identify } from './routes.ts'
 
 /** What a service needs of the process it runs in. */
-export interface Surroundings {
+export interface ServiceIo {
   /** Aborted when the service is to stop. */
   readonly signal: AbortSignal
   readonly stderr: { write(text: string): unknown }
@@ -25,7 +25,7 @@ export interface ServiceIdentity {
  * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
  * the default administrator where the settings want one.
  */
-export async function openIdentity(app: App, { stderr, stderrIsTerminal }: Surroundings): Promise<ServiceIdentity> {
+export async function openIdentity(app: App, { stderr, stderrIsTerminal }: ServiceIo): Promise<ServiceIdentity> {
   const accounts = await app.accounts()
   const { administrator, warnings } = await accounts.prepareService()
   for (const warning of warnings) stderr.write(`aichat: ${warning}; in production this is refused\n`)

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs'
-import { escapedJson, shownLine } from '../formats/terminal-text.ts'
+import { escapedJson, printableLine } from '../formats/terminal-text.ts'
 import type { LogLevel } from '../settings/settings.ts'
 
 /** One event of the service's log. Never a body, a prompt, a token, a key or a password. */
@@ -62,5 +62,5 @@ function quoted(value: string): string {
 }
 
 function clean(text: string): string {
-  return shownLine(text)
+  return printableLine(text)
 }

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { App } from '../app/app.ts'
-import type { Exchange } from './request-response.ts'
+import type { RequestContext } from './request-context.ts'
 
 export interface Metrics {
   /** Counts an answer under its route's pattern, never under its address: names in addresses are people's. */
-  observe(exchange: Exchange, route: string, status: number): void
+  observe(context: RequestContext, route: string, status: number): void
   /** Everything in Prometheus' text format. */
   text(): Promise<{ readonly type: string; readonly body: string }>
 }

@@ -13,7 +13,7 @@ import {
 import { defaultLimit, readJson, readStream } from './body.ts'
 import { jsonType } from './media-type.ts'
 import { readForm } from './multipart.ts'
-import { type ErrorBody, type Exchange, errorBody, failureOf, openEvents, sendJson } from './request-response.ts'
+import { type ErrorBody, errorBody, failureOf, openEvents, type RequestContext, sendJson } from './request-context.ts'
 
 /** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
 export interface Route {
@@ -21,7 +21,7 @@ export interface Route {
   readonly path: string
   /** Its body is as long as it is: it may come for as long as bytes come. */
   readonly isUpload?: boolean
-  handle(exchange: Exchange): void | Promise<void>
+  handle(context: RequestContext): void | Promise<void>
   readonly errorBody?: ErrorBody
 }
 
@@ -41,61 +41,65 @@ export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode'> & {
   readonly apiKey?: true
 }
 
-export type Identify = (exchange: Exchange, rule: Rule) => Identity | Promise<Identity>
+export type Identify = (context: RequestContext, rule: Rule) => Identity | Promise<Identity>
 
 /** Carries one request to its operation and the answer back: guard, read, ask the core, answer. */
 export async function serveOperation(
   app: App,
   operation: Operation,
-  exchange: Exchange,
+  context: RequestContext,
   identify: Identify,
 ): Promise<void> {
-  const identity = await identify(exchange, operation)
+  const identity = await identify(context, operation)
   if (operation.access === 'public') {
-    const call: PublicCall = { ...askedOf(app, exchange, identity), caller: identity.caller }
-    const output: unknown = await operation.run(call, parseInput(operation, await readInput(operation, exchange)))
-    return sendOutput(operation, call, output, exchange, identity)
+    const call: PublicCall = { ...askedOf(app, context, identity), caller: identity.caller }
+    const output: unknown = await operation.run(call, parseInput(operation, await readInput(operation, context)))
+    return sendOutput(operation, call, output, context, identity)
   }
-  const call = callOf(app, exchange, identity)
-  await operation.locate?.(call, exchange.params)
-  const input = parseInput(operation, await readInput(operation, exchange))
+  const call = callOf(app, context, identity)
+  await operation.locate?.(call, context.params)
+  const input = parseInput(operation, await readInput(operation, context))
   const { stream } = operation
-  if (stream?.wanted(input)) return whileLoggedIn(exchange, identity, () => serveStream(stream, call, input, exchange))
-  await sendOutput(operation, call, await operation.run(call, input), exchange, identity)
+  if (stream?.wanted(input)) return whileLoggedIn(context, identity, () => serveStream(stream, call, input, context))
+  await sendOutput(operation, call, await operation.run(call, input), context, identity)
 }
 
 async function sendOutput(
   operation: Operation,
   call: PublicCall,
   output: unknown,
-  exchange: Exchange,
+  context: RequestContext,
   identity: Identity,
 ): Promise<void> {
-  if (operation.audited) await audit(operation, call, exchange.params['id'] ?? idOf(output))
-  if (output instanceof Download) return whileLoggedIn(exchange, identity, () => sendDownload(exchange, output))
+  if (operation.audited) await audit(operation, call, context.params['id'] ?? idOf(output))
+  if (output instanceof Download) return whileLoggedIn(context, identity, () => sendDownload(context, output))
   if (operation.attachment)
-    exchange.response.setHeader(
+    context.response.setHeader(
       'content-disposition',
       `attachment; filename="${safeName(operation.attachment(output))}"`,
     )
-  sendJson(exchange, operation.status ?? 200, output)
+  sendJson(context, operation.status ?? 200, output)
 }
 
-/** What the core is told of an exchange. Throws `unauthenticated` where nobody is known. */
-export function callOf(app: App, exchange: Exchange, identity: Identity): Call {
+/** What the core is told of a request. Throws `unauthenticated` where nobody is known. */
+export function callOf(app: App, context: RequestContext, identity: Identity): Call {
   const { caller } = identity
   if (!caller) throw new AppError('unauthenticated', 'A token is missing')
-  return { ...askedOf(app, exchange, identity), caller }
+  return { ...askedOf(app, context, identity), caller }
 }
 
-function askedOf(app: App, exchange: Exchange, { session, address }: Identity): Omit<PublicCall, 'caller'> {
-  const { response, signal } = exchange
+function askedOf(app: App, context: RequestContext, { session, address }: Identity): Omit<PublicCall, 'caller'> {
+  const { response, signal } = context
   return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
 }
 
-/** Does the work of a long answer, and breaks the exchange off when its login ends meanwhile. */
-export async function whileLoggedIn(exchange: Exchange, { watch }: Identity, work: () => Promise<void>): Promise<void> {
-  const unwatch = watch?.(() => exchange.abort(new AppError('unauthenticated', 'The login has ended')))
+/** Does the work of a long answer, and breaks the context off when its login ends meanwhile. */
+export async function whileLoggedIn(
+  context: RequestContext,
+  { watch }: Identity,
+  work: () => Promise<void>,
+): Promise<void> {
+  const unwatch = watch?.(() => context.abort(new AppError('unauthenticated', 'The login has ended')))
   try {
     await work()
   } finally {
@@ -118,7 +122,10 @@ function idOf(output: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-async function readInput(operation: Operation, { request, params, query }: Exchange): Promise<Record<string, unknown>> {
+async function readInput(
+  operation: Operation,
+  { request, params, query }: RequestContext,
+): Promise<Record<string, unknown>> {
   const asked = fieldsOf(query)
   const body = await readBody(operation, request)
   const hasOwnBody = operation.method === 'POST' || operation.method === 'PUT'
@@ -166,27 +173,27 @@ async function readPart(request: IncomingMessage, field: string, limit: number):
 }
 
 /** Server-sent events, one JSON value each, `[DONE]` at a clean end and an `error` event at any other. */
-async function serveStream(stream: StreamOf, call: Call, input: unknown, exchange: Exchange): Promise<void> {
+async function serveStream(stream: StreamOf, call: Call, input: unknown, context: RequestContext): Promise<void> {
   const { chunks, headers } = await stream.run(call, input)
-  const events = openEvents(exchange, headers)
+  const events = openEvents(context, headers)
   try {
     for await (const chunk of chunks) {
       const wait = events.write(`data: ${JSON.stringify(chunk)}\n\n`)
       if (wait) await wait
-      exchange.signal.throwIfAborted()
+      context.signal.throwIfAborted()
     }
     events.end('data: [DONE]\n\n')
   } catch (thrown) {
-    const error = failureOf(exchange, thrown)
+    const error = failureOf(context, thrown)
     // The status line said 200 long ago: here the event says which failure this is.
-    const body = { ...errorBody(error, exchange.id), status: error.status }
+    const body = { ...errorBody(error, context.id), status: error.status }
     events.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
   }
 }
 
 /** Bytes as they are made, or whole with their length. */
 export async function sendDownload(
-  { response, signal }: Exchange,
+  { response, signal }: RequestContext,
   { type, filename, body, headers, trailers }: Download,
 ): Promise<void> {
   response.statusCode = 200

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import type { Settings } from '../settings/settings.ts'
 import { version } from '../version.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
-import { openIdentity, type Surroundings } from './identity.ts'
+import { openIdentity, type ServiceIo } from './identity.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
 import type { Identify } from './routes.ts'
@@ -29,7 +29,7 @@ const graceMs = 30_000
 
 /** Runs the named servers, all of them where none is named, until a signal; ends cleanly with what is in flight finished. */
 export async function serve(
-  around: Surroundings,
+  around: ServiceIo,
   settings: Settings,
   names: readonly string[],
   options: ServeOptions,
@@ -49,7 +49,7 @@ export async function serve(
     if (options.pull) await pullWeights(app, log, plan, around.signal)
     const identity = api && (await openIdentity(app, around))
     // What a killed process left of packages is removed before anything new comes.
-    if (api) await app.dna()
+    if (api) await app.packages()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)

@@ -5,7 +5,7 @@ import type { SpeechService } from '../../speech/service.ts'
 import { type Speech, speakWhole, speechHeaders } from '../../speech/synthesis.ts'
 import { AppError } from '../errors.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
-import { type Exchange, sendJson } from './request-response.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
 import type { Route } from './routes.ts'
 import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
 
@@ -40,49 +40,49 @@ function speechRoutes(service: SpeechService, patienceMs: number): readonly Rout
       object: 'list',
       data: manifest.models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'aichat' })),
     })),
-    post('/v1/audio/speech', async (exchange) => {
-      const body = await readSpeechBody(exchange.request)
+    post('/v1/audio/speech', async (context) => {
+      const body = await readSpeechBody(context.request)
       const { input, voice, language } = body
       // Parameters of the other servers are as good as absent.
       const instruct = options.instruct ? body.instruct : undefined
       const cfgCoefficient = options.cfg_coef ? body.cfg_coef : undefined
-      const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, exchange.signal)
+      const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, context.signal)
       await (body.stream && options.streaming
-        ? sendStream(exchange, speech, patienceMs)
-        : sendWhole(exchange, speech, patienceMs))
+        ? sendStream(context, speech, patienceMs)
+        : sendWhole(context, speech, patienceMs))
     }),
   ]
   if (options.design !== 'never')
     routes.push(
-      post('/v1/audio/voice-design', async (exchange) =>
-        sendWhole(exchange, await service.design(await readDesignBody(exchange.request), exchange.signal), patienceMs),
+      post('/v1/audio/voice-design', async (context) =>
+        sendWhole(context, await service.design(await readDesignBody(context.request), context.signal), patienceMs),
       ),
     )
   if (options.clone !== 'never')
     routes.push(
-      post('/v1/audio/voice-clone', async (exchange) =>
-        sendWhole(exchange, await service.clone(await readCloneForm(exchange.request), exchange.signal), patienceMs),
+      post('/v1/audio/voice-clone', async (context) =>
+        sendWhole(context, await service.clone(await readCloneForm(context.request), context.signal), patienceMs),
       ),
     )
   if (options.clone !== 'never' && options.hub_voices)
     routes.push(
-      post('/v1/audio/voice-clone-url', async (exchange) =>
-        sendWhole(exchange, await service.speak(await readCloneUrlBody(exchange.request), exchange.signal), patienceMs),
+      post('/v1/audio/voice-clone-url', async (context) =>
+        sendWhole(context, await service.speak(await readCloneUrlBody(context.request), context.signal), patienceMs),
       ),
     )
   return routes
 }
 
 function get(path: string, answer: () => unknown): Route {
-  return { method: 'GET', path, handle: (exchange) => sendJson(exchange, 200, answer()) }
+  return { method: 'GET', path, handle: (context) => sendJson(context, 200, answer()) }
 }
 
-function post(path: string, handle: (exchange: Exchange) => Promise<void>): Route {
-  return { method: 'POST', path, handle: (exchange) => refusingNames(() => handle(exchange)) }
+function post(path: string, handle: (context: RequestContext) => Promise<void>): Route {
+  return { method: 'POST', path, handle: (context) => refusingNames(() => handle(context)) }
 }
 
 /** One WAV file with its length; what was skipped is said in a header. */
-async function sendWhole({ response }: Exchange, speech: Speech, patienceMs: number): Promise<void> {
+async function sendWhole({ response }: RequestContext, speech: Speech, patienceMs: number): Promise<void> {
   const parts = await speakWhole(speech)
   try {
     const size = parts.reduce((sum, part) => sum + part.length, 0)
@@ -98,7 +98,7 @@ async function sendWhole({ response }: Exchange, speech: Speech, patienceMs: num
  * One WAV header, then audio as it is made. The first audio is the commit point: until then a failure is an error
  * answer. The header counts the chunks begun; the trailer of the same name counts those spoken.
  */
-async function sendStream({ response }: Exchange, speech: Speech, patienceMs: number): Promise<void> {
+async function sendStream({ response }: RequestContext, speech: Speech, patienceMs: number): Promise<void> {
   const audio = speech.pcm(true)
   const first = await audio.next()
   if (first.done) throw new AppError('internal', 'The speech engine gave no audio')
@@ -116,7 +116,7 @@ async function sendStream({ response }: Exchange, speech: Speech, patienceMs: nu
 /** The same pieces; a listener who does not take one is cut off, since it holds a place in the queue and memory. */
 async function* patiently(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
-  response: Exchange['response'],
+  response: RequestContext['response'],
   patienceMs: number,
 ): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
@@ -129,7 +129,7 @@ async function* patiently(
   }
 }
 
-function setSpeechHeaders(response: Exchange['response'], speech: Speech, begun = 0): void {
+function setSpeechHeaders(response: RequestContext['response'], speech: Speech, begun = 0): void {
   response.statusCode = 200
   response.setHeader('content-type', 'audio/wav')
   for (const [name, value] of Object.entries(speechHeaders(speech, begun))) response.setHeader(name, value)

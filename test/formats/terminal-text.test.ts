@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { escapedJson, forTerminal, isShownLine, shownLine } from '../../src/formats/terminal-text.ts'
+import { escapedJson, isPrintableLine, printableLine, stripControls } from '../../src/formats/terminal-text.ts'
 import { goodPassword, withDaemon } from '../daemon.ts'
 import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
@@ -31,13 +31,14 @@ const names = [
 ]
 
 test('a line shows all that it holds, or is none', () => {
-  for (const name of names) assert.equal([isShownLine(name), shownLine(name), forTerminal(name)], [true, name, name])
+  for (const name of names)
+    assert.equal([isPrintableLine(name), printableLine(name), stripControls(name)], [true, name, name])
   for (const sign of [...harmful, '\n', '\t', '\r', '\u00ad', '\u3164', '\ud800', '\u034f', '\u{e0101}'])
     for (const text of [`a${sign}b`, `${sign}ab`, `ab${sign}`])
-      assert.equal([isShownLine(text), isShownLine(shownLine(text))], [false, true], JSON.stringify(text))
+      assert.equal([isPrintableLine(text), isPrintableLine(printableLine(text))], [false, true], JSON.stringify(text))
   for (const text of ['a\u200db', 'Ada\u200c', '\u200dAda', 'a\u200c'])
-    assert.not.ok(isShownLine(text), JSON.stringify(text))
-  assert.is(forTerminal('two\nlines\tand\r\na tab'), 'two\nlines\tand\r\na tab')
+    assert.not.ok(isPrintableLine(text), JSON.stringify(text))
+  assert.is(stripControls('two\nlines\tand\r\na tab'), 'two\nlines\tand\r\na tab')
 })
 
 test('escaped JSON is the same value and holds nothing harmful', () => {
@@ -45,7 +46,7 @@ test('escaped JSON is the same value and holds nothing harmful', () => {
     fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...harmful))), (texts) => {
       const escaped = escapedJson(JSON.stringify(texts))
       assert.equal(JSON.parse(escaped), texts)
-      assert.is(forTerminal(escaped), escaped)
+      assert.is(stripControls(escaped), escaped)
     }),
   )
 })
@@ -53,8 +54,8 @@ test('escaped JSON is the same value and holds nothing harmful', () => {
 test('a long text costs no more than its length: a million tags, joiners or marks', () => {
   for (const sign of ['\u{e0061}', '\u200d', '\u0301', '\u{1f3f4}', '\u202e']) {
     const long = sign.repeat(1_000_000)
-    assert.type(forTerminal(long), 'string')
-    assert.type(isShownLine(long.slice(0, 20_000)), 'boolean')
+    assert.type(stripControls(long), 'string')
+    assert.type(isPrintableLine(long.slice(0, 20_000)), 'boolean')
   }
 })
 
@@ -85,7 +86,7 @@ test('names with invisible characters are refused everywhere alike', () =>
       for (const [method, path, input] of places) {
         const answer = await call(method, path, { token, body: input(`ev${sign}e`) })
         assert.is(answer.status, 400, `${method} ${path} ${JSON.stringify(input(sign))}`)
-        assert.is(forTerminal(JSON.stringify(answer.body)), JSON.stringify(answer.body))
+        assert.is(stripControls(JSON.stringify(answer.body)), JSON.stringify(answer.body))
       }
     for (const name of names) {
       const made = await call('POST', '/api/personas', { token, body: { name, model: 'm' } })

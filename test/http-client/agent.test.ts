@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
-import { type OutboundOptions, openOutbound } from '../../src/http-client/agent.ts'
+import { type HttpClientOptions, openHttpClient } from '../../src/http-client/agent.ts'
 import { completion, json, openStandIn } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 
@@ -9,7 +9,7 @@ const test = suite('the way out')
 const timeouts = { connect: 2000, firstByte: 2000, idle: 2000 }
 
 /** A resolver of the test's own: each name leads where the test says. */
-function leadingTo(addresses: readonly string[], asked: string[] = []): NonNullable<OutboundOptions['resolve']> {
+function leadingTo(addresses: readonly string[], asked: string[] = []): NonNullable<HttpClientOptions['resolve']> {
   return (hostname, _options, done) => {
     asked.push(hostname)
     const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -18,8 +18,8 @@ function leadingTo(addresses: readonly string[], asked: string[] = []): NonNulla
 }
 
 /** What came of one GET: the answer's status, or why it was not sent. */
-async function outcome(url: string, options: OutboundOptions): Promise<string> {
-  const outbound = openOutbound(options)
+async function outcome(url: string, options: HttpClientOptions): Promise<string> {
+  const outbound = openHttpClient(options)
   try {
     const reply = await outbound.send({ method: 'GET', url, headers: {}, timeouts })
     reply.discard()

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
-import { openOutbound } from '../../src/http-client/agent.ts'
+import { openHttpClient } from '../../src/http-client/agent.ts'
 import { type Hub, type HubParts, openHub } from '../../src/model-hub/hub.ts'
 import { type KnownModel, knownModels } from '../../src/model-hub/known-models.ts'
 import type { PullProgress } from '../../src/model-hub/pull.ts'
@@ -84,7 +84,7 @@ const gated: KnownModel = {
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
   const loopback = await openLoopbackHub()
   const folder = mkdtempSync(join(tmpdir(), 'aichat-models-'))
-  const outbound = openOutbound({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER })
+  const outbound = openHttpClient({ allowPrivate: true, longestBody: Number.MAX_SAFE_INTEGER })
   loopback.files.set(`acme/tiny@${revision}/config.json`, { content: config })
   loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: weights, large: true })
   const open = (parts: Partial<HubParts> = {}) =>

@@ -1,10 +1,10 @@
 /** Pulls the test model of hub.test.ts: started as `ENDPOINT FOLDER REVISION`, beside another of its kind. */
 
-import { openOutbound } from '../../src/http-client/agent.ts'
+import { openHttpClient } from '../../src/http-client/agent.ts'
 import { openHub } from '../../src/model-hub/hub.ts'
 
 const [endpoint = '', modelsFolder = '', revision = ''] = process.argv.slice(2)
-const outbound = openOutbound({ allowPrivate: true })
+const outbound = openHttpClient({ allowPrivate: true })
 const file = (path: string) => ({ repository: 'acme/tiny', revision, path, as: path })
 const editions = [{ folder: 'acme/tiny', files: [file('config.json'), file('onnx/model.onnx')] }]
 const model = { name: 'tiny', kind: 'chat', licence: 'MIT', summary: '', editions } as const

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ownProcess } from '../../src/app/packages.ts'
+import { childTasks } from '../../src/app/packages.ts'
 import { type Adaptation, createAdaptation } from '../../src/personas/adaptation/adaptations.ts'
 import type { NewMemory, RetentionPolicy } from '../../src/personas/memory/memory.ts'
 import { type Backups, createBackups } from '../../src/personas/package/backup.ts'
-import { createDna, type Dna } from '../../src/personas/package/packages.ts'
+import { createPersonaPackages, type PersonaPackages } from '../../src/personas/package/packages.ts'
 import { openScratch } from '../../src/personas/package/scratch.ts'
-import { createPackager } from '../../src/personas/package/write-package.ts'
+import { createPackageWriter } from '../../src/personas/package/write-package.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { requireOwn } from '../../src/personas/persona.ts'
 import { createAdaptationStore } from '../../src/storage/sqlite/adaptations.ts'
@@ -26,7 +26,7 @@ export interface Shop {
   readonly db: Database
   readonly adaptation: Adaptation
   readonly backups: Backups
-  readonly dna: Dna
+  readonly dna: PersonaPackages
   /** The clock, to be set. */
   readonly clock: { now: number }
   /** A persona with so many memories and something learned. */
@@ -52,11 +52,11 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
-  const elsewhere = ownProcess(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
-  const packager = createPackager({ archive, producer, elsewhere: elsewhere.package })
-  const common = { archive, packager, now, newId, producer, elsewhere: elsewhere.arrive }
+  const elsewhere = childTasks(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
+  const packager = createPackageWriter({ archive, producer, runInChild: elsewhere.package })
+  const common = { archive, packager, now, newId, producer, elsewhere: elsewhere.write }
   const backups = await createBackups({ ...common, store: createBackupStore(db), folder: folders.backups })
-  const dna = createDna({
+  const dna = createPersonaPackages({
     ...common,
     backups,
     personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },

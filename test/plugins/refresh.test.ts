@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readWireError } from '../../src/chat/dialects/shared/wire-error.ts'
 import type { AppError } from '../../src/errors.ts'
-import { openOutbound } from '../../src/http-client/agent.ts'
+import { openHttpClient } from '../../src/http-client/agent.ts'
 import { createPluginHost, type PluginHost } from '../../src/plugins/host.ts'
 import { createKeys } from '../../src/plugins/keys.ts'
 import { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow } from '../../src/plugins/refresh.ts'
@@ -50,7 +50,7 @@ interface Scene {
 async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, source?: Record<string, unknown>) {
   const provider = await openStandIn(answer)
   const installation = openInstallation({ CUSTOM_API_KEY: key })
-  const outbound = openOutbound({ allowPrivate: true })
+  const outbound = openHttpClient({ allowPrivate: true })
   try {
     const { app, home } = installation
     app.plugins.install(listed(provider.url, source))
@@ -433,7 +433,7 @@ test('a plugin that says nowhere where its list is cannot be refreshed', () =>
 test('a first refresh of a bundled plugin keeps the bundled list as its backup', async () => {
   const provider = await openStandIn((_, response) => json(response, 200, data('alpha', 'omega')))
   const home = mkdtempSync(join(tmpdir(), 'aichat-lists-'))
-  const outbound = openOutbound({ allowPrivate: true })
+  const outbound = openHttpClient({ allowPrivate: true })
   try {
     mkdirSync(join(home, 'bundled'))
     writeFileSync(join(home, 'bundled', 'custom.json'), JSON.stringify(listed(provider.url)))

@@ -7,7 +7,7 @@ import type { ChatChunk, ChatRequest } from '../../src/chat/protocol/messages.ts
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { type ChatModel, openChatModel } from '../../src/runners/chat-model.ts'
 import { createModelProcess, type ModelProcess, type ModelProcessOptions } from '../../src/runners/model-process.ts'
-import { createEmbeddedRunner, embeddedTarget, generationRequest } from '../../src/runners/onnx-runner.ts'
+import { createOnnxRunner, generationRequest, onnxTarget } from '../../src/runners/onnx-runner.ts'
 import { suite } from '../suite.ts'
 import { referenceLogits } from './decoder-reference.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from './tiny-decoder.ts'
@@ -100,7 +100,7 @@ function greedyReference(prompt: readonly number[], most: number): { text: strin
 
 test('greedy answers equal a full recomputation in plain loops, through template, tokenizer, cache and process', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     for (const question of ['Hi', 'What is it?', 'äöü €']) {
       const reply = await target.ask(request(question))
       const expected = greedyReference(promptOf(question), 24)
@@ -116,7 +116,7 @@ test('greedy answers equal a full recomputation in plain loops, through template
 
 test('a stream has the text of the whole answer: a role first, one end, then the count of tokens', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 5_000)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 5_000)
     const chunks = await collect(await target.stream(request('Hi')))
     const reply = await target.ask(request('Hi'))
     assert.is(textOf(chunks), reply.choices[0]!.message.content)
@@ -155,7 +155,7 @@ test('cancel stops within one token', () =>
 
 test('whoever leaves the stream ends the work, and the next call is answered', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = await target.ask(request('Hi'))
     const { pid } = process
     for await (const chunk of await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))
@@ -166,7 +166,7 @@ test('whoever leaves the stream ends the work, and the next call is answered', (
 
 test('an aborted call throws the reason and leaves the process running', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     await target.ask(request('Hi'))
     const { pid } = process
     const stop = new AbortController()
@@ -186,7 +186,7 @@ test('an aborted call throws the reason and leaves the process running', () =>
 
 test('a killed process costs one request: those that wait are answered by the next process', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = (await target.ask(request('Hi'))).choices[0]!.message.content
     const first = process.pid!
     const stream = (await target.stream(request('Hi', { max_tokens: 380, temperature: 1, seed: 4 })))[
@@ -210,7 +210,7 @@ test('a killed process costs one request: those that wait are answered by the ne
 test('the line is bounded: who comes too late is told to come again', () =>
   withProcess(
     async (process) => {
-      const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+      const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
       const running = [1, 2, 3].map(() => target.ask(request('Hi', { max_tokens: 60, temperature: 1, seed: 4 })))
       try {
         await target.ask(request('late'))
@@ -226,7 +226,7 @@ test('the line is bounded: who comes too late is told to come again', () =>
 
 test('a caller who leaves the line is passed over', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const first = target.ask(request('Hi', { max_tokens: 60, temperature: 1, seed: 4 }))
     const stop = new AbortController()
     const leaving = target.ask(request('Hi'), stop.signal).then(
@@ -243,7 +243,7 @@ test('a caller who leaves the line is passed over', () =>
 test('an idle process ends, and the next call starts another', () =>
   withProcess(
     async (process) => {
-      const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+      const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
       await target.ask(request('Hi'))
       const first = process.pid!
       while (process.pid === first) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -255,7 +255,7 @@ test('an idle process ends, and the next call starts another', () =>
 
 test('a stop text ends the answer and is not part of it', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const whole = String((await target.ask(request('Hi', { max_tokens: 40 }))).choices[0]!.message.content)
     const stop = whole.slice(4, 7)
     const reply = await target.ask(request('Hi', { max_tokens: 40, stop }))
@@ -265,7 +265,7 @@ test('a stop text ends the answer and is not part of it', () =>
 
 test('the same seed gives the same answer, another one another', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const ask = async (seed: number) =>
       (await target.ask(request('Hi', { temperature: 1.5, seed, max_tokens: 20 }))).choices[0]!.message.content
     const [first, again, other] = [await ask(1), await ask(1), await ask(2)]
@@ -275,7 +275,7 @@ test('the same seed gives the same answer, another one another', () =>
 
 test('a long conversation loses its oldest turns and never the system prompt', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const turn = (index: number) => [
       { role: 'user' as const, content: `question ${index} ${'x'.repeat(40)}` },
       { role: 'assistant' as const, content: `answer ${index}` },
@@ -299,7 +299,7 @@ test('a long conversation loses its oldest turns and never the system prompt', (
 
 test('a message longer than the context is the caller’s mistake, in a provider’s words', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     try {
       await target.ask(request('x'.repeat(1000)))
       assert.unreachable()
@@ -310,7 +310,7 @@ test('a message longer than the context is the caller’s mistake, in a provider
 
 test('a message that spells a control token does not become one', () =>
   withProcess(async (process) => {
-    const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+    const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const plain = await target.ask(request('<|im_end|>'))
     // Ten characters and what keeps them apart, not one token.
     assert.is(plain.usage!.prompt_tokens, promptOf('').length + 10 + Buffer.byteLength('\u200b'))
@@ -338,7 +338,7 @@ test('what the model cannot do is refused', () => {
 test('a broken model folder is named', () =>
   withProcess(
     async (process) => {
-      const target = embeddedTarget({ name: 'tiny', folder }, process, () => 0)
+      const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
       try {
         await target.ask(request('Hi'))
         assert.unreachable()
@@ -351,11 +351,11 @@ test('a broken model folder is named', () =>
 
 test('the runner takes the asked model, else the preferred, else the first', async () => {
   const installed = ['a', 'b', 'c'].map((name) => ({ name, folder }))
-  const runner = createEmbeddedRunner({ installed: () => installed, preferred: 'b', clock: Date.now })
+  const runner = createOnnxRunner({ installed: () => installed, preferred: 'b', clock: Date.now })
   assert.equal([runner.target('c')!.model, runner.target('x')!.model, runner.target(undefined)!.model], ['c', 'b', 'b'])
-  const plain = createEmbeddedRunner({ installed: () => installed, preferred: undefined, clock: Date.now })
+  const plain = createOnnxRunner({ installed: () => installed, preferred: undefined, clock: Date.now })
   assert.is(plain.target(undefined)!.model, 'a')
-  const none = createEmbeddedRunner({ installed: () => [], preferred: 'b', clock: Date.now })
+  const none = createOnnxRunner({ installed: () => [], preferred: 'b', clock: Date.now })
   assert.is(none.target('b'), undefined)
   await Promise.all([runner, plain, none].map((each) => each.close()))
 })

@@ -372,7 +372,7 @@ test('what has been here longer than its days is shown by no read, and the next 
     assert.is((await ada('GET', `${path}/memory`)).body.total, 3)
     // A service removes it now and then, too.
     await stores.memories.add(scope, [memory('Old cocoa', old)], keepAll)
-    await memories.tend()
+    await memories.maintain()
     assert.is((await stores.memories.list(scope, { limit: 10, offset: 0 })).total, 3)
     assert.is((await ada('GET', `${path}/memory/evictions`)).body.evictions.length, 2)
     await stores.memories.add(scope, [memory('Old tea', old)], keepAll)

@@ -15,7 +15,7 @@ import { unknownFields } from './shared/request-fields.ts'
  * tools that another provider runs itself, and settings that this one does not know or that the model refuses. What is
  * shown to the model itself is never left out: there the dialect refuses, see shown.ts.
  */
-export function leftOutOf(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
+export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
   const request = id === 'openai-chat' ? asked : withTools(asked)
   const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
   const names = [

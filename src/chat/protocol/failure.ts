@@ -1,6 +1,6 @@
 import type { ProviderError } from '../../errors.ts'
 import { DialectError, type WireError } from './dialect.ts'
-import { type HeaderBag, header, waitHint } from './retry-after.ts'
+import { type HeaderBag, header, retryAfterOf } from './retry-after.ts'
 
 /**
  * What a provider's failure means. One name each:
@@ -57,7 +57,7 @@ export function classifyFailure(signal: FailureSignal): Failure {
   const error = signal.error ?? (signal.thrown instanceof DialectError ? signal.thrown.error : undefined)
   const status = error?.status && (signal.status ?? 200) < 400 ? error.status : signal.status
   const verdict = verdictOf(signal, status, error)
-  const waitMs = waitHint(signal.headers ?? {}, error, signal.now, status)
+  const waitMs = retryAfterOf(signal.headers ?? {}, error, signal.now, status)
   const code = error?.code ?? error?.type ?? transportCode(signal.thrown)
   return {
     class: verdict.class,

@@ -231,7 +231,7 @@ export function refusalOf(part: ContentPart): string {
 }
 
 /** All that a model said for the user: a refusal is said in words too, beside other words or in their place. */
-export function saidIn({ content, refusal }: Pick<Message, 'content' | 'refusal'>): Message['content'] {
+export function contentOf({ content, refusal }: Pick<Message, 'content' | 'refusal'>): Message['content'] {
   if (!refusal || content === refusal) return content
   if (Array.isArray(content)) return [...content, { type: 'text', text: refusal }]
   return `${(content as string | null) ?? ''}${refusal}`

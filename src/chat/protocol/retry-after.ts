@@ -10,7 +10,7 @@ export type HeaderBag = Readonly<Record<string, string | readonly string[] | und
  * (OpenAI, Groq: "1m2.5s"), `anthropic-ratelimit-*-reset` (RFC 3339), and last the words of the message.
  * The rate-limit headers stand on every answer, so they count only where the limit was hit: at status 429.
  */
-export function waitHint(
+export function retryAfterOf(
   headers: HeaderBag,
   error: WireError | undefined,
   now: number,

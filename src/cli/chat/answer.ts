@@ -1,7 +1,7 @@
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
 import { type Cli, note, show } from '../terminal/cli.ts'
-import { forTerminal } from '../terminal/io.ts'
+import { stripControls } from '../terminal/io.ts'
 import type { ChatQuestion } from './question.ts'
 
 /** What came of a question. */
@@ -115,8 +115,8 @@ const ordinary = new Set(['stop', 'tool_calls', 'function_call'])
  * Says on stderr what keeps an answer from being whole. False where there is none: it was refused, filtered, or holds
  * nothing; that is said with --quiet too.
  */
-export function judgeAnswer(cli: Cli, { text, refused, calls, finish }: Answer): boolean {
-  const why = finish === undefined ? 'no finish reason was given' : `finish reason: ${forTerminal(finish)}`
+export function finishAnswer(cli: Cli, { text, refused, calls, finish }: Answer): boolean {
+  const why = finish === undefined ? 'no finish reason was given' : `finish reason: ${stripControls(finish)}`
   if (refused) {
     cli.io.err(`aichat: the model refused to answer (${why})`)
     return false
@@ -139,5 +139,5 @@ function withoutText(finish: string | undefined): string {
 
 /** What a model writes must not steer the terminal. */
 function onTerminal(cli: Cli, text: string): string {
-  return cli.io.stdoutIsTerminal ? forTerminal(text) : text
+  return cli.io.stdoutIsTerminal ? stripControls(text) : text
 }

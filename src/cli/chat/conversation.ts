@@ -1,11 +1,11 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { type Cli, note, parseDuration } from '../terminal/cli.ts'
-import { forTerminal } from '../terminal/io.ts'
+import { stripControls } from '../terminal/io.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
-import { type Answer, answerQuestion, judgeAnswer, noAnswer } from './answer.ts'
+import { type Answer, answerQuestion, finishAnswer, noAnswer } from './answer.ts'
 import type { ChatOptions } from './options.ts'
-import { openTalk, type Talk } from './prompt-line.ts'
+import { openPromptLine, type PromptLine } from './prompt-line.ts'
 import { questionOf, systemMessage, userMessage } from './question.ts'
 import { terminalSession } from './saved-session.ts'
 
@@ -19,7 +19,7 @@ const cutOff = '[The user stopped the answer here.]'
 export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   const { session, answered, end } = await terminalSession(cli, options)
   note(cli, 'Ask something; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
-  const talk = openTalk(cli.io)
+  const talk = openPromptLine(cli.io)
   let stopped: readonly Message[] = []
   try {
     for (let text = await talk.next(); text !== undefined; text = await talk.next()) {
@@ -48,7 +48,7 @@ type Outcome = 'answered' | 'stopped' | 'failed'
 /** Asks one question; a failure is said, and the conversation goes on. */
 async function turn(
   cli: Cli,
-  talk: Talk,
+  talk: PromptLine,
   options: ChatOptions,
   messages: readonly Message[],
   answer: Answer,
@@ -80,13 +80,13 @@ async function turn(
       if (await talk.lend(() => offerModel(cli, reason))) return ask()
       throw reason
     })
-    if (outcome === 'answered') judgeAnswer(cli, answer)
+    if (outcome === 'answered') finishAnswer(cli, answer)
     return outcome
   } catch (reason) {
     if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
     if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
     // A failed question is not part of the conversation; the user may ask again.
-    cli.io.err(forTerminal(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`))
+    cli.io.err(stripControls(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`))
     return 'failed'
   }
 }

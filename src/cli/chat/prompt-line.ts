@@ -1,10 +1,10 @@
 import { createInterface, emitKeypressEvents, type Key } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type { ReadStream } from 'node:tty'
-import { forTerminal, type Io } from '../terminal/io.ts'
+import { type Io, stripControls } from '../terminal/io.ts'
 
 /** Somebody at a terminal who says something, hears an answer, and says something again. */
-export interface Talk {
+export interface PromptLine {
   /** Resolves with what was said: a line, or several that were pasted; undefined when the conversation ends. */
   next(): Promise<string | undefined>
   /** Does something that Ctrl-C stops: it aborts the signal. What is typed meanwhile is read by `next`. */
@@ -23,7 +23,7 @@ type Line = { line: string; cursor: number; clearLine(): void }
  * Opens the conversation on stdin and stderr. The keyboard is read key by key all the time, so that Ctrl-C is a key like
  * any other and what is typed during an answer waits for the next question; readline edits the line.
  */
-export function openTalk(io: Io): Talk {
+export function openPromptLine(io: Io): PromptLine {
   const keyboard = io.stdin as ReadStream
   // readline gets the keys one by one from here and never sees the keyboard.
   const keys = new PassThrough()
@@ -113,7 +113,7 @@ export function openTalk(io: Io): Talk {
   function insert(text: string): void {
     const isPaste = pasted !== undefined
     pasted = undefined
-    const lines = forTerminal(text.replace(/\r\n?/g, '\n'))
+    const lines = stripControls(text.replace(/\r\n?/g, '\n'))
     const inserted = isPaste ? lines.replace(/\n+$/, '') : lines
     line.line = line.line.slice(0, line.cursor) + inserted + line.line.slice(line.cursor)
     line.cursor += inserted.length

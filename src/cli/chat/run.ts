@@ -2,7 +2,7 @@ import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
 import { type Cli, mayAsk, printJson } from '../terminal/cli.ts'
-import { answerQuestion, judgeAnswer, noAnswer } from './answer.ts'
+import { answerQuestion, finishAnswer, noAnswer } from './answer.ts'
 import type { ChatOptions } from './options.ts'
 import { questionOf, readQuestion, systemMessage, userMessage } from './question.ts'
 
@@ -39,5 +39,5 @@ async function ask(cli: Cli, messages: readonly Message[], options: ChatOptions)
     if (!(await offerModel(cli, reason))) throw reason
     await answerQuestion(cli, question, answer, cli.signal())
   }
-  return cli.io.outClosed || judgeAnswer(cli, answer)
+  return cli.io.outClosed || finishAnswer(cli, answer)
 }

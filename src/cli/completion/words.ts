@@ -1,4 +1,4 @@
-import { isShownLine } from '../../formats/terminal-text.ts'
+import { isPrintableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from '../terminal/cli.ts'
 
 /** Asks the installation, or the server that commands go to, for the words of a kind. */
@@ -47,7 +47,7 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>
 export async function wordsOf(cli: Cli, kind: string): Promise<readonly string[]> {
   try {
     const words = await sources[kind]?.(cli)
-    return [...new Set(words)].filter((word) => word !== '' && isShownLine(word)).sort()
+    return [...new Set(words)].filter((word) => word !== '' && isPrintableLine(word)).sort()
   } catch {
     return []
   }

@@ -9,7 +9,7 @@ export function addPersonaPackageCommands(persona: Command, cli: Cli): void {
     .description('back up a persona on this machine, or list its backups')
     .option('--list', 'list the backups, newest first')
     .action(async (id: string, options: { list?: boolean }) => {
-      const { backUpPersona, listBackups } = await import('../../operations/dna.ts')
+      const { backUpPersona, listBackups } = await import('../../operations/packages.ts')
       if (!options.list) return show(cli, await cli.ask(backUpPersona, { id }), ({ backup_id }) => backup_id)
       await show(cli, await cli.ask(listBackups, { id }), ({ backups }) =>
         table(cli, backups, [

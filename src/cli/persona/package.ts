@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { sniff } from '../../formats/file-kind.ts'
-import { exportPersona, importPersona, restorePersona } from '../../operations/dna.ts'
+import { fileKindOf } from '../../formats/file-kind.ts'
 import type { Download } from '../../operations/operation.ts'
+import { exportPersona, importPersona, restorePersona } from '../../operations/packages.ts'
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
 import { type Cli, note, show } from '../terminal/cli.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -111,7 +111,7 @@ async function openInput(
   if (stat.isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
   const { size } = stat
   const passphrase =
-    sniff(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
+    fileKindOf(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
   if (passphrase === undefined) return { body: createReadStream(file), size }
   return { body: joined(Buffer.from(`${JSON.stringify({ passphrase })}\n`), createReadStream(file)), size }
 }

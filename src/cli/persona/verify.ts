@@ -3,10 +3,10 @@ import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { sniff } from '../../formats/file-kind.ts'
+import { fileKindOf } from '../../formats/file-kind.ts'
 import { openPackage } from '../../personas/package/open-file.ts'
 import { openScratch } from '../../personas/package/scratch.ts'
-import { refused, type Verdict, verifySource } from '../../personas/package/verify.ts'
+import { refused, type VerifyResult, verifySource } from '../../personas/package/verify.ts'
 import { type Cli, mayAsk, show } from '../terminal/cli.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { streamStdin } from '../terminal/stdin.ts'
@@ -21,7 +21,7 @@ export async function verify(cli: Cli, source: string, passphraseFromStdin: bool
   await show(cli, verdict, (found) => verdictText(found, source))
 }
 
-async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<Verdict> {
+async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
   if (source !== '-' && !existsSync(source)) return judgeStored(cli, source)
   if (source !== '-' && !statSync(source).isFile())
     throw new AppError('no_input', `Cannot read ${source}: it is no file`)
@@ -31,7 +31,7 @@ async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Pr
   try {
     if (source === '-') await pipeline(streamStdin(cli), createWriteStream(path, { mode: 0o600 }))
     // The folder for what is decrypted is made only where something is.
-    if (sniff(path) === 'age') plain = scratch.path()
+    if (fileKindOf(path) === 'age') plain = scratch.path()
     return await judgeFile(cli, path, plain, passphraseFromStdin)
   } finally {
     if (source === '-') rmSync(path, { force: true })
@@ -39,16 +39,16 @@ async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Pr
   }
 }
 
-async function judgeStored(cli: Cli, id: string): Promise<Verdict> {
+async function judgeStored(cli: Cli, id: string): Promise<VerifyResult> {
   if (/[/\\]|\.(?:json|dna|zip|age|png)$/i.test(id))
     throw new AppError('no_input', `Cannot read ${id}: there is no such file`)
-  const { verifyPersona } = await import('../../operations/dna.ts')
+  const { verifyPersona } = await import('../../operations/packages.ts')
   return cli.ask(verifyPersona, { id, package: nothing() })
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-async function judgeFile(cli: Cli, path: string, scratch: string, passphraseFromStdin: boolean): Promise<Verdict> {
+async function judgeFile(cli: Cli, path: string, scratch: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
   const passphrase = await askPassphrase(cli, path, passphraseFromStdin)
   const progress = openProgress(cli)
   try {
@@ -69,14 +69,14 @@ async function judgeFile(cli: Cli, path: string, scratch: string, passphraseFrom
 
 /** The passphrase of a sealed package: piped in, or asked; undefined for a package that has none. */
 export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean): Promise<string | undefined> {
-  if (sniff(path) !== 'age') return undefined
+  if (fileKindOf(path) !== 'age') return undefined
   const { askSecret, readSecrets } = await import('../terminal/prompts.ts')
   if (fromStdin) return (await readSecrets(cli, 1))[0]
   return (await mayAsk(cli)) ? askSecret(cli, 'Passphrase', '--passphrase-stdin') : undefined
 }
 
 function verdictText(
-  { valid, version, memories, adaptations, actual, content_hash, problems, sealed_since }: Verdict,
+  { valid, version, memories, adaptations, actual, content_hash, problems, sealed_since }: VerifyResult,
   source: string,
 ): string {
   const name = source === '-' ? 'the standard input' : source

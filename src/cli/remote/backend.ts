@@ -1,5 +1,5 @@
 import { openApp } from '../../app/app.ts'
-import { askInProcess, localOwner, type Who } from '../../operations/ask.ts'
+import { askInProcess, type LocalCaller, localOwner } from '../../operations/ask.ts'
 import type { Caller } from '../../operations/operation.ts'
 import { type Backend, type Cli, note } from '../terminal/cli.ts'
 import { findServer, findToken } from './contexts.ts'
@@ -23,7 +23,7 @@ async function openLocalBackend(cli: Cli): Promise<Backend> {
   const { as } = cli.globals()
   const app = openApp(await cli.settings())
   let caller: Promise<Caller> | undefined
-  const who: Who = ({ impersonal }) => {
+  const who: LocalCaller = ({ impersonal }) => {
     if (impersonal && as === undefined) return localOwner
     caller ??= findCaller()
     return caller

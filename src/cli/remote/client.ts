@@ -9,7 +9,7 @@ import { addressRange, hostRange, isLocalName } from '../../http/address-range.t
 import { lookupFailure } from '../../http/lookup-failure.ts'
 import { Download, type Operation } from '../../operations/operation.ts'
 import { version } from '../../version.ts'
-import { type Exchange, isSpeechServer, speechRoute } from '../speech/remote.ts'
+import { isSpeechServer, type SpeechExchange, speechRoute } from '../speech/remote.ts'
 import type { Backend } from '../terminal/cli.ts'
 
 export interface RemoteOptions {
@@ -82,7 +82,7 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
   }
 
   async function exchange(
-    { method, path, headers, body }: Parameters<Exchange>[0],
+    { method, path, headers, body }: Parameters<SpeechExchange>[0],
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
     if (readable && isLocalName(hostname)) {

@@ -19,15 +19,15 @@ export interface SavedLogin {
   readonly server: string
   readonly username: string
   readonly expires_at: number
-  readonly storage: Storage
+  readonly storage: TokenStorage
 }
 
-export type Storage = 'keychain' | 'file'
+export type TokenStorage = 'keychain' | 'file'
 
 /** Where a token came from. */
 export interface FoundToken {
   readonly token: string
-  readonly from: 'AICHAT_TOKEN' | Storage
+  readonly from: 'AICHAT_TOKEN' | TokenStorage
 }
 
 /**
@@ -84,7 +84,7 @@ export interface Contexts {
    * Where a token would be kept: in the keychain, or where that does not work and a file is allowed, in a file only its
    * owner can read. Throws `unavailable` where neither may be.
    */
-  chooseStorage(fileAllowed: boolean): Promise<Storage>
+  chooseStorage(fileAllowed: boolean): Promise<TokenStorage>
   save(login: SavedLogin, token: string, current: boolean): Promise<void>
   forget(server: string): Promise<void>
 }

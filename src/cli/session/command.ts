@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../../chat/protocol/messages.ts'
 import { type Cli, confirm, parseCount, printJson, show, table } from '../terminal/cli.ts'
-import { forTerminal } from '../terminal/io.ts'
+import { stripControls } from '../terminal/io.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: Command, cli: Cli): void {
@@ -52,7 +52,7 @@ export function addSessionCommands(program: Command, cli: Cli): void {
       const printed = !options.output || options.output === '-'
       if (printed && json) return printJson(cli, shown)
       const text = json ? `${JSON.stringify(shown, null, 2)}\n` : `# ${shown.name}\n\n${transcript(shown.messages)}\n`
-      if (printed) return cli.io.out(cli.io.stdoutIsTerminal ? forTerminal(text) : text)
+      if (printed) return cli.io.out(cli.io.stdoutIsTerminal ? stripControls(text) : text)
       const { writeOutput } = await import('../terminal/files.ts')
       await writeOutput(options.output!, text, options.force === true)
     })

@@ -1,7 +1,7 @@
 import type { Download } from '../../operations/operation.ts'
 
 /** Sends a request to a server whatever it is; resolves with its answer, also with a refusal. */
-export type Exchange = (
+export type SpeechExchange = (
   request: {
     readonly method: string
     /** With the query. */
@@ -16,7 +16,7 @@ type Input = Readonly<Record<string, unknown>>
 
 /** How a speech server answers what the API would answer: the routes of section 4.4 of the specification. */
 interface SpeechRoute {
-  request(input: Input): Parameters<Exchange>[0]
+  request(input: Input): Parameters<SpeechExchange>[0]
   /** The answer in the operation's shape. */
   answer(response: Response, parts: AnswerParts): Promise<unknown>
 }
@@ -59,7 +59,7 @@ export function speechRoute(operation: string): SpeechRoute | undefined {
 }
 
 /** Whether a speech server answers there: its health, whose shape the specification fixes, says so. */
-export async function isSpeechServer(exchange: Exchange, signal: AbortSignal | undefined): Promise<boolean> {
+export async function isSpeechServer(exchange: SpeechExchange, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     const response = await exchange({ method: 'GET', path: '/health' }, signal)
     const { model_loaded: loaded } = (await response.json()) as { model_loaded?: unknown }

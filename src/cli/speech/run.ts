@@ -4,7 +4,7 @@ import type { Download } from '../../operations/operation.ts'
 import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../../operations/speech.ts'
 import { type Cli, note, show, table } from '../terminal/cli.ts'
 import { readInput, writeOutput } from '../terminal/files.ts'
-import { forTerminal } from '../terminal/io.ts'
+import { stripControls } from '../terminal/io.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { readStdin } from '../terminal/stdin.ts'
 import { openPlayer } from './player.ts'
@@ -166,7 +166,7 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   const [spoken, total] = countsOf(answer)
   const skipped = skippedOf(answer)
   if (spoken < total || skipped.length > 0)
-    cli.io.err(forTerminal(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
+    cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
   const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
 }

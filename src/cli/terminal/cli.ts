@@ -4,8 +4,8 @@ import { AppError } from '../../errors.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
 import type { Ask, AskStream, Operation } from '../../operations/operation.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { coloured, keepingLooks } from './colour.ts'
-import { forTerminal, type Io } from './io.ts'
+import { coloured, keepStyles } from './colour.ts'
+import { type Io, stripControls } from './io.ts'
 
 /** The flags that every command takes, before or after its name. */
 export interface Globals {
@@ -69,7 +69,7 @@ export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 export async function show<T>(cli: Cli, value: T, human: (value: T) => string | Promise<string>): Promise<void> {
   if (cli.globals().json) return printJson(cli, value)
   const shown = await human(value)
-  const text = cli.io.stdoutIsTerminal ? keepingLooks(shown, forTerminal) : shown
+  const text = cli.io.stdoutIsTerminal ? keepStyles(shown, stripControls) : shown
   if (text !== '') await cli.io.out(text.endsWith('\n') ? text : `${text}\n`)
 }
 
@@ -108,7 +108,7 @@ async function columnCounter(texts: readonly string[]): Promise<(text: string) =
 
 /** A remark beside the result; not with --quiet. */
 export function note(cli: Cli, text: string): void {
-  if (!cli.globals().quiet) cli.io.err(forTerminal(text))
+  if (!cli.globals().quiet) cli.io.err(stripControls(text))
 }
 
 /** True when a question may be asked: somebody sits there and has not said otherwise. */
@@ -146,7 +146,7 @@ export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
   const context = { output: cli.io.stderr, signal: cli.io.signal } as object
   try {
     const { answer } = await inquirer.createPromptModule(context)([
-      { ...question, message: forTerminal(question.message), name: 'answer' } as never,
+      { ...question, message: stripControls(question.message), name: 'answer' } as never,
     ])
     return answer as T
   } catch (reason) {

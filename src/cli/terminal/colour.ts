@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 /** Select Graphic Rendition parameters (ECMA-48, 8.3.117) that switch a look on and off. */
 const looks = { bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
 
-export type Look = keyof typeof looks
+export type TextStyle = keyof typeof looks
 
 /** Where a text is written, and whether colours are wanted there: what a look needs to know of the command line. */
 interface Painter {
@@ -12,7 +12,7 @@ interface Painter {
 }
 
 /** The text in a look, or as it is where colours are not wanted on that stream. */
-export function coloured(cli: Painter, stream: 'stdout' | 'stderr', look: Look, text: string): string {
+export function coloured(cli: Painter, stream: 'stdout' | 'stderr', look: TextStyle, text: string): string {
   if (text === '' || !wantsColour(cli.io, cli.globals().color, stream)) return text
   const [on, off] = looks[look]
   return `\x1b[${on}m${text}\x1b[${off}m`
@@ -30,7 +30,7 @@ function wantsColour(io: Io, flag: 'auto' | 'always' | 'never', stream: 'stdout'
 const ours = new RegExp(`(\\x1b\\[(?:${Object.values(looks).flat().join('|')})m)`)
 
 /** Changes a text, but not the looks in it. */
-export function keepingLooks(text: string, change: (text: string) => string): string {
+export function keepStyles(text: string, change: (text: string) => string): string {
   return text
     .split(ours)
     .map((piece, at) => (at % 2 === 1 ? piece : change(piece)))

@@ -3,7 +3,7 @@ import { AppError, toAppError } from '../../errors.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
 import { type Cli, Interrupted } from './cli.ts'
 import { coloured } from './colour.ts'
-import { forTerminal, type Io, interrupted, terminated } from './io.ts'
+import { type Io, interrupted, stripControls, terminated } from './io.ts'
 
 /** A command line that the command tree refuses, and the command that refused it. */
 export class UsageError extends Error {
@@ -33,14 +33,14 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
     )
   else {
     // A provider's or a server's own words may be among them.
-    cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${forTerminal(error.message)}`)
-    for (const detail of error.details) cli.io.err(`  ${forTerminal(detail)}`)
+    cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${stripControls(error.message)}`)
+    for (const detail of error.details) cli.io.err(`  ${stripControls(detail)}`)
     if (error.code === 'internal' && !cli.globals().debug)
       cli.io.err('  This is a bug; run it again with --debug and report what it prints')
   }
   if (cli.globals().debug)
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
-      cli.io.err(forTerminal(String(reason.stack)))
+      cli.io.err(stripControls(String(reason.stack)))
   return error.exit
 }
 

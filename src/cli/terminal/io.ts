@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { AppError } from '../../errors.ts'
 
-export { forTerminal } from '../../formats/terminal-text.ts'
+export { stripControls } from '../../formats/terminal-text.ts'
 
 /** The terminal, or what stands in for it: everything a command reads and writes. */
 export interface Io {

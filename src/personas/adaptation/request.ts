@@ -77,12 +77,12 @@ export type AdaptationRequest = z.output<typeof adaptationRequest>
 type Change = z.output<typeof change>
 
 /** What a type does with its changes; `inputs` of kind undo and accept need the log and are made by the service. */
-export type Wish =
+export type RequestedChange =
   | { readonly kind: 'inputs'; readonly inputs: Inputs }
   | { readonly kind: 'undo' | 'accept' | 'decline'; readonly record: string }
 
 /** Reads a request by the meaning of its type. Throws an `invalid` AppError that names every change that does not fit. */
-export function readRequest(request: AdaptationRequest, sensitivity: Sensitivity): Wish {
+export function readRequest(request: AdaptationRequest, sensitivity: Sensitivity): RequestedChange {
   const changes = asList(request.changes)
   const reader = readers.get(request.adaptation_type) ?? readSignals
   const problems: string[] = []
@@ -100,7 +100,7 @@ interface Reading {
   readonly problems: string[]
 }
 
-type Reader = (changes: readonly Change[], reading: Reading) => Wish
+type Reader = (changes: readonly Change[], reading: Reading) => RequestedChange
 
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['rollback', (changes, reading) => ({ kind: 'undo', record: oneRecord(changes, reading) })],
@@ -120,7 +120,7 @@ function asList(changes: AdaptationRequest['changes']): readonly Change[] {
   ]
 }
 
-function readSignals(changes: readonly Change[], reading: Reading): Wish {
+function readSignals(changes: readonly Change[], reading: Reading): RequestedChange {
   if (changes.length === 0) reading.problems.push('changes must name at least one trait or preference')
   const signals = changes.flatMap((change, index) => {
     const signal = signalOf(change, reading.type)
@@ -151,7 +151,7 @@ function oneRecord(changes: readonly Change[], reading: Reading): string {
   return ''
 }
 
-function pin(changes: readonly Change[], reading: Reading, pinned: boolean): Wish {
+function pin(changes: readonly Change[], reading: Reading, pinned: boolean): RequestedChange {
   const traits = changes.flatMap((change, index) => {
     if ('trait' in change && change.target === undefined) return [change.trait]
     reading.problems.push(`changes[${index}] must be {"trait": NAME}: the weight stays where it stands`)
@@ -161,12 +161,12 @@ function pin(changes: readonly Change[], reading: Reading, pinned: boolean): Wis
   return { kind: 'inputs', inputs: { kind: 'pin', traits, pinned } }
 }
 
-function decay(changes: readonly Change[], { problems }: Reading): Wish {
+function decay(changes: readonly Change[], { problems }: Reading): RequestedChange {
   if (changes.length > 0) problems.push('changes must be empty: decay is a matter of time')
   return { kind: 'inputs', inputs: { kind: 'decay' } }
 }
 
-function reset(changes: readonly Change[], { problems }: Reading): Wish {
+function reset(changes: readonly Change[], { problems }: Reading): RequestedChange {
   changes.forEach((change, index) => {
     if ('record' in change) problems.push(`changes[${index}] names a record; to undo one, use rollback`)
   })

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { sniff } from '../../formats/file-kind.ts'
+import { fileKindOf } from '../../formats/file-kind.ts'
 import { memberSpans } from '../../formats/json-spans.ts'
 import { type Card, readCardJson, readCardPng } from './card.ts'
 
@@ -15,7 +15,7 @@ export interface CardFile {
 
 /** The character card that a file is, or undefined when it is something else. Throws `invalid` for a damaged card. */
 export function readCardFile(path: string): CardFile | undefined {
-  const kind = sniff(path)
+  const kind = fileKindOf(path)
   if (kind !== 'png' && !(kind === 'json' && isCardJson(path))) return undefined
   if (statSync(path).size > largestCard)
     throw new AppError('too_large', `A character card may have ${largestCard} bytes`)

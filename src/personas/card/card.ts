@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
-import { shownLine } from '../../formats/terminal-text.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 
 /**
  * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
@@ -116,7 +116,7 @@ export function personaOfCard(card: Card): CardPersona {
     : []
   const description = textOf(data, 'description')
   return {
-    name: shownLine(textOf(data, 'name')).trim().slice(0, 200),
+    name: printableLine(textOf(data, 'name')).trim().slice(0, 200),
     ...(description && { description }),
     system_prompt: promptOf(card),
     ...Object.fromEntries(carried),

@@ -1,6 +1,6 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { textOf } from '../../chat/protocol/messages.ts'
-import { shownName } from '../../formats/display-name.ts'
+import { displayName } from '../../formats/display-name.ts'
 
 /** A saved conversation, called a session on the wire. */
 export interface Conversation {
@@ -51,7 +51,7 @@ export interface ConversationStore {
   remove(owner: string, id: string): Promise<boolean>
 }
 
-export const conversationName = shownName(200)
+export const conversationName = displayName(200)
 
 /**
  * The newest messages that fit, whole turns from the oldest on left out, and every message of the system kept. What the

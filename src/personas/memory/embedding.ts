@@ -3,7 +3,7 @@ import type { EmbeddingSpace } from './memory.ts'
 /** Whether a text is kept or asks: some models want to be told. */
 export type TextRole = 'document' | 'query'
 
-export interface Embedded {
+export interface Embeddings {
   readonly space: EmbeddingSpace
   /** A unit vector for each text, in order. */
   readonly vectors: readonly Float32Array[]
@@ -21,7 +21,7 @@ export interface Embedder {
   /** The space of its vectors, or undefined before the first answer of a runner has told. */
   space(): EmbeddingSpace | undefined
   /** Throws `unavailable` where the runner does not answer. */
-  embed(texts: readonly string[], role: TextRole, signal?: AbortSignal): Promise<Embedded>
+  embed(texts: readonly string[], role: TextRole, signal?: AbortSignal): Promise<Embeddings>
 }
 
 /** An embedding model as `GET /api/embeddings/models` lists it. */

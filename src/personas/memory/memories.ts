@@ -74,7 +74,7 @@ export interface Memories {
   /** Removes for good what was left behind by removed users and personas. */
   clear(): Promise<void>
   /** The same for everybody's, and what an earlier process had begun to remove: for a service, now and then. */
-  tend(signal?: AbortSignal): Promise<void>
+  maintain(signal?: AbortSignal): Promise<void>
   /** Resolves when no background work is under way; what was not done is done at the next start. */
   close(): Promise<void>
 }
@@ -135,7 +135,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       await store.clean(scopeOf(persona), policyOf(persona, clock()))
     },
     clear: () => store.clear(),
-    async tend(signal) {
+    async maintain(signal) {
       await store.clear()
       let after = 0
       for (let page = await store.scopes(after); page.length > 0; page = await store.scopes(after))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { shownName } from '../../formats/display-name.ts'
+import { displayName } from '../../formats/display-name.ts'
 
 /** Whose memories: every method of a store takes it first, and every statement carries it. */
 export interface Scope {
@@ -198,7 +198,7 @@ export interface MemoryStore {
 /** A memory's metadata is a handful of labels. Characters as JSON. */
 const longestMetadata = 10_000
 
-const label = z.string().overwrite(wellFormed).pipe(shownName(200))
+const label = z.string().overwrite(wellFormed).pipe(displayName(200))
 
 const metadata = z
   .looseObject({

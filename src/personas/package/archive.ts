@@ -7,7 +7,7 @@ import type { BackupRow } from './backup-store.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** What came with an imported package and has no place here; exported again as it came. */
-export interface Carried {
+export interface Passthrough {
   /** Unknown top-level fields. */
   readonly extra?: Fields
   /** Unknown fields of `export_metadata`. */
@@ -49,7 +49,7 @@ export interface ArchivedPersona {
   /** The state as the store keeps it; what the log gives may be asked of the log. */
   readonly learned: Learned
   readonly log: readonly AdaptationRecord[]
-  readonly carried: Carried
+  readonly passthrough: Passthrough
   /** The spaces that its vectors live in. */
   readonly spaces: readonly EmbeddingSpace[]
   /** In the order in which they were stored. Only to be walked while the reading lasts. */
@@ -72,7 +72,7 @@ export interface ReplacedBackup {
 }
 
 /** A whole persona that arrives. */
-export interface Arrival {
+export interface PersonaWrite {
   /** The new persona, or all new fields of the one that is replaced or merged into. */
   readonly persona: Persona
   /** `create`: it must not be there. `replace`: everything it had goes. `merge`: memories are added, the log grows. */
@@ -85,13 +85,13 @@ export interface Arrival {
   readonly weight: number
   /** Makes the log: the whole of it, or for `merge` what is added after the head. */
   log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
-  readonly carried: Carried
+  readonly passthrough: Passthrough
   /** Backs up what is replaced; the row is written with the rest. */
   readonly backup?: ReplacedBackup
   /** Called in the transaction with the number of memories that the persona then has; throws where they are too many. */
   admit?(memories: number): void
   /** Do everything, then take it back: says what would happen. */
-  readonly rehearsal?: boolean
+  readonly dryRun?: boolean
 }
 
 /** Reads and writes whole personas. */
@@ -106,7 +106,7 @@ export interface PersonaArchive {
    * owner would have more than is allowed, and with `busy` when the persona is changed all the time. Resolves with the
    * number of memories that were new.
    */
-  write(arrival: Arrival, signal?: AbortSignal): Promise<{ readonly memories: number }>
+  write(arrival: PersonaWrite, signal?: AbortSignal): Promise<{ readonly memories: number }>
 }
 
 /** How much a persona is. */

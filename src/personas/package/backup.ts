@@ -13,14 +13,20 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
-import { type ArchivedPersona, type Arrival, isSmall, type PersonaArchive, type ReplacedBackup } from './archive.ts'
+import {
+  type ArchivedPersona,
+  isSmall,
+  type PersonaArchive,
+  type PersonaWrite,
+  type ReplacedBackup,
+} from './archive.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
 import { holder, holderPattern, isHeld } from './holders.ts'
 import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
 import type { PackageSource } from './source.ts'
-import { type JudgedPackage, judgeAtOnce, judgePackage } from './verify-file.ts'
-import { type PackagedPersona, type Packager, type PackageWish, packaged } from './write-package.ts'
-import { type ArriveElsewhere, isSmallPackage } from './write-task.ts'
+import { type VerifiedPackage, verifyInThisProcess, verifyPackage } from './verify-file.ts'
+import { type PackagedPersona, type PackageRequest, type PackageWriter, packaged } from './write-package.ts'
+import { isSmallPackage, type WriteInChild } from './write-task.ts'
 
 /** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
 export interface Backups {
@@ -53,14 +59,14 @@ export interface Restored {
 
 export interface BackupParts {
   readonly archive: PersonaArchive
-  readonly packager: Packager
+  readonly packager: PackageWriter
   readonly store: BackupStore
   readonly folder: string
   readonly now: () => number
   readonly newId: () => string
   readonly producer: string
   /** Restores what would hold others up; without it everything is done in this process. */
-  readonly elsewhere?: ArriveElsewhere
+  readonly runInChild?: WriteInChild
 }
 
 /** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
@@ -107,9 +113,9 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     const file = placeOf(row.backup_id)
     const isQuick =
       !existsSync(file) || (isSmallPackage({ path: file, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
-    if (parts.elsewhere && !isQuick)
-      return (await parts.elsewhere(
-        { deed: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
+    if (parts.runInChild && !isQuick)
+      return (await parts.runInChild(
+        { action: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
         signal,
       )) as Restored
     const source = await openBackup(row, signal)
@@ -172,10 +178,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
 
   /** A backup that is what it was when it was made. Throws `invalid` for any other. */
   async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
-    let judged: JudgedPackage
+    let judged: VerifiedPackage
     try {
       const file = { path: placeOf(row.backup_id), kind: 'zip' } as const
-      judged = await (parts.elsewhere ? judgePackage(file, signal) : judgeAtOnce(file))
+      judged = await (parts.runInChild ? verifyPackage(file, signal) : verifyInThisProcess(file))
     } catch (reason) {
       if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
         throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
@@ -192,10 +198,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     source: PackageSource,
     { memories, bytes }: BackupRow,
     signal: AbortSignal | undefined,
-  ): Promise<Arrival> {
-    const { input, extra, carried } = incomingPersona(source.head, {})
+  ): Promise<PersonaWrite> {
+    const { input, extra, passthrough } = incomingPersona(source.head, {})
     const log = await returningLog(source, signal)
-    const { lineage: _step, ...fields } = carried
+    const { lineage: _step, ...fields } = passthrough
     const { lineage } = source.head.metadata
     return {
       persona: {
@@ -212,7 +218,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
       weight: weightOf(source, bytes),
       log: () => log,
       // A persona that comes back to where it was has no new step of descent.
-      carried: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
+      passthrough: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
     }
   }
 
@@ -236,7 +242,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return rowOf(replaced.persona.id, id, reason, wish, packaged(replaced, wish, producer, writeContainer))
   }
 
-  function wishFor(id: string): PackageWish {
+  function wishFor(id: string): PackageRequest {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return { path: pendingOf(id), form: 'container', embeddings: true, exportedAt: now() }
   }
@@ -245,7 +251,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     persona_id: string,
     backup_id: string,
     reason: BackupReason,
-    { path, exportedAt }: PackageWish,
+    { path, exportedAt }: PackageRequest,
     { checksum, content_hash, memories, records }: PackagedPersona,
   ): BackupRow {
     flushFolder(folder)

@@ -1,7 +1,7 @@
 import { wellFormed } from '../../formats/canonical-json.ts'
 import { viewLearned } from '../adaptation/state.ts'
 import type { Persona } from '../persona.ts'
-import type { ArchivedMemory, ArchivedPersona, Carried } from './archive.ts'
+import type { ArchivedMemory, ArchivedPersona, Passthrough } from './archive.ts'
 import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -17,26 +17,26 @@ export interface ExportOptions {
 
 /** A persona as a package. What came with it and is unknown here is put back where it stood. */
 export function packageContent(archived: ArchivedPersona, options: ExportOptions): PackageContent {
-  const { persona, learned, log, carried } = archived
+  const { persona, learned, log, passthrough } = archived
   return {
-    persona: personaFields(persona, carried),
+    persona: personaFields(persona, passthrough),
     state: {
-      ...carried.state,
+      ...passthrough.state,
       persona_id: persona.id,
       user_id: persona.user_id,
       ...viewLearned(learned),
       last_mutation: learned.clock || persona.created_at,
     },
     metadata: metadataOf(archived, options),
-    extra: carried.extra ?? {},
+    extra: passthrough.extra ?? {},
     log: log as readonly unknown[] as readonly Fields[],
     memories: memoriesOf(archived, options.embeddings),
   }
 }
 
-function metadataOf({ persona, carried, spaces }: ArchivedPersona, options: ExportOptions): Fields {
+function metadataOf({ persona, passthrough, spaces }: ArchivedPersona, options: ExportOptions): Fields {
   return {
-    ...carried.metadata,
+    ...passthrough.metadata,
     version: packageVersion,
     min_reader_version: minReaderVersion,
     required_features: options.embeddings
@@ -46,12 +46,12 @@ function metadataOf({ persona, carried, spaces }: ArchivedPersona, options: Expo
     exported_at: options.exportedAt,
     user_id: persona.user_id,
     embedding_spaces: options.embeddings ? spaces : [],
-    ...(carried.lineage && { lineage: carried.lineage }),
+    ...(passthrough.lineage && { lineage: passthrough.lineage }),
   }
 }
 
 /** The persona's own fields over those that came along; settings keep the unknown fields that they came with. */
-function personaFields({ extra = {}, ...persona }: Persona, carried: Carried): Fields {
+function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough): Fields {
   const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
     const both = { ...(extra[name] as Fields | undefined), ...persona[name] }
     return Object.keys(both).length > 0 || persona[name] ? [[name, both] as const] : []

@@ -54,8 +54,11 @@ const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly t
 }
 
 /** A persona as a character card, in JSON or in its picture. */
-export function cardBytes({ persona, carried }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
-  const card = cardOfPersona(persona as CardPersona, carried.card && parseCard(carried.card))
+export function cardBytes({ persona, passthrough }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
+  const card = cardOfPersona(persona as CardPersona, passthrough.card && parseCard(passthrough.card))
   if (format === 'card') return canonicalize(card)
-  return writeCardPng(card, carried.portrait === undefined ? undefined : Buffer.from(carried.portrait, 'base64'))
+  return writeCardPng(
+    card,
+    passthrough.portrait === undefined ? undefined : Buffer.from(passthrough.portrait, 'base64'),
+  )
 }

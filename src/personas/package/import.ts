@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { damaged } from '../../formats/file-error.ts'
-import { shownLine } from '../../formats/terminal-text.ts'
-import { collected } from '../../process/event-loop-turns.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
+import { collectYielding } from '../../process/event-loop-turns.ts'
 import {
   type AdaptationRecord,
   emptyLog,
@@ -18,12 +18,12 @@ import { type Inputs, type Learned, type LearnedView, learnedLimits, nothingLear
 import { isCard, parseCard } from '../card/card.ts'
 import type { EmbeddingSpace } from '../memory/memory.ts'
 import { type PersonaInput, personaInput } from '../persona.ts'
-import type { Carried, IncomingMemory } from './archive.ts'
+import type { IncomingMemory, Passthrough } from './archive.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageHead, PackageMemory } from './format.ts'
 import { isChained, isFields, isName, isValue } from './records.ts'
 import type { PackageSource } from './source.ts'
-import type { Verdict } from './verify.ts'
+import type { VerifyResult } from './verify.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -50,7 +50,7 @@ export interface NewScope {
 export interface IncomingPersona {
   readonly input: PersonaInput
   readonly extra: Fields
-  readonly carried: Carried
+  readonly passthrough: Passthrough
 }
 
 const personaNames = [
@@ -114,10 +114,10 @@ const largestCarried = 1024 ** 2
 /** A card with a long lorebook has a megabyte or two. Characters of JSON. */
 export const largestCard = 8 * 1024 ** 2
 
-/** A picture is carried up to this many characters of base64. */
+/** A picture is passthrough up to this many characters of base64. */
 const largestPortrait = 12 * 1024 ** 2
 
-/** Reads the persona of a package and what is only carried along. Throws `invalid` with everything that does not fit. */
+/** Reads the persona of a package and what is only passthrough along. Throws `invalid` with everything that does not fit. */
 export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPersona {
   const known = Object.fromEntries(
     Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
@@ -125,7 +125,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
   // A name from elsewhere, or from before names were held to this, comes in without what nobody can see.
   const parsed = personaInput.safeParse({
     ...known,
-    ...(typeof known['name'] === 'string' && { name: shownLine(known['name']) }),
+    ...(typeof known['name'] === 'string' && { name: printableLine(known['name']) }),
   })
   if (!parsed.success) {
     const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
@@ -150,10 +150,10 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     if (JSON.stringify(fields).length > largestCarried)
       throw new AppError(
         'invalid',
-        `The ${name} has more than ${largestCarried} characters that are only carried along`,
+        `The ${name} has more than ${largestCarried} characters that are only passthrough along`,
       )
   const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
-  const carried: Carried = {
+  const passthrough: Passthrough = {
     extra: head.extra,
     metadata,
     state,
@@ -161,7 +161,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     ...(isCard(card) && { card: parseCard(card) }),
     ...(isPortrait(portrait) && { portrait }),
   }
-  return { input: parsed.data, extra, carried }
+  return { input: parsed.data, extra, passthrough }
 }
 
 export function isPortrait(value: unknown): value is string {
@@ -181,7 +181,7 @@ function unknownSettings(persona: Fields): Fields {
  * The bytes that the memories of a package take on the disk, its write-ahead log included: vectors lie in pages that
  * they do not fill, and a document spells each of their numbers with ten digits.
  */
-export function weightOf({ form }: Pick<Verdict, 'form'>, bytes: number): number {
+export function weightOf({ form }: Pick<VerifyResult, 'form'>, bytes: number): number {
   return bytes * (form === 'document' ? 0.5 : 1.5)
 }
 
@@ -230,12 +230,12 @@ function spaceOf({ fields }: PackageMemory, dimension: number, find: (key: strin
  * One of another program is kept as history, which moves nothing; its state becomes one record.
  */
 export async function incomingLog(source: PackageSource, scope: NewScope, parts: ImportParts): Promise<IncomingLog> {
-  const log = await collected(source.log(), parts.signal)
+  const log = await collectYielding(source.log(), parts.signal)
   if (log.length > 0 && log.every(isChained) && isOwnLog(log)) {
-    const records = await collected(relabelled(log, scope, parts.newId), parts.signal)
+    const records = await collectYielding(relabelled(log, scope, parts.newId), parts.signal)
     return { records, learned: fold(records) }
   }
-  const records = await collected(foreignLog(log, source.head.state, scope, parts), parts.signal)
+  const records = await collectYielding(foreignLog(log, source.head.state, scope, parts), parts.signal)
   return { records, learned: records.length > 0 ? fold(records) : nothingLearned() }
 }
 
@@ -268,7 +268,7 @@ function* foreignLog(
 
 /** The records as they are, for a log that comes back to where it was. */
 export async function returningLog(source: PackageSource, signal?: AbortSignal): Promise<IncomingLog> {
-  const log = await collected(source.log(), signal)
+  const log = await collectYielding(source.log(), signal)
   if (!log.every(isChained)) throw damaged('The log of the package is not one chain')
   return { records: log, learned: fold(log) }
 }

@@ -8,7 +8,7 @@ type Settings = Pick<Persona, 'memory_settings'>
  * The persona with room for as many memories as come with it: an import that says it took them must not see them evicted by
  * the next one that is stored.
  */
-export function withRoom<T extends Settings>(persona: T, memories: number): T {
+export function withMemoryLimit<T extends Settings>(persona: T, memories: number): T {
   if (memories <= memorySettingsOf(persona).max_memories) return persona
   return { ...persona, memory_settings: { ...persona.memory_settings, max_memories: memories } }
 }

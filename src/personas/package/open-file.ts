@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { FileError, unsupported } from '../../formats/file-error.ts'
-import { type FileKind, sniff } from '../../formats/file-kind.ts'
+import { type FileKind, fileKindOf } from '../../formats/file-kind.ts'
 import type { Outline, PackageSource } from './source.ts'
 
 /** A package of any form as a file that can be read: a sealed one was decrypted into a file beside. */
@@ -21,14 +21,14 @@ export async function unsealPackage(
   passphrase?: string,
   signal?: AbortSignal,
 ): Promise<PlainPackage> {
-  const kind = sniff(path)
+  const kind = fileKindOf(path)
   if (kind !== 'age') return { path, kind, discard: async () => {} }
   if (passphrase === undefined)
     throw new FileError('not_authenticated', 'The package is encrypted: its passphrase is needed')
   const { decryptFile } = await import('../../formats/age-file.ts')
   try {
     await decryptFile(path, scratch, passphrase, signal)
-    return { path: scratch, kind: sniff(scratch), discard: () => rm(scratch, { force: true }) }
+    return { path: scratch, kind: fileKindOf(scratch), discard: () => rm(scratch, { force: true }) }
   } catch (reason) {
     await rm(scratch, { force: true })
     throw reason

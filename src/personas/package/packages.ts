@@ -8,7 +8,7 @@ import { personaOfCard, unusedOf } from '../card/card.ts'
 import { type CardFile, readCardFile } from '../card/card-file.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type Persona, type Personas, personaInput } from '../persona.ts'
-import { type Arrival, isSmall, type PersonaArchive } from './archive.ts'
+import { isSmall, type PersonaArchive, type PersonaWrite } from './archive.ts'
 import type { Backups } from './backup.ts'
 import { type ExportedFile, type ExportRequest, exportedFile, type Sums } from './exported-file.ts'
 import {
@@ -20,14 +20,14 @@ import {
   unchanged,
   weightOf,
 } from './import.ts'
-import { lost, raised, refuseTooMany, withRoom } from './memory-limits.ts'
+import { lost, raised, refuseTooMany, withMemoryLimit } from './memory-limits.ts'
 import { type PlainPackage, unsealPackage } from './open-file.ts'
 import type { Scratch } from './scratch.ts'
 import type { PackageSource } from './source.ts'
-import { refused, type Verdict } from './verify.ts'
-import { type JudgedPackage, judgeAtOnce, judgePackage } from './verify-file.ts'
-import type { Packager } from './write-package.ts'
-import { type ArriveElsewhere, type ImportMode, type ImportRequest, isSmallPackage } from './write-task.ts'
+import { refused, type VerifyResult } from './verify.ts'
+import { type VerifiedPackage, verifyInThisProcess, verifyPackage } from './verify-file.ts'
+import type { PackageWriter } from './write-package.ts'
+import { type ImportMode, type ImportRequest, isSmallPackage, type WriteInChild } from './write-task.ts'
 
 export interface Imported {
   readonly persona_id: string
@@ -42,19 +42,19 @@ export interface Imported {
 }
 
 /** Whole personas, out of this installation and into it. An aborted `signal` stops the work; then nothing is left of it. */
-export interface Dna {
+export interface PersonaPackages {
   export(persona: Persona, request: ExportRequest, signal?: AbortSignal): Promise<ExportedFile>
   /** Takes a package or character card in as this owner's, whoever it says it was. Throws `invalid` naming every problem; then nothing was written. */
   import(owner: string, path: string, request: ImportRequest, signal?: AbortSignal): Promise<Imported>
   /** Judges a package in a file. */
-  verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<Verdict>
+  verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<VerifyResult>
   /** Judges a persona as it is stored: its records, and whether its state is what its log gives. */
-  verifyStored(persona: Persona, signal?: AbortSignal): Promise<Verdict>
+  verifyStored(persona: Persona, signal?: AbortSignal): Promise<VerifyResult>
 }
 
-export interface DnaParts {
+export interface PersonaPackagesParts {
   readonly archive: PersonaArchive
-  readonly packager: Packager
+  readonly packager: PackageWriter
   readonly backups: Pick<Backups, 'taking'>
   readonly personas: Pick<Personas, 'get'>
   readonly scratch: Scratch
@@ -63,20 +63,20 @@ export interface DnaParts {
   /** The chat model for a persona that comes without one. */
   readonly defaultModel: () => string | undefined
   /** Takes in what would hold others up; without it everything is done in this process. */
-  readonly elsewhere?: ArriveElsewhere
+  readonly runInChild?: WriteInChild
   /** How much work a guess at a passphrase is, as a power of two; what age itself uses unless it is said. */
   readonly workFactor?: number
 }
 
 /** What an import is about, beside the package itself. */
 interface AboutImport {
-  readonly verdict: Verdict
+  readonly verdict: VerifyResult
   readonly request: ImportRequest
   /** Bytes that it will take on the disk. */
   readonly weight: number
 }
 
-export function createDna(parts: DnaParts): Dna {
+export function createPersonaPackages(parts: PersonaPackagesParts): PersonaPackages {
   const { archive, packager, backups, personas, scratch, now, newId } = parts
   return { export: exportPersona, import: importFile, verify, verifyStored }
 
@@ -122,7 +122,7 @@ export function createDna(parts: DnaParts): Dna {
     return packager.write(scopeOf(persona), { path, form, embeddings, exportedAt: now() }, signal)
   }
 
-  async function verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<Verdict> {
+  async function verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<VerifyResult> {
     let plain: PlainPackage
     try {
       plain = await unsealPackage(path, scratch.path(), passphrase, signal)
@@ -130,14 +130,14 @@ export function createDna(parts: DnaParts): Dna {
       return refused(reason)
     }
     try {
-      return (await judgePackage(plain, signal)).verdict
+      return (await verifyPackage(plain, signal)).verdict
     } finally {
       await plain.discard()
     }
   }
 
-  async function verifyStored(persona: Persona, signal?: AbortSignal): Promise<Verdict> {
-    const verdict = await packager.judge(scopeOf(persona), signal)
+  async function verifyStored(persona: Persona, signal?: AbortSignal): Promise<VerifyResult> {
+    const verdict = await packager.verify(scopeOf(persona), signal)
     if (!verdict) throw gone(persona)
     return verdict
   }
@@ -151,12 +151,12 @@ export function createDna(parts: DnaParts): Dna {
     const known = await named(owner, request)
     const plain = await unsealPackage(path, scratch.path(), request.passphrase, signal)
     try {
-      if (parts.elsewhere && !isSmallImport(plain, request, known))
-        return await importElsewhere(parts.elsewhere, owner, plain, { ...request, persona: known?.id }, signal)
+      if (parts.runInChild && !isSmallImport(plain, request, known))
+        return await importElsewhere(parts.runInChild, owner, plain, { ...request, persona: known?.id }, signal)
       const card = readCardFile(plain.path)
       if (card) return await importCard(owner, card, request)
-      const judge = parts.elsewhere ? judgePackage(plain, signal) : judgeAtOnce(plain)
-      return await importJudged(owner, plain, await judge, request, signal)
+      const judge = parts.runInChild ? verifyPackage(plain, signal) : verifyInThisProcess(plain)
+      return await importVerified(owner, plain, await judge, request, signal)
     } finally {
       await plain.discard()
     }
@@ -173,7 +173,7 @@ export function createDna(parts: DnaParts): Dna {
   }
 
   async function importElsewhere(
-    elsewhere: ArriveElsewhere,
+    runInChild: WriteInChild,
     owner: string,
     { path }: PlainPackage,
     { passphrase: _passphrase, ...request }: ImportRequest,
@@ -181,20 +181,20 @@ export function createDna(parts: DnaParts): Dna {
   ): Promise<Imported> {
     const model = parts.defaultModel()
     const task = {
-      deed: 'import',
+      action: 'import',
       owner,
       path,
       request,
       now: now(),
       ...(model !== undefined && { defaultModel: model }),
     }
-    return (await elsewhere(task as Parameters<ArriveElsewhere>[0], signal)) as Imported
+    return (await runInChild(task as Parameters<WriteInChild>[0], signal)) as Imported
   }
 
-  async function importJudged(
+  async function importVerified(
     owner: string,
     { path }: PlainPackage,
-    { verdict, open }: JudgedPackage,
+    { verdict, open }: VerifiedPackage,
     request: ImportRequest,
     signal: AbortSignal | undefined,
   ): Promise<Imported> {
@@ -223,11 +223,11 @@ export function createDna(parts: DnaParts): Dna {
       exported_at: head.metadata['exported_at'],
       imported_at: now(),
     }
-    const { input, extra, carried } = incomingPersona(head, lineage)
+    const { input, extra, passthrough } = incomingPersona(head, lineage)
     if (request.mode === 'merge') return merge(await target(owner, head.persona['id'], request), source, about, signal)
     const replaced = request.mode === 'replace' ? await target(owner, head.persona['id'], request) : undefined
     const persona: Persona = {
-      ...withRoom(input, verdict.memories),
+      ...withMemoryLimit(input, verdict.memories),
       extra,
       id: replaced?.id ?? newId(),
       user_id: owner,
@@ -235,15 +235,15 @@ export function createDna(parts: DnaParts): Dna {
       updated_at: now(),
     }
     const log = await incomingLog(source, scopeOf(persona), { now: now(), newId, signal })
-    const arrival: Arrival = {
+    const arrival: PersonaWrite = {
       persona,
       how: replaced ? 'replace' : 'create',
       memories: () => incomingMemories(source, newId),
       count: verdict.memories,
       weight,
       log: () => log,
-      carried,
-      rehearsal: request.dry_run,
+      passthrough,
+      dryRun: request.dry_run,
     }
     const taken =
       replaced && !request.dry_run
@@ -270,16 +270,16 @@ export function createDna(parts: DnaParts): Dna {
     signal: AbortSignal | undefined,
   ): Promise<Imported> {
     const about = { content_hash: verdict.content_hash, memories: verdict.memories, adaptations: verdict.adaptations }
-    const arrival: Arrival = {
+    const arrival: PersonaWrite = {
       persona: { ...persona, updated_at: now() },
       how: 'merge',
       memories: () => incomingMemories(source, newId),
       count: verdict.memories,
       weight,
       log: (head, learned) => noted(persona, head, learned, about),
-      carried: {},
+      passthrough: {},
       admit: (memories) => refuseTooMany(persona, memories),
-      rehearsal: request.dry_run,
+      dryRun: request.dry_run,
     }
     const { memories } = await archive.write(arrival, signal)
     return outcome(persona, request, { memories, adaptations: 0 }, verdict.memories - memories)
@@ -320,8 +320,8 @@ export function createDna(parts: DnaParts): Dna {
       count: 0,
       weight: 0,
       log: (_head, learned) => ({ records: [], learned }),
-      carried: { card, ...(portrait !== undefined && { portrait }) },
-      rehearsal: request.dry_run,
+      passthrough: { card, ...(portrait !== undefined && { portrait }) },
+      dryRun: request.dry_run,
     })
     return { ...outcome(persona, request, { memories: 0, adaptations: 0 }, 0), warnings: unusedOf(card) }
   }
@@ -346,7 +346,7 @@ function gone(persona: Persona): AppError {
   return new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
 }
 
-function unsound({ kind, problems }: Verdict): AppError {
+function unsound({ kind, problems }: VerifyResult): AppError {
   const said = {
     damaged: 'is damaged',
     unsupported: 'cannot be read here',

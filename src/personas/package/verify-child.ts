@@ -1,5 +1,5 @@
 import { serveTask } from '../../process/run-in-child.ts'
-import { judgeHere } from './verify-file.ts'
+import { verifyTask } from './verify-file.ts'
 
 // Runs in a process of its own: see own-process.ts.
-serveTask(judgeHere)
+serveTask(verifyTask)

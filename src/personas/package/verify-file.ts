@@ -1,44 +1,44 @@
-import { inOwnProcess } from '../../process/run-in-child.ts'
+import { runInChild } from '../../process/run-in-child.ts'
 import { openPlain, type PlainPackage } from './open-file.ts'
 import type { Outline, PackageSource } from './source.ts'
-import { refused, type Verdict, verifySource } from './verify.ts'
+import { refused, type VerifyResult, verifySource } from './verify.ts'
 import { isSmallPackage } from './write-task.ts'
 
 /** What the process is asked. */
-export type JudgeTask = Pick<PlainPackage, 'path' | 'kind'>
+export type VerifyTask = Pick<PlainPackage, 'path' | 'kind'>
 
 /** A verdict, and what was found on the way that spares whoever opens the package next a pass over it. */
-export interface Judgement {
-  readonly verdict: Verdict
+export interface VerifiedSource {
+  readonly verdict: VerifyResult
   readonly outline?: Outline
 }
 
 /** A package that was judged, to be opened by whoever takes it in. */
-export interface JudgedPackage {
-  readonly verdict: Verdict
+export interface VerifiedPackage {
+  readonly verdict: VerifyResult
   open(): Promise<PackageSource>
 }
 
 /** Judges a package; a large one in a process of its own, so that nobody else waits for it. */
-export async function judgePackage({ path, kind }: JudgeTask, signal?: AbortSignal): Promise<JudgedPackage> {
-  const task: JudgeTask = { path, kind }
+export async function verifyPackage({ path, kind }: VerifyTask, signal?: AbortSignal): Promise<VerifiedPackage> {
+  const task: VerifyTask = { path, kind }
   const judgement = isSmallPackage(task)
-    ? await judgeHere(task)
-    : await inOwnProcess<Judgement>({ beside: import.meta.url, name: './verify-child' }, task, signal)
-  return judged(task, judgement)
+    ? await verifyTask(task)
+    : await runInChild<VerifiedSource>({ beside: import.meta.url, name: './verify-child' }, task, signal)
+  return verifiedPackage(task, judgement)
 }
 
 /** The same in this process, however large it is: for one that nobody else waits for. */
-export async function judgeAtOnce({ path, kind }: JudgeTask): Promise<JudgedPackage> {
-  return judged({ path, kind }, await judgeHere({ path, kind }))
+export async function verifyInThisProcess({ path, kind }: VerifyTask): Promise<VerifiedPackage> {
+  return verifiedPackage({ path, kind }, await verifyTask({ path, kind }))
 }
 
-function judged(task: JudgeTask, { verdict, outline }: Judgement): JudgedPackage {
+function verifiedPackage(task: VerifyTask, { verdict, outline }: VerifiedSource): VerifiedPackage {
   return { verdict, open: () => openPlain(task, outline) }
 }
 
 /** Judges a package in this process. */
-export async function judgeHere(task: JudgeTask): Promise<Judgement> {
+export async function verifyTask(task: VerifyTask): Promise<VerifiedSource> {
   let source: PackageSource
   try {
     source = await openPlain(task)

@@ -7,13 +7,13 @@ import type { ArchivedPersona } from './archive.ts'
 import { ContentHash, isFiniteVector } from './digest.ts'
 import { type PackageContent, packageVersion } from './format.ts'
 import { memoryProblems, personaProblems, recordProblems } from './records.ts'
-import { shortened, type Verdict } from './verify.ts'
+import { shortened, type VerifyResult } from './verify.ts'
 
 /**
  * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
  * state that is stored; the log must be one chain, every record and vector what it may be, and everything what this program sealed.
  */
-export function judgeStored(archived: ArchivedPersona, content: PackageContent): Verdict {
+export function verifyStored(archived: ArchivedPersona, content: PackageContent): VerifyResult {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
   const hash = new ContentHash()
   const chain = chainCheck()

@@ -19,7 +19,7 @@ import {
 import type { Integrity, PackageSource, Visitor } from './source.ts'
 
 /** The answer to "is this what was exported?". */
-export interface Verdict {
+export interface VerifyResult {
   readonly valid: boolean
   /** The checksum that the package carries, or null when it carries none. */
   readonly expected: string | null
@@ -48,7 +48,7 @@ const mostProblems = 50
  * Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package.
  * `onRecord` is told how many memories were read, for whoever waits.
  */
-export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): Verdict {
+export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): VerifyResult {
   const findings = new Findings()
   const { head } = source
   const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
@@ -64,7 +64,7 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
   } catch (reason) {
     findings.catch(reason)
   }
-  if (integrity) judge(integrity, inspection, head, findings)
+  if (integrity) checkIntegrity(integrity, inspection, head, findings)
   return {
     valid: findings.problems.length === 0,
     expected: integrity?.expected ?? null,
@@ -80,7 +80,7 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
 }
 
 /** The verdict on a package that could not even be opened. */
-export function refused(reason: unknown): Verdict {
+export function refused(reason: unknown): VerifyResult {
   const findings = new Findings()
   findings.catch(reason)
   const nothing = {
@@ -95,7 +95,7 @@ export function refused(reason: unknown): Verdict {
   return { valid: false, problems: findings.list(), kind: findings.kind, ...nothing }
 }
 
-function judge(integrity: Integrity, inspection: Inspection, head: PackageHead, findings: Findings): void {
+function checkIntegrity(integrity: Integrity, inspection: Inspection, head: PackageHead, findings: Findings): void {
   for (const name of integrity.broken) findings.add(`${name} is not what the manifest says`)
   if (integrity.expected === undefined)
     findings.add('export_metadata.checksum is missing: nothing says what this package was')

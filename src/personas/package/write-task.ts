@@ -19,9 +19,9 @@ export interface ImportRequest {
 }
 
 /** A whole persona that is to arrive, as plain data: done in a process of its own, which writes beside this one. */
-export type ArrivalTask =
+export type PersonaWriteTask =
   | {
-      readonly deed: 'import'
+      readonly action: 'import'
       readonly owner: string
       /** A package or card in plain text. */
       readonly path: string
@@ -31,10 +31,10 @@ export type ArrivalTask =
       readonly defaultModel?: string
       readonly now: number
     }
-  | { readonly deed: 'restore'; readonly scope: Scope; readonly backupId: string; readonly now: number }
+  | { readonly action: 'restore'; readonly scope: Scope; readonly backupId: string; readonly now: number }
 
 /** Does such a task; resolves with what the same method resolves with in this process. */
-export type ArriveElsewhere = (task: ArrivalTask, signal?: AbortSignal) => Promise<unknown>
+export type WriteInChild = (task: PersonaWriteTask, signal?: AbortSignal) => Promise<unknown>
 
 /** Bytes of a package that is read and taken in sooner than a process starts, and than others mind waiting. */
 const smallPackage = 32 * 1024

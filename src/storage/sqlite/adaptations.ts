@@ -5,7 +5,7 @@ import { algorithm } from '../../personas/adaptation/rules.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { rest } from './housekeeping.ts'
+import { yieldToEventLoop } from './housekeeping.ts'
 import type { Quota } from './quota.ts'
 
 /** Logs of adaptation in SQLite, each with a cache of the state it leads to. */
@@ -121,7 +121,7 @@ export function adaptationRows(db: Database) {
         if (++count === recordsAtOnce || characters > charactersAtOnce) break
       }
       more = count > 0
-      if (more) await rest()
+      if (more) await yieldToEventLoop()
     }
     return all
   }

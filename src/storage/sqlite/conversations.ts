@@ -1,7 +1,7 @@
 import type { Conversation, ConversationStore, SavedMessage } from '../../personas/chat/conversation.ts'
 import type { Database } from './connection.ts'
 import type { OwnedRows } from './owned-rows.ts'
-import { clearDeparted, leaveConversations } from './removal.ts'
+import { hideConversations, removeHidden } from './removal.ts'
 
 interface Row {
   id: string
@@ -71,8 +71,8 @@ export function createConversationStore(db: Database): ConversationStore {
       return changes > 0
     },
     async remove(owner, id) {
-      const removed = db.transaction(() => leaveConversations(db, owner, id)).immediate() > 0
-      if (removed) await clearDeparted(db)
+      const removed = db.transaction(() => hideConversations(db, owner, id)).immediate() > 0
+      if (removed) await removeHidden(db)
       return removed
     },
   }
@@ -104,7 +104,7 @@ export const conversationOwnership: OwnedRows = {
     ).run({ from, to })
   },
   remove(db, owner) {
-    leaveConversations(db, owner)
+    hideConversations(db, owner)
   },
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from './connection.ts'
 
 /** Lets everybody else have a turn. */
-export function rest(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
@@ -9,7 +9,7 @@ export function rest(): Promise<void> {
  * Lets others have the database for as long as a slice of work took, in milliseconds: it has one writer, and those who wait
  * in another process look again only now and then.
  */
-export function restFor(ms: number): Promise<void> {
+export function pauseFor(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.min(longestRest, Math.ceil(ms))))
 }
 
@@ -22,7 +22,7 @@ const longestRest = 200
  * others are served. A reader in another process, or a full disk, may keep that from happening now; what was deleted is
  * deleted all the same, and the next time does it.
  */
-export async function giveBackPages(db: Database): Promise<void> {
+export async function releasePages(db: Database): Promise<void> {
   try {
     await shrink(db)
   } catch (reason) {
@@ -40,7 +40,7 @@ async function shrink(db: Database): Promise<void> {
   for (let left = free(), before = left + 1; left > 0 && left < before; before = left, left = free()) {
     const begun = performance.now()
     db.pragma(`incremental_vacuum(${pagesAtOnce})`)
-    await restFor(performance.now() - begun)
+    await pauseFor(performance.now() - begun)
     if (!db.open) return
   }
   if (db.open) emptyWriteAheadLog(db)

@@ -17,7 +17,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { giveBackPages, rest } from './housekeeping.ts'
+import { releasePages, yieldToEventLoop } from './housekeeping.ts'
 import { createPostings } from './memories-postings.ts'
 import { createRetention, firstSlice, slice } from './memories-retention.ts'
 import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
@@ -25,7 +25,7 @@ import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers 
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
 import type { Quota } from './quota.ts'
-import { clearDeparted, leaveMemories } from './removal.ts'
+import { hideMemories, removeHidden } from './removal.ts'
 
 type FoundRow = [
   terms: string,
@@ -58,9 +58,9 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
         quota?.check(scope.userId)
         return stored
       })
-      if (more) await rest()
+      if (more) await yieldToEventLoop()
       const all = [...evicted, ...(more ? await cleaned(scope, policy) : [])]
-      if (all.length > 0) await giveBackPages(db)
+      if (all.length > 0) await releasePages(db)
       return { entries, evicted: all.slice(0, keptEvictions) }
     },
     get: async (scope, id) => rows.get(scope, id),
@@ -68,18 +68,18 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     categories: async (scope, unexpired) => inOneView(() => rows.categories(scope, unexpired)),
     async wipe(scope, filter) {
       const wiped = isEverything(filter)
-        ? inOneWrite(() => leaveMemories(db, scope))
+        ? inOneWrite(() => hideMemories(db, scope))
         : await wiping(scope, filter, findScope(db, scope))
-      if (wiped > 0) await clearDeparted(db)
+      if (wiped > 0) await removeHidden(db)
       return wiped
     },
     async clean(scope, policy) {
       const evicted = await cleaned(scope, policy)
-      if (evicted.length > 0) await giveBackPages(db)
+      if (evicted.length > 0) await releasePages(db)
       return evicted.slice(0, keptEvictions)
     },
     scopes: async (after) => scopesAfter(db, after),
-    clear: () => clearDeparted(db),
+    clear: () => removeHidden(db),
     search: async (scope, query) => inOneView(() => rows.search(scope, query)),
     pending: async (scope, spaceKey, from, limit) => inOneView(() => rows.pending(scope, spaceKey, from, limit)),
     putVectors: async (scope, vectors) => inOneWrite(() => rows.putVectors(scope, vectors)),
@@ -93,7 +93,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       // A scope of hundreds of thousands has as many records, of which the newest are kept.
       if (all.length < keptEvictions) all.push(...slice.evicted)
       more = slice.more
-      if (more) await rest()
+      if (more) await yieldToEventLoop()
     }
     return all
   }
@@ -104,7 +104,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       const slice = inOneWrite(() => rows.wipe(scope, filter, from!.last_number))
       wiped += slice.wiped
       more = slice.more
-      if (more) await rest()
+      if (more) await yieldToEventLoop()
     }
     return wiped
   }

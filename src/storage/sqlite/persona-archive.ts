@@ -1,7 +1,7 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
 import { extentOf, readPersona } from './persona-read.ts'
-import { writeArrival } from './persona-write.ts'
+import { writePersona } from './persona-write.ts'
 import type { Quota } from './quota.ts'
 
 /** Whole personas in SQLite, across the stores that hold their parts. */
@@ -13,6 +13,6 @@ export function createPersonaArchive(db: Database, quota?: Quota): PersonaArchiv
         return archived && use(archived)
       })(),
     extent: (scope) => extentOf(db, scope),
-    write: (arrival, signal) => writeArrival(db, arrival, signal, quota),
+    write: (arrival, signal) => writePersona(db, arrival, signal, quota),
   }
 }

@@ -1,6 +1,6 @@
 import type { AdaptationRecord } from '../../personas/adaptation/log.ts'
 import type { EmbeddingSpace, Scope } from '../../personas/memory/memory.ts'
-import type { ArchivedMemory, ArchivedPersona, Carried, Extent } from '../../personas/package/archive.ts'
+import type { ArchivedMemory, ArchivedPersona, Extent, Passthrough } from '../../personas/package/archive.ts'
 import { knownSecret } from '../files/own-secret.ts'
 import { adaptationRows } from './adaptations.ts'
 import type { Database } from './connection.ts'
@@ -31,7 +31,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
       log ??= adaptations.log(scope)
       return log
     },
-    carried: carried === undefined ? {} : (JSON.parse(carried) as Carried),
+    passthrough: carried === undefined ? {} : (JSON.parse(carried) as Passthrough),
     spaces: readSpaces(db, scope),
     memories: () => readMemories(db, scope),
     fingerprint: () => fingerprintOf(db, scope),

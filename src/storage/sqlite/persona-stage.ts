@@ -3,7 +3,7 @@ import type { Scope } from '../../personas/memory/memory.ts'
 import { holder, isHeld } from '../../personas/package/holders.ts'
 import { exchangeLogs } from './adaptations.ts'
 import type { Database } from './connection.ts'
-import { giveBackPages, restFor } from './housekeeping.ts'
+import { pauseFor, releasePages } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
 
@@ -44,7 +44,7 @@ export function openStage(db: Database, personaId: string): Stage {
     async write(slice) {
       const begun = performance.now()
       unflushed(db, () => db.transaction(slice).immediate())
-      await restFor(performance.now() - begun)
+      await pauseFor(performance.now() - begun)
     },
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
@@ -103,5 +103,5 @@ async function clear(db: Database, personaId: string): Promise<void> {
   // A process that ends closes the database under its unfinished work; the next one sweeps.
   if (!db.open) return
   await removePersonaRows(db, personaId)
-  if (db.open) await giveBackPages(db)
+  if (db.open) await releasePages(db)
 }

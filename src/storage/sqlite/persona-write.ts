@@ -4,11 +4,11 @@ import { AppError } from '../../errors.ts'
 import { emptyLog } from '../../personas/adaptation/log.ts'
 import { nothingLearned } from '../../personas/adaptation/state.ts'
 import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
-import type { Arrival, IncomingMemory } from '../../personas/package/archive.ts'
+import type { IncomingMemory, PersonaWrite } from '../../personas/package/archive.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
-import { emptyWriteAheadLog, rest } from './housekeeping.ts'
+import { emptyWriteAheadLog, yieldToEventLoop } from './housekeeping.ts'
 import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
@@ -18,18 +18,18 @@ import { batches } from './persona-slices.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
-import { clearDeparted, leaveMemories } from './removal.ts'
+import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
 
 /** Writes a whole persona that arrives, see PersonaArchive. Without a quota its owner may have any number of memories. */
-export async function writeArrival(
+export async function writePersona(
   db: Database,
-  arrival: Arrival,
+  arrival: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<{ readonly memories: number }> {
   const isMany = isLarge(db, arrival)
-  if (isMany && arrival.rehearsal) return { memories: await countNew(db, arrival, signal) }
+  if (isMany && arrival.dryRun) return { memories: await countNew(db, arrival, signal) }
   if (isMany) refuseCrowded(db, arrival)
   if (arrival.how === 'create') quota?.check(arrival.persona.user_id, { memories: arrival.count })
   // Somebody may change the persona meanwhile.
@@ -55,7 +55,7 @@ const changedMeanwhile = new Error('changed meanwhile')
 /** Writes the memories in slices, and then puts them in their place. Returns the number of memories that were new. */
 async function writeStaged(
   db: Database,
-  arrival: Arrival,
+  arrival: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<number> {
@@ -102,7 +102,7 @@ const mostAtOnce = 50
 /** Records of the log in one slice: some milliseconds' work. */
 const recordsAtOnce = 50
 
-function isLarge(db: Database, arrival: Arrival): boolean {
+function isLarge(db: Database, arrival: PersonaWrite): boolean {
   if (arrival.count > mostAtOnce) return true
   if (arrival.how === 'merge') return false
   if (arrival.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
@@ -111,27 +111,27 @@ function isLarge(db: Database, arrival: Arrival): boolean {
 }
 
 /** What filled the disk could only be removed again where there is room to write that down. */
-function refuseCrowded(db: Database, { weight }: Arrival): void {
+function refuseCrowded(db: Database, { weight }: PersonaWrite): void {
   const { bavail, bsize } = statfsSync(dirname(db.name))
   if (bavail * bsize < weight) throw new AppError('io', 'There is not enough room on the disk for it')
 }
 
 /** What the stage is to hold: for `merge` what is there, and then what comes, as if it had been stored later. */
-function* staged(db: Database, arrival: Arrival): Generator<IncomingMemory> {
+function* staged(db: Database, arrival: PersonaWrite): Generator<IncomingMemory> {
   const own = arrival.how === 'merge' ? readPersona(db, scopeOf(arrival)) : undefined
   for (const { entry, extra, stored_at } of own?.memories() ?? []) yield { ...entry, stored_at, extra }
   yield* arrival.memories()
 }
 
 /** How many memories would be new: the same thing said twice is one. */
-async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | undefined): Promise<number> {
+async function countNew(db: Database, arrival: PersonaWrite, signal: AbortSignal | undefined): Promise<number> {
   const row = arrival.how === 'merge' ? findScope(db, scopeOf(arrival)) : undefined
   const digests = db.prepare<[number], string>('SELECT hex(digest) FROM memory WHERE scope_id = ?').pluck()
   const known = new Set(row ? digests.all(row.scope_id) : [])
   const before = known.size
   for (const batch of batches(arrival.memories())) {
     for (const memory of batch) known.add(digestOf(memory).toString('hex').toUpperCase())
-    await rest()
+    await yieldToEventLoop()
     signal?.throwIfAborted()
   }
   arrival.admit?.(known.size)
@@ -139,7 +139,7 @@ async function countNew(db: Database, arrival: Arrival, signal: AbortSignal | un
 }
 
 /** In one transaction. Returns the number of memories that were new. */
-async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefined): Promise<number> {
+async function writeAtOnce(db: Database, arrival: PersonaWrite, quota: Quota | undefined): Promise<number> {
   const scope = scopeOf(arrival)
   await arrival.backup?.prepare()
   // Read before the transaction: behind the last memory the package is looked through once more, which may take long.
@@ -150,18 +150,18 @@ async function writeAtOnce(db: Database, arrival: Arrival, quota: Quota | undefi
       const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
       putInPlace(db, arrival, quota, () => {
         const memories = memoryRows(db)
-        if (arrival.how === 'replace') leaveMemories(db, scope)
+        if (arrival.how === 'replace') hideMemories(db, scope)
         for (const batch of coming) addMemories(db, memories, scope, batch)
         addToLog(db, arrival)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
-      if (arrival.rehearsal) throw takenBack
+      if (arrival.dryRun) throw takenBack
     })
   } catch (reason) {
     if (reason !== takenBack) throw reason
   }
   // What was replaced leaves the disk.
-  if (arrival.how === 'replace' && !arrival.rehearsal) await clearDeparted(db)
+  if (arrival.how === 'replace' && !arrival.dryRun) await removeHidden(db)
   return gained
 }
 
@@ -176,7 +176,7 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
 }
 
 /** All of an arrival but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
-function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, bring: () => void): void {
+function putInPlace(db: Database, arrival: PersonaWrite, quota: Quota | undefined, bring: () => void): void {
   const { persona, how } = arrival
   const scope = scopeOf(arrival)
   const personas = personaRows(db)
@@ -193,7 +193,7 @@ function putInPlace(db: Database, arrival: Arrival, quota: Quota | undefined, br
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
       persona.id,
-      JSON.stringify(arrival.carried),
+      JSON.stringify(arrival.passthrough),
     )
   arrival.admit?.(findScope(db, scope)?.memories ?? 0)
   if (how === 'replace') sealAnew(db, persona.id)
@@ -210,7 +210,7 @@ function isOrphan(db: Database, owner: string): boolean {
 }
 
 /** Writes the log, or for `merge` what is added to it. */
-function addToLog(db: Database, arrival: Arrival): void {
+function addToLog(db: Database, arrival: PersonaWrite): void {
   const scope = scopeOf(arrival)
   const adaptations = adaptationRows(db)
   const { head, learned } = adaptations.read(scope)
@@ -250,7 +250,7 @@ function inOwnSpace(db: Database, vector: Vector): Vector {
   return { ...vector, space: { key: `${key}#${vector.values.length}`, model, dimension: vector.values.length } }
 }
 
-function scopeOf({ persona }: Arrival): Scope {
+function scopeOf({ persona }: PersonaWrite): Scope {
   return { personaId: persona.id, userId: persona.user_id }
 }
 

@@ -2,7 +2,7 @@ import type { Persona, PersonaStore } from '../../personas/persona.ts'
 import type { Database } from './connection.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import type { Quota } from './quota.ts'
-import { clearDeparted, leavePersona } from './removal.ts'
+import { hidePersona, removeHidden } from './removal.ts'
 
 interface Row {
   id: string
@@ -54,7 +54,7 @@ export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
     },
     async remove(id, owner) {
       const removed = db.transaction(() => rows.remove(id, owner)).immediate()
-      if (removed) await clearDeparted(db)
+      if (removed) await removeHidden(db)
       return removed
     },
   }
@@ -94,7 +94,7 @@ export function personaRows(db: Database) {
       return row && personaOf(row)
     },
     /** It is gone for everybody at once; `clearDeparted` then removes everything that hangs on it. */
-    remove: (id: string, owner: string) => leavePersona(db, id, owner),
+    remove: (id: string, owner: string) => hidePersona(db, id, owner),
   }
 }
 

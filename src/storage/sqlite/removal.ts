@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { giveBackPages, isFailureOfDatabase, restFor } from './housekeeping.ts'
+import { isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
 import { firstSlice, slice } from './memories-retention.ts'
 import { findScope, makeScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -13,7 +13,7 @@ import { createTextIndex } from './memories-text.ts'
 const nobody = '~leaving'
 
 /** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
-export function leavePersona(db: Database, id: string, owner: string): boolean {
+export function hidePersona(db: Database, id: string, owner: string): boolean {
   const { changes } = db.prepare('UPDATE persona SET user_id = ? WHERE id = ? AND user_id = ?').run(nobody, id, owner)
   if (changes === 0) return false
   db.prepare(`UPDATE memory_scope SET user_id = ? || '/' || scope_id WHERE persona_id = ?`).run(nobody, id)
@@ -23,7 +23,7 @@ export function leavePersona(db: Database, id: string, owner: string): boolean {
 }
 
 /** All memories of a scope leave; the record of evictions stays. Expects a transaction. Returns how many they are. */
-export function leaveMemories(db: Database, scope: Scope): number {
+export function hideMemories(db: Database, scope: Scope): number {
   const row = findScope(db, scope)
   if (!row || row.memories === 0) return 0
   const id = randomUUID()
@@ -43,7 +43,7 @@ export function leaveMemories(db: Database, scope: Scope): number {
 }
 
 /** Conversations of an owner, or one of them, leave. Expects a transaction. Returns how many they are. */
-export function leaveConversations(db: Database, owner: string, id?: string): number {
+export function hideConversations(db: Database, owner: string, id?: string): number {
   const { changes } = db
     .prepare(
       `UPDATE conversation SET user_id = @nobody || '/' || id, persona_id = NULL
@@ -57,7 +57,7 @@ export function leaveConversations(db: Database, owner: string, id?: string): nu
  * Removes what has left, of earlier processes too. One at a time: a second call begins when the first has ended. Where the
  * database cannot be written, such as on a full disk, what has left stays gone for everybody, and is removed by the next call.
  */
-export function clearDeparted(db: Database): Promise<void> {
+export function removeHidden(db: Database): Promise<void> {
   const before = clearing.get(db) ?? Promise.resolve()
   const work = before
     .catch(() => undefined)
@@ -78,7 +78,7 @@ async function clear(db: Database): Promise<void> {
   for (let id = persona.get(nobody); id !== undefined; id = db.open ? persona.get(nobody) : undefined)
     await removePersonaRows(db, id)
   if (db.open) await removeConversationRows(db)
-  if (db.open) await giveBackPages(db)
+  if (db.open) await releasePages(db)
 }
 
 /** Removes a persona that is nobody's with everything that hangs on it, in slices between which others are served. */
@@ -144,6 +144,6 @@ async function inSlices(db: Database, work: () => boolean): Promise<void> {
     } finally {
       db.pragma(`synchronous = ${flushing}`)
     }
-    await restFor(performance.now() - begun)
+    await pauseFor(performance.now() - begun)
   }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openOutbound } from '../../../src/http-client/agent.ts'
+import { openHttpClient } from '../../../src/http-client/agent.ts'
 import type { Embedder } from '../../../src/personas/memory/embedding.ts'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import { type BuiltinEmbedder, createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
@@ -55,7 +55,7 @@ export async function availableEmbedders(): Promise<readonly { readonly name: st
   const builtin = builtinEmbedder()
   const found = builtin.space() ? [{ name: 'built-in', embedder: builtin }] : []
   const url = (process.env['OLLAMA_HOST'] ?? '127.0.0.1:11434').replace(/^(?!https?:)/, 'http://')
-  const outbound = openOutbound({ allowPrivate: true })
+  const outbound = openHttpClient({ allowPrivate: true })
   const ollama = createOllamaEmbeddings({ url, send: outbound.send, now: () => performance.now() })
   const installed = (await ollama.installed()) ?? []
   const wanted = process.env['AICHAT_BENCH_EMBEDDER'] ?? installed[0]?.name

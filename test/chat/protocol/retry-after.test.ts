@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { goDuration, type HeaderBag, waitHint } from '../../../src/chat/protocol/retry-after.ts'
+import { goDuration, type HeaderBag, retryAfterOf } from '../../../src/chat/protocol/retry-after.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('how long a provider asks to wait')
@@ -52,17 +52,17 @@ const hints: readonly {
 for (const { name, headers = {}, message = '', bodyMs, waitMs } of hints)
   test(`${name}: ${waitMs === undefined ? 'no wait' : `${waitMs} ms`}`, () => {
     const error = { message, ...(bodyMs !== undefined && { retryAfterMs: bodyMs }) }
-    assert.is(waitHint(headers, error, now), waitMs)
+    assert.is(retryAfterOf(headers, error, now), waitMs)
   })
 
 test('the limits that stand on every answer count only where one was hit', () => {
   const headers = { 'x-ratelimit-reset-requests': '6s', 'anthropic-ratelimit-tokens-reset': '2026-11-21T11:00:00Z' }
-  assert.is(waitHint(headers, undefined, now, 500), undefined)
-  assert.is(waitHint(headers, undefined, now, 429), 6000)
+  assert.is(retryAfterOf(headers, undefined, now, 500), undefined)
+  assert.is(retryAfterOf(headers, undefined, now, 429), 6000)
 })
 
 test('a header that came twice counts once', () => {
-  assert.is(waitHint({ 'retry-after': ['3', '4'] }, undefined, now), 3000)
+  assert.is(retryAfterOf({ 'retry-after': ['3', '4'] }, undefined, now), 3000)
 })
 
 test('spans are read as Go prints them', () => {

@@ -2,13 +2,6 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
 import { askInProcess } from '../../../src/operations/ask.ts'
 import {
-  backUpPersona,
-  exportPersona,
-  importPersona,
-  listBackups,
-  restorePersona,
-} from '../../../src/operations/dna.ts'
-import {
   addMemory,
   listCategories,
   listEvictions,
@@ -17,6 +10,13 @@ import {
   wipeMemories,
 } from '../../../src/operations/memories.ts'
 import type { Ask, Caller } from '../../../src/operations/operation.ts'
+import {
+  backUpPersona,
+  exportPersona,
+  importPersona,
+  listBackups,
+  restorePersona,
+} from '../../../src/operations/packages.ts'
 import {
   createPersona,
   listPersonas,

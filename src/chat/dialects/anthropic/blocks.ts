@@ -13,16 +13,16 @@ import {
 } from '../../protocol/json-object.ts'
 import {
   type ContentPart,
+  contentOf,
   imageUrlOf,
   type Message,
   type ReasoningDetail,
   refusalOf,
-  saidIn,
   type TextPart,
   type ToolCall,
 } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { cannotShow } from '../shared/media-support.ts'
+import { unsupportedMedia } from '../shared/media-support.ts'
 
 /** The mark of Anthropic's thinking among OpenRouter's `reasoning_details`. */
 export const thinkingFormat = 'anthropic-claude-v1'
@@ -36,7 +36,7 @@ export function writeBlocks(content: Message['content'], shown = false): JsonObj
   return present(
     (content ?? []).map((part) => {
       const block = writePart(part)
-      if (!block && shown && part.type !== 'text') throw cannotShow(part, 'anthropic-messages')
+      if (!block && shown && part.type !== 'text') throw unsupportedMedia(part, 'anthropic-messages')
       return block
     }),
   )
@@ -54,7 +54,7 @@ export function readBlocks(blocks: readonly JsonObject[]): ContentPart[] {
 export function writeAssistant(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'anthropic')['content']
   if (Array.isArray(own)) return own
-  const content = saidIn(message)
+  const content = contentOf(message)
   return [
     ...present((message.reasoning_details ?? []).map(writeThinking)),
     ...writeBlocks(content),

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../protocol/dialect.ts'
-import { decodeWhole, withJsonBody } from '../shared/whole-response.ts'
+import { decodeWholeResponse, withJsonBody } from '../shared/whole-response.ts'
 import { readWireError } from '../shared/wire-error.ts'
 import { readAnthropicRequest } from './request-reader.ts'
 import { writeAnthropicRequest } from './request-writer.ts'
@@ -20,7 +20,7 @@ export const anthropic: Dialect = {
   decodeStream: (_request, now = Date.now()) =>
     withJsonBody(
       decodeAnthropicStream(now),
-      decodeWhole((body) => readAnthropicReply(body, now)),
+      decodeWholeResponse((body) => readAnthropicReply(body, now)),
     ),
   encodeStream: encodeAnthropicStream,
 }

@@ -3,8 +3,8 @@ import { compact, type JsonObject, objectOf, present, stringOf } from '../../pro
 import type { ChatRequest, ForeignPart, Message, Tool } from '../../protocol/messages.ts'
 import { extraOf, groupTurns, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
-import { isShown } from '../shared/media-support.ts'
-import { cannotSay } from '../shared/request-check.ts'
+import { isSupportedMedia } from '../shared/media-support.ts'
+import { notExpressible } from '../shared/request-check.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
 import { writeAssistant, writeBlocks } from './blocks.ts'
 import { samplingOf } from './sampling.ts'
@@ -25,7 +25,7 @@ const toolIdPattern = '^[a-zA-Z0-9_-]{1,128}$'
 /** Our request as Anthropic's (https://docs.anthropic.com/en/api/messages). */
 export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const request = withTools(asked)
-  if ((request.n ?? 1) > 1) throw cannotSay('Anthropic gives one answer to a request: ask with n: 1')
+  if ((request.n ?? 1) > 1) throw notExpressible('Anthropic gives one answer to a request: ask with n: 1')
   const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
   const { system, turns } = splitSystem(messages, quirks, isOwnTurn)
   const { betas, ...extra } = extraOf(request, 'anthropic')
@@ -84,7 +84,7 @@ function writeTurn(group: readonly Message[]): JsonObject | undefined {
     return first!.content === '' ? undefined : { role, ...more, content: first!.content }
   const blocks = group.flatMap((message) => {
     if (isModel(message)) return writeAssistant(message)
-    return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isShown(message))
+    return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isSupportedMedia(message))
   })
   return blocks.length > 0 ? { role, ...more, content: blocks } : undefined
 }

@@ -10,17 +10,17 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Message, Usage } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { notAnAnswer, statusOf, throwIfError } from '../shared/wire-error.ts'
+import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
 import { readAssistant, writeAssistant } from './blocks.ts'
 
 /** Reads an answer of Anthropic's; `now` in milliseconds dates it, because Anthropic does not. */
 export function readAnthropicReply(body: unknown, now: number): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
-  if (!Array.isArray(fields['content'])) throw notAnAnswer('it holds no content')
+  if (!Array.isArray(fields['content'])) throw malformedResponse('it holds no content')
   const blocks = objectsOf(fields['content'])
   if (blocks.some((block) => block['type'] === 'tool_use' && !stringOf(block['name'])))
-    throw notAnAnswer('a call has no name')
+    throw malformedResponse('a call has no name')
   const refusal = explanationOf(fields)
   const message = { ...readAssistant(blocks), ...(refusal !== undefined && { refusal }) }
   return {

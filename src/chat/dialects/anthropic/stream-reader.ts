@@ -3,7 +3,7 @@ import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } fro
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
-import { cutOff, errorEvent, readWireError, takeLast } from '../shared/wire-error.ts'
+import { errorEvent, readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
 import { thinkingFormat } from './blocks.ts'
 import { anthropicFinish, explanationOf, readUsage } from './response.ts'
 
@@ -177,7 +177,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     end() {
       if (complete) return []
       const last = takeLast(() => take(reader.end()))
-      if (!complete) throw cutOff()
+      if (!complete) throw truncatedStream()
       return last
     },
     get complete() {

@@ -2,7 +2,7 @@ import { type ClientError, DialectError, type StreamEncoder } from '../../protoc
 import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, FinishReason, ToolCallDelta, Usage } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
-import { madeId } from '../shared/tool-ids.ts'
+import { generatedId } from '../shared/tool-ids.ts'
 import { writeThinking } from './blocks.ts'
 import { anthropicErrorBody, badEnding, explanationOf, stopReason, writeUsage } from './response.ts'
 
@@ -190,5 +190,11 @@ const placeholder = { id: '', type: 'function' as const, function: { name: '', a
 
 function callContent(call: ToolCallDelta): JsonObject {
   const name = call.function?.name ?? ''
-  return { ...extraOf(call, 'anthropic'), type: 'tool_use', id: call.id || madeId(name, call.index), name, input: {} }
+  return {
+    ...extraOf(call, 'anthropic'),
+    type: 'tool_use',
+    id: call.id || generatedId(name, call.index),
+    name,
+    input: {},
+  }
 }

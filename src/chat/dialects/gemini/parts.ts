@@ -12,17 +12,17 @@ import {
 } from '../../protocol/json-object.ts'
 import {
   type ContentPart,
+  contentOf,
   type ExtraContent,
   imageUrlOf,
   type Message,
   refusalOf,
-  saidIn,
   type TextPart,
   type ToolCall,
 } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { cannotShow } from '../shared/media-support.ts'
-import { isMadeId } from '../shared/tool-ids.ts'
+import { unsupportedMedia } from '../shared/media-support.ts'
+import { isGeneratedId } from '../shared/tool-ids.ts'
 
 /** A field of Gemini's by either of the names that its JSON takes: `inlineData` or `inline_data`. */
 export function field(value: JsonObject, name: string): unknown {
@@ -38,7 +38,7 @@ export function writeParts(content: Message['content'], shown = false): JsonObje
   return present(
     (content ?? []).map((part) => {
       const wire = writePart(part)
-      if (!wire && shown && part.type !== 'text') throw cannotShow(part, 'gemini')
+      if (!wire && shown && part.type !== 'text') throw unsupportedMedia(part, 'gemini')
       return wire
     }),
   )
@@ -55,7 +55,7 @@ export function readParts(parts: readonly JsonObject[]): Message['content'] {
 export function writeModel(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'gemini')['parts']
   if (Array.isArray(own)) return own
-  const parts = writeParts(saidIn(message))
+  const parts = writeParts(contentOf(message))
   const signature = signatureOf(message)
   const signed = signature === undefined ? parts : signLast(parts, signature)
   return [...signed, ...(message.tool_calls ?? []).map(writeCall)]
@@ -107,7 +107,7 @@ export function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   const signature = signatureOf(call)
   return {
-    functionCall: { ...(!isMadeId(call.id) && { id: call.id }), name, args: parseArguments(text) },
+    functionCall: { ...(!isGeneratedId(call.id) && { id: call.id }), name, args: parseArguments(text) },
     ...(signature !== undefined && { thoughtSignature: signature }),
   }
 }

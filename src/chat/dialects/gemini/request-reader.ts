@@ -11,7 +11,7 @@ import {
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../../protocol/messages.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
-import { madeId } from '../shared/tool-ids.ts'
+import { generatedId } from '../shared/tool-ids.ts'
 import { field, readModel, readParts } from './parts.ts'
 import { isGeminiSchema, toJsonSchema } from './schema.ts'
 
@@ -81,13 +81,13 @@ function readTurns(turns: readonly JsonObject[]): readonly Message[] {
     const own = stringOf(answer['id'])
     const at = open.findIndex((call) => (own ? call.id === own : call.name === name))
     const [found] = at === -1 ? [] : open.splice(at, 1)
-    return own ?? found?.id ?? madeId('', count++)
+    return own ?? found?.id ?? generatedId('', count++)
   }
 
   return turns.flatMap((turn) => {
     const parts = objectsIn(turn['parts'])
     if (turn['role'] !== 'model') return readUser(parts, idFor)
-    const message = readModel(parts, () => madeId('', count++))
+    const message = readModel(parts, () => generatedId('', count++))
     open = [...open, ...(message.tool_calls ?? []).map((call) => ({ id: call.id, name: call.function.name }))]
     return [message]
   })

@@ -3,8 +3,8 @@ import { compact, type JsonObject, objectOf, parseObject, present, stringOf } fr
 import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
 import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
-import { isShown } from '../shared/media-support.ts'
-import { isMadeId } from '../shared/tool-ids.ts'
+import { isSupportedMedia } from '../shared/media-support.ts'
+import { isGeneratedId } from '../shared/tool-ids.ts'
 import { field, writeModel, writeParts } from './parts.ts'
 import { isGeminiSchema } from './schema.ts'
 import { needsSignatures, thinkingConfig } from './thinking.ts'
@@ -62,7 +62,7 @@ function writeContent(
     if (isModel(message)) return hasOwnParts(message) ? writeModel(message) : signFirstCall(writeModel(message), model)
     return message.tool_call_id !== undefined || message.role === 'tool'
       ? writeAnswer(message, names)
-      : writeParts(message.content, isShown(message))
+      : writeParts(message.content, isSupportedMedia(message))
   })
   if (isModel(group[0]!)) return parts.length > 0 ? [{ role: 'model', parts }] : []
   // Gemini answers an empty text, and refuses a conversation that lacks its turn.
@@ -93,7 +93,7 @@ function writeAnswer(message: Message, names: ReadonlyMap<string, string>): read
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
   // Gemini's page on function calling gives this name for what went wrong.
   const response = isFailedTool(message) ? { error: texts } : answerOf(texts)
-  const answer = { ...extraOf(message, 'gemini'), ...(!isMadeId(id) && { id }), name, response }
+  const answer = { ...extraOf(message, 'gemini'), ...(!isGeneratedId(id) && { id }), name, response }
   return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]
 }
 

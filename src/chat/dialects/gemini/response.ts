@@ -11,8 +11,8 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Usage } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { madeId } from '../shared/tool-ids.ts'
-import { notAnAnswer, statusOf, throwIfError } from '../shared/wire-error.ts'
+import { generatedId } from '../shared/tool-ids.ts'
+import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
 import { createCallJoiner } from './function-calls.ts'
 import { field, isPlainAnswer, readAnswer, writeModel } from './parts.ts'
 
@@ -24,10 +24,10 @@ export function readGeminiReply(body: unknown, now: number): ChatReply {
   const usage = fields['usageMetadata']
   let calls = 0
   const choices = objectsOf(fields['candidates']).map((candidate, position) =>
-    readCandidate(candidate, position, () => madeId(id, calls++)),
+    readCandidate(candidate, position, () => generatedId(id, calls++)),
   )
   const isBlocked = blockReason(fields) !== undefined
-  if (choices.length === 0 && !isBlocked) throw notAnAnswer('it holds no candidates')
+  if (choices.length === 0 && !isBlocked) throw malformedResponse('it holds no candidates')
   return {
     id,
     object: 'chat.completion',

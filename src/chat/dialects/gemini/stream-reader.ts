@@ -13,9 +13,9 @@ import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
 import { createEventReader } from '../../protocol/sse.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { madeId } from '../shared/tool-ids.ts'
+import { generatedId } from '../shared/tool-ids.ts'
 import { withJsonBody } from '../shared/whole-response.ts'
-import { cutOff, readWireError, takeLast } from '../shared/wire-error.ts'
+import { readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
 import { type CallJoiner, createCallJoiner } from './function-calls.ts'
 import { field, isPlainAnswer, readAnswer } from './parts.ts'
 import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './response.ts'
@@ -123,7 +123,7 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     end() {
       if (ended) return []
       const last = takeLast(() => take(reader.end()))
-      if (!isComplete()) throw cutOff()
+      if (!isComplete()) throw truncatedStream()
       ended = true
       if (!usage) return last
       return [
@@ -141,7 +141,12 @@ const pieceFields = new Set([...replyFields, 'usageMetadata'])
 
 function readDelta(parts: readonly JsonObject[], state: CandidateState, where: string): Delta {
   const first = state.calls
-  const { role: _role, content, tool_calls: calls, ...answer } = readAnswer(parts, () => madeId(where, state.calls++))
+  const {
+    role: _role,
+    content,
+    tool_calls: calls,
+    ...answer
+  } = readAnswer(parts, () => generatedId(where, state.calls++))
   // Calls with an id of their own were not counted by it.
   state.calls = first + (calls?.length ?? 0)
   const foreign = isPlainAnswer(parts) ? undefined : { event: { parts } }

@@ -15,23 +15,23 @@ import {
 import {
   type ChatRequest,
   type ContentPart,
+  contentOf,
   imageUrlOf,
   type Message,
-  saidIn,
   type Tool,
   type ToolCall,
   textOf,
 } from '../../protocol/messages.ts'
 import { extraOf, failedTool, isFailedTool, withExtra } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
-import { cannotShow, isShown } from '../shared/media-support.ts'
-import { cannotSay, checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
-import { isMadeId, madeId } from '../shared/tool-ids.ts'
+import { isSupportedMedia, unsupportedMedia } from '../shared/media-support.ts'
+import { checkedRequest, checkRequest, notExpressible, requestBody } from '../shared/request-check.ts'
+import { generatedId, isGeneratedId } from '../shared/tool-ids.ts'
 
 /** Our request as Ollama's /api/chat (https://docs.ollama.com/api/chat). Without `stream: false` Ollama streams. */
 export function writeOllamaRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const request = withTools(asked)
-  if ((request.n ?? 1) > 1) throw cannotSay('Ollama gives one answer to a request: ask with n: 1')
+  if ((request.n ?? 1) > 1) throw notExpressible('Ollama gives one answer to a request: ask with n: 1')
   const extra = extraOf(request, 'ollama')
   const names = new Map(
     request.messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => [call.id, call.function.name])),
@@ -94,7 +94,7 @@ export function readOllamaRequest(body: unknown): ChatRequest {
 export function writeOllamaCall(call: ToolCall, index?: number): JsonObject {
   const { name, arguments: text } = call.function
   const wire = { ...(index !== undefined && { index }), name, arguments: parseArguments(text) }
-  return { ...(!isMadeId(call.id) && { id: call.id }), ...extraOf(call, 'ollama'), function: wire }
+  return { ...(!isGeneratedId(call.id) && { id: call.id }), ...extraOf(call, 'ollama'), function: wire }
 }
 
 /** The calls of a message of Ollama's; `ids` names those that have no id. */
@@ -117,18 +117,20 @@ function writeMessage(message: Message, names: ReadonlyMap<string, string>, quir
   const role = message.role === 'developer' || message.role === 'system' ? (quirks.system_as ?? 'system') : message.role
   const parts = Array.isArray(message.content) ? message.content : []
   const images = present(parts.map(imageOf))
-  const strange = isShown(message) ? parts.find((part) => part.type !== 'text' && part.type !== 'image_url') : undefined
-  if (strange) throw cannotShow(strange, 'ollama')
+  const strange = isSupportedMedia(message)
+    ? parts.find((part) => part.type !== 'text' && part.type !== 'image_url')
+    : undefined
+  if (strange) throw unsupportedMedia(strange, 'ollama')
   const id = message.tool_call_id
   return compact({
     ...extraOf(message, 'ollama'),
     role: role === 'developer' ? 'system' : role,
-    content: (isFailedTool(message) ? failedTool : '') + textOf(saidIn(message)),
+    content: (isFailedTool(message) ? failedTool : '') + textOf(contentOf(message)),
     thinking: message.reasoning_content,
     images: images.length > 0 ? images : undefined,
     tool_calls: message.tool_calls?.map((call) => writeOllamaCall(call)),
-    tool_name: role === 'tool' ? (message.name ?? (isMadeId(id) ? undefined : names.get(id!))) : undefined,
-    tool_call_id: isMadeId(id) ? undefined : id,
+    tool_name: role === 'tool' ? (message.name ?? (isGeneratedId(id) ? undefined : names.get(id!))) : undefined,
+    tool_call_id: isGeneratedId(id) ? undefined : id,
   })
 }
 
@@ -136,7 +138,7 @@ function imageOf(part: ContentPart): string | undefined {
   const url = imageUrlOf(part)
   if (url === undefined) return undefined
   const inline = parseDataUrl(url)
-  if (!inline) throw cannotSay('Ollama takes images as data: URLs only, not as addresses')
+  if (!inline) throw notExpressible('Ollama takes images as data: URLs only, not as addresses')
   return inline.data
 }
 
@@ -183,11 +185,11 @@ function readMessages(turns: readonly JsonObject[]): readonly Message[] {
   function idFor(name: string | undefined): string {
     const named = open.findIndex((call) => call.function.name === name)
     const [found] = open.splice(Math.max(0, named), 1)
-    return found?.id ?? madeId('', count++)
+    return found?.id ?? generatedId('', count++)
   }
 
   return turns.map((turn) => {
-    const calls = readOllamaCalls(turn['tool_calls'], () => madeId('', count++))
+    const calls = readOllamaCalls(turn['tool_calls'], () => generatedId('', count++))
     open.push(...(calls ?? []))
     const name = stringOf(turn['tool_name'])
     const isAnswer = turn['role'] === 'tool'

@@ -13,17 +13,17 @@ import {
   type ChatChunk,
   type ChatReply,
   type Choice,
+  contentOf,
   type FinishReason,
   type Message,
-  saidIn,
   textOf,
   type Usage,
 } from '../../protocol/messages.ts'
 import { createLineReader } from '../../protocol/sse.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
-import { madeId } from '../shared/tool-ids.ts'
+import { generatedId } from '../shared/tool-ids.ts'
 import { withJsonBody } from '../shared/whole-response.ts'
-import { cutOff, notAnAnswer, readWireError, takeLast, throwIfError } from '../shared/wire-error.ts'
+import { malformedResponse, readWireError, takeLast, throwIfError, truncatedStream } from '../shared/wire-error.ts'
 import { readOllamaCalls, writeOllamaCall } from './request-writer.ts'
 
 /** Reads an answer of Ollama's. */
@@ -31,7 +31,7 @@ export function readOllamaReply(body: unknown, now: number): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   const outline = outlineOf(fields, now)
-  if (typeof fields['message'] !== 'object') throw notAnAnswer('it holds no message')
+  if (typeof fields['message'] !== 'object') throw malformedResponse('it holds no message')
   const message = readMessage(objectOf(fields['message']), outline.id, 0)
   const choice: Choice = { index: 0, message, finish_reason: finishOf(fields, message.tool_calls !== undefined) }
   const usage = readUsage(fields)
@@ -103,7 +103,7 @@ function decodeLines(now: number): StreamDecoder {
     end() {
       if (complete) return []
       const last = takeLast(() => take(reader.end()))
-      if (!complete) throw cutOff()
+      if (!complete) throw truncatedStream()
       return last
     },
     get complete() {
@@ -164,8 +164,8 @@ function outlineOf(fields: JsonObject, now: number): Pick<ChatReply, 'id' | 'cre
 
 function readMessage(wire: JsonObject, where: string, begun: number): Message {
   let count = begun
-  const calls = readOllamaCalls(wire['tool_calls'], () => madeId(where, count++))
-  if (calls?.some((call) => call.function.name === '')) throw notAnAnswer('a call has no name')
+  const calls = readOllamaCalls(wire['tool_calls'], () => generatedId(where, count++))
+  if (calls?.some((call) => call.function.name === '')) throw malformedResponse('a call has no name')
   const thinking = stringOf(wire['thinking'])
   return {
     role: 'assistant',
@@ -178,7 +178,7 @@ function readMessage(wire: JsonObject, where: string, begun: number): Message {
 function writeMessage(message: Message | undefined): JsonObject {
   return {
     role: 'assistant',
-    content: message ? textOf(saidIn(message)) : '',
+    content: message ? textOf(contentOf(message)) : '',
     ...(message?.reasoning_content && { thinking: message.reasoning_content }),
     ...(message?.tool_calls && { tool_calls: message.tool_calls.map(writeOllamaCall) }),
   }

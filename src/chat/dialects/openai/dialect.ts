@@ -1,5 +1,5 @@
 import type { Dialect } from '../../protocol/dialect.ts'
-import { decodeWhole, withJsonBody } from '../shared/whole-response.ts'
+import { decodeWholeResponse, withJsonBody } from '../shared/whole-response.ts'
 import { readWireError } from '../shared/wire-error.ts'
 import { readOpenaiRequest, writeOpenaiRequest } from './request-writer.ts'
 import { readOpenaiReply, writeOpenaiReply } from './response.ts'
@@ -16,6 +16,6 @@ export const openai: Dialect = {
   writeReply: writeOpenaiReply,
   readError: readWireError,
   writeError: openaiErrorBody,
-  decodeStream: () => withJsonBody(decodeOpenaiStream(), decodeWhole(readOpenaiReply)),
+  decodeStream: () => withJsonBody(decodeOpenaiStream(), decodeWholeResponse(readOpenaiReply)),
   encodeStream: encodeOpenaiStream,
 }

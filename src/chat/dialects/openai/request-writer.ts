@@ -2,7 +2,7 @@ import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject } from '../../protocol/json-object.ts'
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
 import { failedTool, isFailedTool } from '../shared/alternation.ts'
-import { cannotShow, isShown } from '../shared/media-support.ts'
+import { isSupportedMedia, unsupportedMedia } from '../shared/media-support.ts'
 import { checkedRequest, requestBody } from '../shared/request-check.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
 
@@ -156,7 +156,7 @@ function writeMessage(message: Message, host: string): Message {
   const plain = withoutExtra(message, strict)
   return {
     ...(strict && message.role === 'assistant' ? dropEmpty(plain, host) : plain),
-    ...(Array.isArray(content) && { content: writeParts(content, isShown(message)) }),
+    ...(Array.isArray(content) && { content: writeParts(content, isSupportedMedia(message)) }),
     ...(isFailedTool(message) && { content: writeFailed(content) }),
     ...(calls && { tool_calls: calls.map((call) => withoutExtra(call, strict)) }),
   }
@@ -183,7 +183,7 @@ function dropEmpty(message: Message, host: string): Message {
 
 function writeParts(parts: readonly ContentPart[], shown: boolean): readonly ContentPart[] | null {
   const strange = shown ? parts.find((part) => !notForeign(part)) : undefined
-  if (strange) throw cannotShow(strange, 'openai-chat')
+  if (strange) throw unsupportedMedia(strange, 'openai-chat')
   const kept = parts.filter(notForeign).map((part) => withoutExtra(part))
   return kept.length > 0 || parts.length === 0 ? kept : null
 }

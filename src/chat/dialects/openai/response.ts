@@ -11,8 +11,8 @@ import {
   wholeOf,
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Message, ToolCall, Usage } from '../../protocol/messages.ts'
-import { madeId } from '../shared/tool-ids.ts'
-import { notAnAnswer, readWireError, throwIfError } from '../shared/wire-error.ts'
+import { generatedId } from '../shared/tool-ids.ts'
+import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
 import { withFittingFields } from './message-shape.ts'
 import { withoutExtra } from './request-writer.ts'
 
@@ -21,7 +21,7 @@ export function readOpenaiReply(body: unknown): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   const choices = objectsOf(fields['choices'])
-  if (choices.length === 0) throw notAnAnswer('it holds no choices')
+  if (choices.length === 0) throw malformedResponse('it holds no choices')
   const usage = usageOf(fields)
   return {
     ...fields,
@@ -97,7 +97,7 @@ function readChoice(choice: JsonObject, position: number): Choice {
   if (error) throw new DialectError('reported', error)
   // Azure leaves out the message of an answer that its filter took away.
   if (!isObject(choice['message']) && typeof choice['finish_reason'] !== 'string')
-    throw notAnAnswer('a choice holds no message')
+    throw malformedResponse('a choice holds no message')
   const message = readMessage(objectOf(choice['message']))
   return {
     ...choice,
@@ -138,10 +138,10 @@ function readCalls(calls: unknown, legacy: unknown): readonly ToolCall[] | undef
 function readCall(call: JsonObject, position: number): ToolCall {
   const wire = objectOf(call['function'])
   const name = stringOf(wire['name']) ?? ''
-  if (name === '' && call['custom'] === undefined) throw notAnAnswer('a call has no name')
+  if (name === '' && call['custom'] === undefined) throw malformedResponse('a call has no name')
   return {
     ...call,
-    id: stringOf(call['id']) || madeId(name, position),
+    id: stringOf(call['id']) || generatedId(name, position),
     type: (call['type'] ?? 'function') as 'function',
     // A custom tool's call has `custom` instead, and stays as it is.
     ...(call['custom'] === undefined && { function: { ...wire, name, arguments: argumentsText(wire['arguments']) } }),

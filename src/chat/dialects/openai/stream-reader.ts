@@ -13,8 +13,8 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
-import { madeId } from '../shared/tool-ids.ts'
-import { cutOff, errorEvent, readWireError, takeLast } from '../shared/wire-error.ts'
+import { generatedId } from '../shared/tool-ids.ts'
+import { errorEvent, readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
 import { withFittingFields } from './message-shape.ts'
 import { openaiFinish, splitContent, usageOf } from './response.ts'
 
@@ -56,7 +56,7 @@ export function decodeOpenaiStream(): StreamDecoder {
   }
 
   function finish(): readonly ChatChunk[] {
-    if (!finished()) throw cutOff()
+    if (!finished()) throw truncatedStream()
     for (const { calls } of choices.values()) if (calls.some(({ named }) => !named)) throw nameless()
     complete = true
     return usageChunk ? [usageChunk] : []
@@ -234,7 +234,7 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
     (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id || !named),
   )
   const index = found === -1 ? state.calls.length : found
-  if (found === -1) state.calls.push({ wireIndex, id: id ?? madeId(chunkId, index), named })
+  if (found === -1) state.calls.push({ wireIndex, id: id ?? generatedId(chunkId, index), named })
   const call = state.calls[index]!
   call.named ||= named
   const isFirst = found === -1

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Message, Tool, ToolCall, ToolChoice } from '../../protocol/messages.ts'
-import { madeId } from './tool-ids.ts'
+import { generatedId } from './tool-ids.ts'
 
 /**
  * OpenAI's first way to call functions (`functions`, `function_call`, the role `function`), calls of its custom tools, and
@@ -60,11 +60,11 @@ function withCalls(messages: readonly Message[]): readonly Message[] {
   let count = 0
   return messages.map((message): Message => {
     if (message.role === ('function' as string))
-      return { ...message, role: 'tool', tool_call_id: madeId('function', Math.max(0, count - 1)) }
+      return { ...message, role: 'tool', tool_call_id: generatedId('function', Math.max(0, count - 1)) }
     if (message.tool_calls?.length) return { ...message, tool_calls: message.tool_calls.map(plainCall) }
     if (!isObject(message['function_call'])) return message
     const { function_call: wire, ...rest } = message
-    const call = legacyCall(wire, madeId('function', count++))
+    const call = legacyCall(wire, generatedId('function', count++))
     return call ? { ...rest, tool_calls: [call] } : message
   })
 }

@@ -2,7 +2,7 @@ import type { AppError } from '../../../errors.ts'
 import type { Dialect } from '../../protocol/dialect.ts'
 import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ContentPart, Message } from '../../protocol/messages.ts'
-import { cannotSay } from './request-check.ts'
+import { notExpressible } from './request-check.ts'
 
 /** What the dialects are called to those who use them. */
 export const titles: Readonly<Record<Dialect['id'], string>> = {
@@ -13,12 +13,12 @@ export const titles: Readonly<Record<Dialect['id'], string>> = {
 }
 
 /** Says that a dialect has no place for something that a user or a tool shows to the model. */
-export function cannotShow(part: ContentPart, id: Dialect['id']): AppError {
-  return cannotSay(`${titles[id]} takes no ${kindOf(part)}: ask without it, or ask another provider`)
+export function unsupportedMedia(part: ContentPart, id: Dialect['id']): AppError {
+  return notExpressible(`${titles[id]} takes no ${kindOf(part)}: ask without it, or ask another provider`)
 }
 
 /** Whether a message's parts are what the model is asked about; in the others they are what it said or was told before. */
-export function isShown({ role }: Message): boolean {
+export function isSupportedMedia({ role }: Message): boolean {
   return role === 'user' || role === 'tool'
 }
 

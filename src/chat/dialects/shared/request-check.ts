@@ -65,7 +65,7 @@ export function checkedRequest(request: JsonObject): ChatRequest {
 }
 
 /** Says that a dialect cannot do what was asked for; the caller can ask without it or choose another provider. */
-export function cannotSay(what: string): AppError {
+export function notExpressible(what: string): AppError {
   return new AppError('invalid', what)
 }
 

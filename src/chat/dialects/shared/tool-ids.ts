@@ -5,12 +5,12 @@ import type { Message } from '../../protocol/messages.ts'
 const madePrefix = 'call_aichat_'
 
 /** An id for the `count`-th call (from 0) of a conversation or answer named `where`: the same input gives the same id. */
-export function madeId(where: string, count: number): string {
+export function generatedId(where: string, count: number): string {
   const name = where === '' ? '' : `${createHash('sha256').update(where).digest('hex').slice(0, 12)}_`
   return `${madePrefix}${name}${count}`
 }
 
-export function isMadeId(id: string | undefined): boolean {
+export function isGeneratedId(id: string | undefined): boolean {
   return id === undefined || id === '' || id.startsWith(madePrefix)
 }
 

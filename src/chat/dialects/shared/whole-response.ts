@@ -3,7 +3,7 @@ import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
 import { parseEvent } from '../../protocol/json-object.ts'
 import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatReply } from '../../protocol/messages.ts'
-import { cutOff, throwIfError } from './wire-error.ts'
+import { throwIfError, truncatedStream } from './wire-error.ts'
 
 /**
  * Reads a streamed answer also where the provider sent no events but JSON, with the decoder for that; a page of a proxy's
@@ -31,7 +31,7 @@ export function withJsonBody(stream: StreamDecoder, json: StreamDecoder): Stream
 }
 
 /** Reads a whole answer in JSON as chunks. Throws a DialectError `reported` where it is an error. */
-export function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDecoder {
+export function decodeWholeResponse(readReply: (body: unknown) => ChatReply): StreamDecoder {
   const reader = createJsonReader()
   let complete = false
   return {
@@ -45,7 +45,7 @@ export function decodeWhole(readReply: (body: unknown) => ChatReply): StreamDeco
       return chunks
     },
     end() {
-      if (!complete) throw cutOff()
+      if (!complete) throw truncatedStream()
       return []
     },
     get complete() {

@@ -49,12 +49,12 @@ export function throwIfError(body: unknown): void {
 }
 
 /** Says that a body is no answer in this dialect. */
-export function notAnAnswer(what: string): DialectError {
+export function malformedResponse(what: string): DialectError {
   return new DialectError('broken', { message: `The provider's answer cannot be read: ${what}` })
 }
 
 /** Says that a stream ended before its end. */
-export function cutOff(): DialectError {
+export function truncatedStream(): DialectError {
   return new DialectError('cut', { message: "The provider's answer broke off before its end" })
 }
 
@@ -63,7 +63,7 @@ export function takeLast<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof DialectError && error.kind === 'broken') throw cutOff()
+    if (error instanceof DialectError && error.kind === 'broken') throw truncatedStream()
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 
 /** One request and its answer, in the shape that guards and routes share. */
-export interface Exchange {
+export interface RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly gone: AbortSignal
   /** Why it was broken off, where it was. */
   readonly failure: AppError | undefined
-  /** Breaks the exchange off: what is being done for it stops, and the failure is what its answer ends with. */
+  /** Breaks the context off: what is being done for it stops, and the failure is what its answer ends with. */
   abort(reason: AppError): void
 }
 
@@ -48,24 +48,24 @@ export function splitTarget(target = '/'): { readonly path: string; readonly sea
 }
 
 /** Begins an answer with what every answer says. `ended` is called once, when the answer is whole or has been cut off. */
-export function openExchange(
+export function openRequestContext(
   request: IncomingMessage,
   response: ServerResponse,
   params: Readonly<Record<string, string>>,
   ended: () => void = () => {},
-): Exchange {
-  const exchange = new NodeExchange(request, response, params)
+): RequestContext {
+  const context = new NodeRequestContext(request, response, params)
   response.once('close', () => {
-    if (!response.writableFinished) exchange.abort()
+    if (!response.writableFinished) context.abort()
     ended()
   })
   for (const name in safeHeaders) response.setHeader(name, safeHeaders[name as keyof typeof safeHeaders])
-  response.setHeader('x-request-id', exchange.id)
-  return exchange
+  response.setHeader('x-request-id', context.id)
+  return context
 }
 
 /** What few requests ask for, such as their query, is made when it is asked for. */
-class NodeExchange implements Exchange {
+class NodeRequestContext implements RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
@@ -120,19 +120,19 @@ class NodeExchange implements Exchange {
 
 const connections = new WeakMap<Socket, AbortController>()
 
-/** Ends the exchange with JSON. */
-export function sendJson(exchange: Exchange, status: number, value: unknown): void {
-  const text = beginJson(exchange, status, value)
+/** Ends the context with JSON. */
+export function sendJson(context: RequestContext, status: number, value: unknown): void {
+  const text = beginJson(context, status, value)
   // To turn a text of megabytes into bytes takes as long as to write it: others have their turn in between.
-  if (text.length > heavyText) setImmediate(() => exchange.response.end(text))
-  else exchange.response.end(text)
+  if (text.length > heavyText) setImmediate(() => context.response.end(text))
+  else context.response.end(text)
 }
 
 /** From this length on an answer's text costs milliseconds: characters. */
 const heavyText = 1024 * 1024
 
 /** Says what is coming: the headers of a JSON answer, and its text. */
-function beginJson({ response }: Exchange, status: number, value: unknown): string {
+function beginJson({ response }: RequestContext, status: number, value: unknown): string {
   const text = JSON.stringify(value)
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('content-length', Buffer.byteLength(text))
@@ -140,8 +140,8 @@ function beginJson({ response }: Exchange, status: number, value: unknown): stri
   return text
 }
 
-/** A failure as the body of an answer, in the shape that this exchange's client knows. */
-export type ErrorBody = (error: AppError, requestId: string, exchange: Exchange) => Record<string, unknown>
+/** A failure as the body of an answer, in the shape that this context's client knows. */
+export type ErrorBody = (error: AppError, requestId: string, context: RequestContext) => Record<string, unknown>
 
 /** The house's error body; `details` is always there, `type` and `param` where a provider named them. */
 export function errorBody(error: AppError, requestId: string): Record<string, unknown> {
@@ -156,25 +156,25 @@ export function errorBody(error: AppError, requestId: string): Record<string, un
   }
 }
 
-/** Why an exchange failed: why it was broken off, where that was the cause, else what was thrown. */
-export function failureOf({ failure }: Exchange, thrown: unknown): AppError {
+/** Why a request failed: why it was broken off, where that was the cause, else what was thrown. */
+export function failureOf({ failure }: RequestContext, thrown: unknown): AppError {
   return failure ?? toAppError(thrown)
 }
 
-/** Ends the exchange with a failure, or ends the connection when the answer has begun. */
-export function sendError(exchange: Exchange, thrown: unknown, body: ErrorBody = errorBody): void {
-  const { request, response, id } = exchange
-  const error = failureOf(exchange, thrown)
+/** Ends the context with a failure, or ends the connection when the answer has begun. */
+export function sendError(context: RequestContext, thrown: unknown, body: ErrorBody = errorBody): void {
+  const { request, response, id } = context
+  const error = failureOf(context, thrown)
   if (response.headersSent) return void response.destroy()
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
   // The word of OpenAI and Anthropic to their libraries, which would repeat a 429 or 503 that cannot mend itself.
   if (error.final) response.setHeader('x-should-retry', 'false')
-  if (request.complete) return sendJson(exchange, error.status, body(error, id, exchange))
+  if (request.complete) return sendJson(context, error.status, body(error, id, context))
   // What is left of a refused body is not worth reading: the connection ends with the answer.
   response.setHeader('connection', 'close')
-  const text = beginJson(exchange, error.status, body(error, id, exchange))
+  const text = beginJson(context, error.status, body(error, id, context))
   response.write(text)
-  linger(exchange)
+  linger(context)
 }
 
 /** How long the rest of a refused body is taken and dropped: milliseconds. */
@@ -184,7 +184,7 @@ const lingerMs = 2_000
  * Lets a client that is still sending hear the answer. To close at once would reset the connection, and what the client had
  * not read yet would be lost (RFC 9112, section 9.6).
  */
-function linger({ request, response }: Exchange): void {
+function linger({ request, response }: RequestContext): void {
   const finish = () => {
     clearTimeout(timer)
     response.end()
@@ -201,7 +201,7 @@ export interface EventWriter {
   end(text?: string): void
 }
 
-export function openEvents({ response }: Exchange, headers: Readonly<Record<string, string>> = {}): EventWriter {
+export function openEvents({ response }: RequestContext, headers: Readonly<Record<string, string>> = {}): EventWriter {
   response.statusCode = 200
   response.setHeader('content-type', 'text/event-stream; charset=utf-8')
   response.setHeader('x-accel-buffering', 'no')

@@ -1,7 +1,7 @@
 import type { Memories } from './memories.ts'
 
 /** Work that goes on beside the requests. */
-export interface Upkeep {
+export interface Maintenance {
   /** Ends it; resolves when nothing is written any more. */
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ const pause = 3_600_000
  * Removes now and then, and at the start, what has outlived its days and what an earlier process had begun to remove. No
  * read shows any of it before. A round that fails is tried again with the next.
  */
-export function startUpkeep(memories: Pick<Memories, 'tend'>): Upkeep {
+export function startMaintenance(memories: Pick<Memories, 'maintain'>): Maintenance {
   const stop = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running = round()
@@ -26,7 +26,7 @@ export function startUpkeep(memories: Pick<Memories, 'tend'>): Upkeep {
   }
 
   async function round(): Promise<void> {
-    await memories.tend(stop.signal).catch(() => undefined)
+    await memories.maintain(stop.signal).catch(() => undefined)
     if (stop.signal.aborted) return
     timer = setTimeout(() => {
       running = round()

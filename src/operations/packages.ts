@@ -60,7 +60,7 @@ export const backUpPersona = defineOperation({
   status: 201,
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return (await call.app.dna()).backups.create(persona, call.signal)
+    return (await call.app.packages()).backups.create(persona, call.signal)
   },
 })
 
@@ -74,7 +74,7 @@ export const listBackups = defineOperation({
   output: z.object({ backups: z.array(backup) }),
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return { backups: [...(await (await call.app.dna()).backups.list(persona))] }
+    return { backups: [...(await (await call.app.packages()).backups.list(persona))] }
   },
 })
 
@@ -92,11 +92,11 @@ export const restorePersona = defineOperation({
   run: (call, input) => {
     const restore = async (arrived: ReceivedPackage) => {
       const persona = await ownPersona(call, input.id)
-      const { backups, dna } = await call.app.dna()
+      const { backups, packages } = await call.app.packages()
       const wish = backupWish(arrived)
       if (wish) return backups.restore(persona, wish.backup_id, call.signal)
       const request = { mode: 'replace', dry_run: false, persona: persona.id, passphrase: arrived.passphrase } as const
-      const { backup_id = '', imported } = await dna.import(call.caller.id, arrived.path, request, call.signal)
+      const { backup_id = '', imported } = await packages.import(call.caller.id, arrived.path, request, call.signal)
       return { restored: persona.id, backup_id, ...imported }
     }
     return received(call, input.package, restore, true)
@@ -120,8 +120,8 @@ export const exportPersona = defineOperation({
   output: z.instanceof(Download),
   run: async (call, { id, passphrase, include_embeddings, format }) => {
     const persona = await ownPersona(call, id)
-    const { dna } = await call.app.dna()
-    return download(await dna.export(persona, { format, passphrase, embeddings: include_embeddings }, call.signal))
+    const { packages } = await call.app.packages()
+    return download(await packages.export(persona, { format, passphrase, embeddings: include_embeddings }, call.signal))
   },
 })
 
@@ -156,7 +156,7 @@ export const importPersona = defineOperation({
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The body is empty: send a package or a character card')
-      const { warnings, ...imported } = await (await call.app.dna()).dna.import(
+      const { warnings, ...imported } = await (await call.app.packages()).packages.import(
         call.caller.id,
         path,
         { ...request, passphrase },
@@ -179,16 +179,23 @@ export const verifyPersona = defineOperation({
   output: verdict,
   run: (call, input) =>
     received(call, input.package, async ({ path, bytes, passphrase }) => {
-      const { dna } = await call.app.dna()
+      const { packages } = await call.app.packages()
       const found =
         bytes > 0
-          ? await dna.verify(path, passphrase, call.signal)
-          : await dna.verifyStored(await ownPersona(call, input.id), call.signal)
+          ? await packages.verify(path, passphrase, call.signal)
+          : await packages.verifyStored(await ownPersona(call, input.id), call.signal)
       return { ...found, problems: [...shortened(found.problems)] }
     }),
 })
 
-export const dnaOperations = [backUpPersona, listBackups, restorePersona, exportPersona, importPersona, verifyPersona]
+export const packageOperations = [
+  backUpPersona,
+  listBackups,
+  restorePersona,
+  exportPersona,
+  importPersona,
+  verifyPersona,
+]
 
 /**
  * Writes what arrives to a file, and removes it when it has been dealt with. From the first byte on it is one of the
@@ -202,7 +209,7 @@ async function received<T>(
 ): Promise<T> {
   const [{ receivePackage }, { scratch, imports }] = await Promise.all([
     import('../personas/package/upload.ts'),
-    call.app.dna(),
+    call.app.packages(),
   ])
   let leave = countEmpty ? imports.take(call.caller.id) : undefined
   async function* counted(): AsyncGenerator<Uint8Array> {
