@@ -18,13 +18,28 @@ const idioms =
 /** No direction is longer, in words. */
 const longest = 12
 
+/** `in a hushed, trembling tone`, `in the voice of a child`: before such a noun any word describes a voice. */
+const spokenIn =
+  /^(?:(?:almost|still|now|again|speaking|talking|whispering|says|said|continuing|singing|replying) )?in (?:an?|his|her|their|my|your)(?!(?: [\p{L}'-]+,?)* (?:active|passive|different|similar|male|female|single)\b)(?:,? [\p{L}'’-]+){0,5} (?:voice|tone|tone of voice|whisper|accent|murmur|growl|drawl|falsetto|monotone|mumble|undertone|manner of speaking|hiss|rasp|croak|shriek|squeak|sing-song|singsong|lisp|twang|brogue|rush|panic)(?: (?:of|like|to|full of|thick with|filled with|that|as if|as though|so|with) [^()]*|, [^()]*)?$/iu
+
+/** `with a broad, toothy smile`: these nouns need no word about them that is known. */
+const spokenWith =
+  /^(?:\p{L}+ly )?with (?:an?|his|her|their)(?:,? [\p{L}'’-]+){0,3} (?:voice|accent|smile|grin|smirk|sigh|laugh|chuckle|giggle|shrug|nod|wink|frown|gasp|sob|groan|snort|yawn|sneer|scowl|grimace|shudder|bow|curtsy|flourish|gesture|snarl|lisp|whisper|cry|scream|tremor|catch in (?:his|her|their) (?:voice|throat)|lump in (?:his|her|their) throat|twinkle in (?:his|her|their) eyes?|glint in (?:his|her|their) eyes?|tear in (?:his|her|their) eyes?)$/iu
+
+/** Formulas of scripts and captions that no rule makes. */
+const formulas =
+  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as if (?:to|in|by|about|for|from|hypnoti[sz]ed|nothing|speaking|talking|remembering|waking|hearing|seeing)\b.*|as though .*|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
+
 /**
  * Reads what stands in parentheses as an English stage direction, by a small grammar: clauses of a verb of voice or
  * movement with what belongs to it, of a body's part and what it does, or of a manner (`in a low voice`, `very excited`).
  * A word that is in none of the lists ends it, so that ordinary asides (`in 1998`, `a friend of mine`) are none.
  */
 export function directionIn(inside: string): Direction | undefined {
-  if (idioms.test(inside.trim())) return undefined
+  const text = inside.trim().replace(/[.!?…]+$/, '')
+  if (idioms.test(text)) return undefined
+  if (spokenIn.test(text) || spokenWith.test(text) || formulas.test(inside.trim().replace(/[!?…]+$/, '')))
+    return 'manner'
   const clauses = inside.split(/[,;:.–—]|\s-\s|\.\.\./).map(wordsOf)
   const told = clauses.filter((words) => words.length > 0)
   if (told.length === 0 || told.reduce((sum, words) => sum + words.length, 0) > longest) return undefined
@@ -32,6 +47,44 @@ export function directionIn(inside: string): Direction | undefined {
   // An adverb that means little alone may stand beside a direction: `seriously now, leaning forward`.
   if (!told.every((words, index) => found[index] !== undefined || words.every(isAdverb))) return undefined
   return found.includes('action') ? 'action' : found.find((kind) => kind !== undefined)
+}
+
+/**
+ * Reads what stands between asterisks as what a role does, where any noun may follow: `opens the old map`, `turning red`,
+ * `my eyes widen`. Gives the form of its verb, or `clause` for one with a subject of its own; undefined where its verb is no
+ * verb of directions or it is written like a title.
+ */
+export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined {
+  const words = wordsOf(inside)
+  if (words.length === 0 || words.length > longest * 2 || worksOf.test(inside)) return undefined
+  if (
+    words.length > 1 &&
+    words.slice(1).filter((word) => /^\p{Lu}/u.test(word) && word !== 'I').length * 2 >= words.length
+  )
+    return undefined
+  let at = 0
+  while (at < words.length - 1 && isAdverb(words[at]!)) at += 1
+  const form = playedForm(words[at])
+  if (form === 's' || form === 'ing') {
+    if (words.length > at + 1 && !/^(?:and|or|of|is|are|was)$/.test(words[at + 1]!)) return form
+    if (words.length > at + 2 && words[at + 1] === 'and' && playedForm(words[at + 2]) === form) return form
+    return form === 's' && at + 1 === words.length && readClause(words, 0) === 'action' ? 's' : undefined
+  }
+  const isPerson = /^(?:he|she|they|i|we)$/i.test(words[at] ?? '')
+  while (isPerson && isAdverb(words[at + 1] ?? '')) at += 1
+  const told = playedForm(words[at + 1])
+  if (isPerson && told !== undefined && told !== 'ed') return 'clause'
+  if (/^(?:his|her|my|their)$/i.test(words[0]!) && has(lists.bodies, words[1]) && words.length > 2)
+    return readBody(words, 0) || /(?:s|ing|ed)$/.test(words[2]!) ? 'clause' : undefined
+  return undefined
+}
+
+/** Verb and more, and yet no movement. */
+const worksOf =
+  /^(?:takes? (?:place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
+
+function playedForm(word: string | undefined): Form | undefined {
+  return word === undefined ? undefined : (formAny(word) ?? formOf(lists.played, word))
 }
 
 function wordsOf(text: string): readonly string[] {
@@ -49,7 +102,220 @@ function readClause(words: readonly string[], start: number): Direction | undefi
   const rest = words.length - at
   if (rest === 0)
     return words.slice(start).some((word) => isMoodAdverb(word) && !has(lists.comments, word)) ? 'manner' : undefined
-  return readAction(words, at) ? 'action' : readManner(words, at) ? 'manner' : undefined
+  return readAction(words, at) || readOpen(words, at) ? 'action' : readManner(words, at) ? 'manner' : undefined
+}
+
+/** Clauses whose verb is known and whose nouns may be any: `tears up the contract`, `staggers against the wall`. */
+function readOpen(words: readonly string[], start: number): boolean {
+  let at = start
+  const isLeftOut = /^(?:not|without|never|still|always|already|while|now|only|all|both)$/i.test(words[at] ?? '')
+  if (isLeftOut && formAny(words[at + 1]) === 'ing') return readOpen(words, at + 1) || readAction(words, at + 1)
+  if (
+    /^(?:speaking|talking|continuing|singing|whispering|swearing|cursing|replying|speaks|continues|answers)$/i.test(
+      words[at] ?? '',
+    )
+  ) {
+    const next = words[at + 1] === 'in' ? at + 2 : at + 1
+    if (words.length > next && words.slice(next).every((word) => has(lists.languages, word))) return true
+  }
+  if (readCaption(words, start)) return true
+  let plural = false
+  if (
+    has(subjects, words[at]) ||
+    (words[at] === 'the' && /^(?:others|two|men|women|children|boys|girls)$/.test(words[at + 1] ?? ''))
+  ) {
+    plural = /^(?:they|all|both|we|i|the)$/i.test(words[at]!)
+    at += words[at] === 'the' ? 2 : 1
+    while (at < words.length && isAdverb(words[at]!)) at += 1
+  }
+  const hasSubject = at > start
+  const verb = words[at]
+  if (verb === undefined) return false
+  const isForm = (set: ReadonlySet<string>) => {
+    const form = formOf(set, verb)
+    return form === 's' || form === 'ing' || (plural && form === 'base')
+  }
+  const isAlone = at + 1 === words.length || words.slice(at + 1).every(isAdverb)
+  if (isAlone) {
+    if (hasSubject && plural) return meetings.has(verb) || formOf(lists.expressive, verb) === 'base'
+    if (
+      /^(?:rises|kneels|enters|exits|embraces|faints|curtsies|crouches|collapses|stumbles|staggers|hesitates|falters|flinches|recoils|cowers|fidgets|squirms|freezes|stiffens|snores|trembles|pacing|kneeling|weeping|squirming|fidgeting|rising|entering|exiting|trailing|seething)$/i.test(
+        verb,
+      )
+    )
+      return true
+    return hasSubject && (isForm(lists.going) || isForm(lists.expressive))
+  }
+  if (isForm(lists.handling) || (hasSubject && isForm(lists.expressive))) {
+    if (readHandled(words, at + 1, hasSubject || formOf(lists.handling, verb) === 's')) return true
+  }
+  if (isForm(lists.taking) && readProp(words, at + 1, hasSubject)) return true
+  return (
+    isForm(lists.going) &&
+    readWay(words, at + 1, /^(?:sit|stand|walk|look|turn|point|lie|wave|rush|bounce|skip|shuffle|wander)/i.test(verb))
+  )
+}
+
+const subjects = new Set(['he', 'she', 'they', 'i', 'we', 'all', 'both', 'everyone', 'everybody'])
+const meetings = new Set(['embrace', 'kiss', 'hug', 'laugh', 'freeze', 'dance', 'exit', 'enter', 'leave', 'applaud'])
+const others = /^(?:him|her|them|me|us|you|himself|herself|themselves|myself|yourself|it)$/i
+
+/** Something heard, as captions for the deaf tell it: `engine revving`, `indistinct chatter`. */
+function readCaption(words: readonly string[], start: number): boolean {
+  let at = start
+  if (/^(?:the|a|an)$/i.test(words[at] ?? '')) at += 1
+  const from = at
+  while (at < words.length && at - from < 4 && !has(lists.grammatical, words[at])) {
+    const form = formOf(lists.sounding, words[at]!)
+    if (
+      at > from &&
+      (form === 'ing' || (form === 's' && !isQualifier(words[from]!))) &&
+      !formAny(words[from]) &&
+      readEcho(words, at + 1)
+    )
+      return true
+    if (at > from && has(lists.sounds, words[at]) && words.slice(from, at).every(isHeard) && readEcho(words, at + 1))
+      return true
+    at += 1
+  }
+  return false
+}
+
+function isHeard(word: string): boolean {
+  return (
+    isQualifier(word) ||
+    /^(?:indistinct|faint|distant|muffled|approaching|overlapping|loud|police|audience|crowd|inaudible|unintelligible|radio|machine|heavy|continuous|more|rhythmic|eerie|electronic|static|thunderous|wild|canned|party|background)$/i.test(
+      word,
+    )
+  )
+}
+
+/** What may follow a sound: how and where it is heard. */
+function readEcho(words: readonly string[], start: number): boolean {
+  const rest = words.slice(start)
+  return (
+    rest.every((word) => isAdverb(word) || has(lists.particles, word)) ||
+    /^(?:\p{L}+ly )?(?:in|from|on|over|outside|through|nearby|at|against) (?:(?:the|a) )?(?:\p{L}+ )?\p{L}+$/iu.test(
+      rest.join(' '),
+    )
+  )
+}
+
+/** The end of a name for a thing or a person: an article or an owner, then up to three words; -1 where there is none. */
+function readThing(words: readonly string[], start: number, isBare: boolean): number {
+  let at = start
+  const isNamed = /^(?:a|an|the|his|her|their|my|your|another|some|this|both|one)$/i.test(words[at] ?? '')
+  if (isNamed) at += 1
+  else if (/^\p{Lu}\p{Ll}+$/u.test(words[at] ?? '')) return at + 1
+  else if (!isBare) return -1
+  const first = at
+  while (
+    at < words.length &&
+    at - first < 3 &&
+    !has(lists.grammatical, words[at]) &&
+    !has(lists.particles, words[at]) &&
+    !/^\p{L}{2,}ly$/u.test(words[at]!)
+  )
+    at += 1
+  if (at === first) return -1
+  if (words[at] === 'of') return readThing(words, at + 1, true)
+  return at
+}
+
+/** Whom or what is handled: `him the key`, `up the contract`, `coffee`. */
+function readHandled(words: readonly string[], start: number, isBare: boolean): boolean {
+  let at = start
+  while (has(lists.particles, words[at])) at += 1
+  const isWhom =
+    others.test(words[at] ?? '') &&
+    !(words[at]!.toLowerCase() === 'her' && readThing(words, at, false) === words.length)
+  if (isWhom) {
+    const after = at + 1
+    if (readOpenTail(words, after)) return true
+    const end = readThing(words, after, true)
+    return end > 0 && readOpenTail(words, end)
+  }
+  const end = readThing(words, at, isBare || has(lists.props, words[at]))
+  return end > 0 && readOpenTail(words, end)
+}
+
+/** What is taken, opened or dropped: a prop, or something of somebody. */
+function readProp(words: readonly string[], start: number, hasSubject: boolean): boolean {
+  let at = start
+  while (/^(?:up|down|out|off|away|back|open|aside|over|around)$/i.test(words[at] ?? '')) at += 1
+  if (
+    others.test(words[at] ?? '') &&
+    words[at] !== 'it' &&
+    (words[at] !== 'her' || at + 1 === words.length || readOpenTail(words, at + 1))
+  )
+    return readOpenTail(words, at + 1)
+  const isOwned = /^(?:his|her|their|my|your)$/i.test(words[at] ?? '')
+  if (
+    /^an?$/i.test(words[at] ?? '') &&
+    /^(?:open|clos|clear|start|cross|check|follow|fac|set)/i.test(words[start - 1]!)
+  )
+    return false
+  const end = readThing(words, at, false)
+  if (end > 0 && (isOwned || hasSubject || has(lists.props, words[end - 1]))) return readOpenTail(words, end)
+  return has(lists.props, words[at]) && formAny(words[at - 1]) !== 'ing' && readOpenTail(words, at + 1)
+}
+
+/** Where somebody goes or looks. */
+function readWay(words: readonly string[], start: number, isCommon: boolean): boolean {
+  let at = start
+  while (has(lists.particles, words[at]) || isAdverb(words[at] ?? '')) at += 1
+  if (at === words.length) return at > start
+  if (
+    !has(lists.prepositions, words[at]) &&
+    !/^(?:next|upon|beneath|onto|past|along|toward|towards)$/i.test(words[at]!)
+  )
+    return readOpenTail(words, at)
+  if (isCommon) {
+    const end = readThing(words, /^next to$/i.test(`${words[at]} ${words[at + 1]}`) ? at + 2 : at + 1, false)
+    if (
+      end > 0 &&
+      !has(lists.props, words[end - 1]) &&
+      !has(lists.targets, words[end - 1]) &&
+      !has(lists.bodies, words[end - 1]) &&
+      !/^(?:to|towards?)$/i.test(words[at]!)
+    )
+      return false
+  }
+  return readOpenTail(words, at)
+}
+
+/** What may follow an open clause: adverbs, places of any name, and another direction after `and` or `while`. */
+function readOpenTail(words: readonly string[], start: number): boolean {
+  let at = start
+  while (at < words.length) {
+    const word = words[at]!
+    if (/^(?:and|then|but|while|as|before)$/i.test(word)) {
+      const next = words[at + 1] === 'then' ? at + 2 : at + 1
+      return readClause(words, next) !== undefined
+    }
+    if (isAdverb(word) || has(lists.particles, word) || has(lists.moods, word)) at += 1
+    else if (has(lists.prepositions, word) || /^(?:next|upon|beneath|onto|past|along|toward|towards|of)$/i.test(word)) {
+      const noun = word === 'next' ? at + 2 : at + 1
+      if (others.test(words[noun] ?? '') && (words[noun] !== 'her' || readThing(words, noun, false) < 0)) at = noun + 1
+      else {
+        const end = readThing(words, noun, true)
+        if (end < 0) return false
+        at = end
+      }
+    } else return at > start && /ing$/.test(word) && (readAction(words, at) || readOpen(words, at))
+  }
+  return true
+}
+
+/** The form of a word that is one of the verbs of directions. */
+function formAny(word: string | undefined): Form | undefined {
+  if (word === undefined) return undefined
+  for (const set of forms.keys()) {
+    if (set === lists.played) continue
+    const form = formOf(set, word)
+    if (form !== undefined) return form
+  }
+  return undefined
 }
 
 function readAction(words: readonly string[], start: number): boolean {
@@ -79,6 +345,13 @@ function readComplement(words: readonly string[], at: number): boolean {
     readNoun(words, at, things),
     isParticle ? readNoun(words, at + 1, things) : -1,
   ]
+  // Drinking water and walking distance are things.
+  const isThing =
+    /^(?:drink|walk|runn|sitt|stand|fold|turn|roll|stopp|start|speak|sound|touch|hold|rest|chang|clos|open|cutt|check|sett|hang|fall|play|mov|liv|look|kick|meet|mark|dipp|stepp|swing|stretch)ing$/i.test(
+      words[at - 1]!,
+    )
+  if (isThing && at + 1 === words.length && has(lists.targets, words[at]) && !has(lists.particles, words[at]))
+    return false
   return ends.some((end) => end > at && readTail(words, end))
 }
 
@@ -275,7 +548,11 @@ function adverbOf(adjective: string): string {
   return `${adjective.replace(/([^aeiou])y$/, '$1i')}ly`
 }
 
-const forms = new Map([lists.expressive, lists.moving].map((set) => [set, conjugate(set)]))
+const forms = new Map(
+  [lists.expressive, lists.moving, lists.handling, lists.taking, lists.going, lists.sounding, lists.played].map(
+    (set) => [set, conjugate(set)],
+  ),
+)
 
 function formOf(set: ReadonlySet<string>, word: string): Form | undefined {
   return forms.get(set)?.get(word.toLowerCase())
@@ -289,8 +566,9 @@ function conjugate(set: ReadonlySet<string>): ReadonlyMap<string, Form> {
     all.set(`${soft}${/(?:s|sh|ch|x|z|i|o)$/.test(soft) ? 'es' : 's'}`, 's')
     all.set(`${stem}ing`, 'ing')
     all.set(`${soft.replace(/e$/, '')}ed`, 'ed')
+    if (verb.endsWith('c')) all.set(`${verb}king`, 'ing')
     // `nod` doubles its consonant; a form that nobody writes does no harm.
-    if (/[^aeiou][aeiou][bdgmnprt]$/.test(verb)) {
+    if (/[^aeiou][aeiou][bdgmnprtv]$/.test(verb)) {
       all.set(`${verb}${verb.at(-1)}ing`, 'ing')
       all.set(`${verb}${verb.at(-1)}ed`, 'ed')
     }

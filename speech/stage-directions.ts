@@ -1,4 +1,4 @@
-import { directionIn } from './english-directions.ts'
+import { directionIn, rolePlayedIn } from './english-directions.ts'
 
 /** Longer parentheses are never looked into. */
 export const longestDirection = 120
@@ -43,16 +43,48 @@ export function isStageDirection(inside: string): boolean {
 }
 
 /**
- * Judges what stands between asterisks, which emphasise as well. What happens (`sighs`, `leans closer`) is a direction
- * where a sentence begins or ends; how it is said (`softly`) only in small letters where one begins, since there a word of
- * the sentence would have a capital.
+ * Judges what stands between asterisks, which emphasise as well. Where a sentence begins or ends, what happens (`sighs`,
+ * `leans closer`) is a direction; inside one, it is none behind its subject (`He *laughs* at it`). How it is said (`softly`)
+ * is a direction only in small letters where a sentence begins, since there a word of the sentence would have a capital.
+ *
+ * @param before the text before the first asterisk, at least its last sentence
+ * @param after the text behind the last
  */
 export function isStarredDirection(inside: string, before: string, after: string): boolean {
-  if (!isStageDirection(inside)) return false
-  const begins = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before) && !/^\p{Lu}/u.test(inside)
-  if (directionIn(inside) === 'manner') return begins && /^\s|^$/.test(after)
-  return begins || /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
+  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside)) return false
+  const ends = /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
+  const isFirst = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before)
+  const kind = isStageDirection(inside) ? (directionIn(inside) ?? 'action') : undefined
+  if (kind === 'manner') return isFirst && !/^\p{Lu}/u.test(inside) && /^\s|^$/.test(after)
+  const form = rolePlayedIn(inside)
+  if (kind === undefined && form === undefined) return false
+  if (isFirst && !/^\p{Lu}/u.test(inside)) return true
+  // A role's action may begin with a capital, a title has more of them.
+  if (isFirst && form !== undefined && /\s/.test(inside)) return true
+  if (ends && kind !== undefined) return true
+  const isMany = /\s/.test(inside)
+  if (form === 's') return !subjectBefore.test(before) && (isMany || !/\p{Lu}\p{Ll}+\s$/u.test(before))
+  if (form === 'clause') return !clauseBefore.test(before)
+  return form === 'ing' && isMany && !participleBefore.test(before) && !subjectBefore.test(before)
 }
+
+const articles = 'the|an?|my|your|his|her|its|our|their|this|that|these|those|each|every|some|any|no|one'
+
+/** The subject that a verb in the third person agrees with: a pronoun, or an article and a noun where a clause begins. */
+const subjectBefore = new RegExp(
+  `(?:(?:^|\\P{L})(?:he|she|it|who|which|what|everyone|everybody|someone|somebody|nobody|anyone|everything|something|nothing|anything|${articles})|(?:(?:^|[.!?…:;,—–"“(]\\s*)|\\b(?:and|but|or|because|that|when|if|while|where|so|then|as|since|although|though|until|unless|how|why)\\s+)(?:${articles})(?:\\s+[\\p{L}'’-]+){1,3})\\s+$`,
+  'iu',
+)
+
+/** Words after which a clause of its own goes on with the sentence. */
+const clauseBefore =
+  /(?:^|\P{L})(?:and|but|or|because|that|when|if|while|where|so|as|since|although|though|until|unless|how|why|what|of|in|on|at|to|with|by|for|is|was)\s+$/iu
+
+/** Words that a participle belongs to. */
+const participleBefore = new RegExp(
+  `(?:(?:^|\\P{L})(?:am|is|are|was|were|be|been|being|not|keeps?|kept|keeping|starts?|started|stops?|stopped|loves?|loved|likes?|liked|hates?|hated|enjoys?|enjoyed|by|of|for|from|in|on|at|to|with|without|about|before|after|while|when|and|or|than|just|still|really|go|goes|went|spend|spent|see|saw|hear|heard|feel|felt|mind|minds|avoid|avoids|consider|${articles})|['’](?:m|s|re|ve))\\s+$`,
+  'iu',
+)
 
 function isForeignDirection(inside: string): boolean {
   const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
