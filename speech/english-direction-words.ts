@@ -195,12 +195,20 @@ export const fixed: ReadonlySet<string> = words(`
 export const comments: ReadonlySet<string> = words(`
   seriously hopefully curiously gratefully ironically-speaking thickly thinly highly deeply greatly shortly briefly
   slightly totally completely evenly normally naturally differently strangely funnily weirdly richly lightly hardly
-  kindly nearly mostly clearly suddenly quickly cleanly formally casually deliberately generally intensely
+  kindly nearly mostly clearly suddenly quickly cleanly formally casually deliberately absently gladly flatly vaguely patiently optimistically modestly wildly
+  distantly madly discreetly impulsively aggressively secretly humorously candidly
+  generally intensely
 `)
 
 /** Moods that describe things as well, and so are no direction alone: `the soup (cold)`. */
 export const ambiguous: ReadonlySet<string> = words(`
   cold warm icy content blank firm hurt fond strict grave mysterious innocent guilty dramatic tense intense formal casual
+  absent airy arch bleak blunt brisk candid charmed chilly choked clipped cross crushed cutting cynical demanding
+  depressed diplomatic distant disturbed dogged dry dubious edgy feeble fiery flat glad greedy grim guarded hostile
+  humorous hurried hyper inaudible inspired insulting interested lazy lofty lost mad manic mellow modest moved nasty
+  optimistic patient provocative raucous rebellious reflective restless rude satirical sober sour sparkling eager
+  stiff strained subdued suggestive tart touched vacant vague wild wooden worn-out emotional impressed discouraged
+  facetious tentative fearful depressing faster slower louder softer quieter monotone
   comic tragic careful hopeless uncertain confident
 `)
 

@@ -5,6 +5,10 @@ export type Direction = 'action' | 'manner'
 
 type Form = 'base' | 's' | 'ing' | 'ed'
 
+/** Comments on how often something is so, or on part of it: no direction begins so. */
+const ofHabit =
+  /^(?:usually|especially|sometimes|often|optionally|possibly|generally|mostly|frequently|originally|formerly|typically|normally|perhaps|maybe|hopefully|strictly|particularly|mainly|chiefly|even|once|rarely|commonly|historically|officially|sadly enough)\b/i
+
 /** Nouns that say nothing without a word about them. */
 const vague = /^(?:look|manner|register|volume|pitch|pride|panic|passion|irony|emotion|voices?)$/i
 
@@ -13,7 +17,7 @@ const sung = new Set(['tune', 'song', 'melody', 'goodbye', 'hello', 'line', 'lin
 
 /** Made of such words and yet no direction. */
 const idioms =
-  /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture))$/i
+  /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture)|mock|fake|arch|entered|exited|paused|dry cough|over)$/i
 
 /** No direction is longer, in words. */
 const longest = 12
@@ -28,7 +32,7 @@ const spokenWith =
 
 /** Formulas of scripts and captions that no rule makes. */
 const formulas =
-  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as if (?:to|in|by|about|for|from|hypnoti[sz]ed|nothing|speaking|talking|remembering|waking|hearing|seeing)\b.*|as though .*|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
+  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as (?:if|though) (?:to (?:a child|(?:him|her)self|an idiot|the audience)|in (?:pain|a dream|a trance|prayer|shock)|about to (?:cry|speak|faint|leave|sneeze)|nothing happened|(?:speaking|talking) to [\p{L} ]+|hypnoti[sz]ed|remembering|waking|bored|stung|slapped|hurt|possessed|afraid|in pain)|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
 
 /**
  * Reads what stands in parentheses as an English stage direction, by a small grammar: clauses of a verb of voice or
@@ -36,6 +40,7 @@ const formulas =
  * A word that is in none of the lists ends it, so that ordinary asides (`in 1998`, `a friend of mine`) are none.
  */
 export function directionIn(inside: string): Direction | undefined {
+  if (/^[-:+`'"]|--|`/.test(inside.trim()) || ofHabit.test(inside.trim())) return undefined
   const text = inside.trim().replace(/[.!?…]+$/, '')
   if (idioms.test(text)) return undefined
   if (spokenIn.test(text) || spokenWith.test(text) || formulas.test(inside.trim().replace(/[!?…]+$/, '')))
@@ -66,6 +71,7 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
   while (at < words.length - 1 && isAdverb(words[at]!)) at += 1
   const form = playedForm(words[at])
   if (form === 's' || form === 'ing') {
+    if (form === 'ing' && words.length > at + 1 && !isAfterParticiple(words[at + 1]!)) return undefined
     if (words.length > at + 1 && !/^(?:and|or|of|is|are|was)$/.test(words[at + 1]!)) return form
     if (words.length > at + 2 && words[at + 1] === 'and' && playedForm(words[at + 2]) === form) return form
     return form === 's' && at + 1 === words.length && readClause(words, 0) === 'action' ? 's' : undefined
@@ -79,9 +85,27 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
   return undefined
 }
 
+/** Asking questions and a breaking change are no movement: a participle wants an article, a place or a manner. */
+function isAfterParticiple(word: string): boolean {
+  const sets = [
+    lists.determiners,
+    lists.prepositions,
+    lists.particles,
+    lists.bodies,
+    lists.props,
+    lists.moods,
+    lists.persons,
+  ]
+  return (
+    isAdverb(word) ||
+    /^(?:you|red|pale|white|green|pink|purple|and|next)$/i.test(word) ||
+    sets.some((set) => has(set, word))
+  )
+}
+
 /** Verb and more, and yet no movement. */
 const worksOf =
-  /^(?:takes? (?:place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
+  /^(?:thanks|takes? (?:precedence|place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
 
 function playedForm(word: string | undefined): Form | undefined {
   return word === undefined ? undefined : (formAny(word) ?? formOf(lists.played, word))
@@ -124,7 +148,7 @@ function readOpen(words: readonly string[], start: number): boolean {
     has(subjects, words[at]) ||
     (words[at] === 'the' && /^(?:others|two|men|women|children|boys|girls)$/.test(words[at + 1] ?? ''))
   ) {
-    plural = /^(?:they|all|both|we|i|the)$/i.test(words[at]!)
+    plural = /^(?:they|all|both|the)$/i.test(words[at]!)
     at += words[at] === 'the' ? 2 : 1
     while (at < words.length && isAdverb(words[at]!)) at += 1
   }
@@ -146,7 +170,7 @@ function readOpen(words: readonly string[], start: number): boolean {
       return true
     return hasSubject && (isForm(lists.going) || isForm(lists.expressive))
   }
-  if (isForm(lists.handling) || (hasSubject && isForm(lists.expressive))) {
+  if (isForm(lists.handling)) {
     if (readHandled(words, at + 1, hasSubject || formOf(lists.handling, verb) === 's')) return true
   }
   if (isForm(lists.taking) && readProp(words, at + 1, hasSubject)) return true
@@ -156,7 +180,7 @@ function readOpen(words: readonly string[], start: number): boolean {
   )
 }
 
-const subjects = new Set(['he', 'she', 'they', 'i', 'we', 'all', 'both', 'everyone', 'everybody'])
+const subjects = new Set(['he', 'she', 'they', 'all', 'both', 'everyone', 'everybody'])
 const meetings = new Set(['embrace', 'kiss', 'hug', 'laugh', 'freeze', 'dance', 'exit', 'enter', 'leave', 'applaud'])
 const others = /^(?:him|her|them|me|us|you|himself|herself|themselves|myself|yourself|it)$/i
 
@@ -169,7 +193,8 @@ function readCaption(words: readonly string[], start: number): boolean {
     const form = formOf(lists.sounding, words[at]!)
     if (
       at > from &&
-      (form === 'ing' || (form === 's' && !isQualifier(words[from]!))) &&
+      (form === 'ing' ||
+        (form === 's' && (has(lists.stages, words[at - 1]) || has(lists.props, words[at - 1]) || from > start))) &&
       !formAny(words[from]) &&
       readEcho(words, at + 1)
     )
@@ -202,7 +227,7 @@ function readEcho(words: readonly string[], start: number): boolean {
 }
 
 /** The end of a name for a thing or a person: an article or an owner, then up to three words; -1 where there is none. */
-function readThing(words: readonly string[], start: number, isBare: boolean): number {
+function readThing(words: readonly string[], start: number, isBare: boolean | 'one'): number {
   let at = start
   const isNamed = /^(?:a|an|the|his|her|their|my|your|another|some|this|both|one)$/i.test(words[at] ?? '')
   if (isNamed) at += 1
@@ -217,7 +242,7 @@ function readThing(words: readonly string[], start: number, isBare: boolean): nu
     !/^\p{L}{2,}ly$/u.test(words[at]!)
   )
     at += 1
-  if (at === first) return -1
+  if (at === first || (!isNamed && isBare === 'one' && at > first + 1)) return -1
   if (words[at] === 'of') return readThing(words, at + 1, true)
   return at
 }
@@ -235,7 +260,7 @@ function readHandled(words: readonly string[], start: number, isBare: boolean): 
     const end = readThing(words, after, true)
     return end > 0 && readOpenTail(words, end)
   }
-  const end = readThing(words, at, isBare || has(lists.props, words[at]))
+  const end = readThing(words, at, isBare || has(lists.props, words[at]) ? 'one' : false)
   return end > 0 && readOpenTail(words, end)
 }
 
@@ -564,14 +589,11 @@ function conjugate(set: ReadonlySet<string>): ReadonlyMap<string, Form> {
     const stem = verb.replace(/([^e])e$/, '$1')
     const soft = verb.replace(/([^aeiou])y$/, '$1i')
     all.set(`${soft}${/(?:s|sh|ch|x|z|i|o)$/.test(soft) ? 'es' : 's'}`, 's')
-    all.set(`${stem}ing`, 'ing')
-    all.set(`${soft.replace(/e$/, '')}ed`, 'ed')
+    // `nod` doubles its consonant, `open` and `shake` do not.
+    const doubled = /^[^aeiou]*[aeiou][bdgmnprtv]$/.test(verb) ? `${verb}${verb.at(-1)}` : undefined
+    all.set(`${doubled ?? stem}ing`, 'ing')
+    all.set(`${doubled ?? soft.replace(/e$/, '')}ed`, 'ed')
     if (verb.endsWith('c')) all.set(`${verb}king`, 'ing')
-    // `nod` doubles its consonant; a form that nobody writes does no harm.
-    if (/[^aeiou][aeiou][bdgmnprtv]$/.test(verb)) {
-      all.set(`${verb}${verb.at(-1)}ing`, 'ing')
-      all.set(`${verb}${verb.at(-1)}ed`, 'ed')
-    }
   }
   for (const verb of set) all.set(verb, 'base')
   return all

@@ -198,12 +198,13 @@ const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\
 const sentenceBefore = 80
 
 function dropStarred(text: string): string {
-  return text.replace(starred, (whole: string, _marks: string, inside: string, at: number) => {
+  return text.replace(starred, (whole: string, marks: string, inside: string, at: number) => {
     const end = at + whole.length
     const isDirection = isStarredDirection(
       inside,
       text.slice(Math.max(0, at - sentenceBefore), at),
       text.slice(end, end + 8),
+      marks.length > 1,
     )
     return isDirection ? gap : whole
   })
