@@ -115,6 +115,16 @@ export const expressions: ReadonlySet<string> = words(`
   indifference sincerity melancholy nostalgia sniffles hiccup hiccups eyeroll eye-roll eye-rolls
 `)
 
+/** What something may be done with or in, but no direction by itself. */
+export const attitudes: ReadonlySet<string> = words(`
+  dignity composure tenderness warmth bitterness coldness vehemence authority difficulty-breathing haste bravado
+  swagger malice glee mirth solemnity finality wonder longing yearning regret remorse guilt hatred hate love desire
+  devotion impatience weariness fatigue unease nervousness apprehension dread desperation hope fervor fervour ardor
+  ardour intensity fire energy zeal relish ease calm calmness modesty humility arrogance hauteur scorn derision ridicule
+  defiance courage innocence candor candour effort restraint politeness courtesy concern pity compassion kindness
+  gentleness sweetness charm bemusement puzzlement incredulity trepidation alarm foreboding grief anguish nonchalance
+`)
+
 /** What a body has that moves. */
 export const bodies: ReadonlySet<string> = words(`
   eye eyes head hand hands arm arms shoulder shoulders throat lip lips brow brows eyebrow eyebrows face chin hair
@@ -261,7 +271,26 @@ export const props: ReadonlySet<string> = words(`
   napkin towel mirror phone telephone receiver microphone baby child boy girl woman man puppy servant waiter maid
   guard crown throne goblet tankard ring luggage blinds shutters diary notebook pen pencil ashtray corpse body head
   hand hands eyes cheek cheeks lips forehead shoulder shoulders hair arm arms bell doorbell horn drum applause note
-  contract prisoner bill money
+  contract prisoner bill money stove oven cake muffin wheel armrest headset headphones laptop map flask pill pills
+  bandage spoon fork bowl pot pan kettle broom bucket tools hammer saddle reins horse lever button mic camera tape
+  cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium
+`)
+
+/** The commonest given names and the people of plays: `to Nora` and `to the waiter` tell who is spoken to. */
+export const addressees: ReadonlySet<string> = words(`
+  nora anna maria mary john james jim jack tom peter paul george henry harry charles charlie william will bill bob robert
+  richard david michael mike daniel dan mark luke matthew andrew andy alex sam samuel ben benjamin joe joseph max leo
+  oliver thomas edward eddie ted frank fred albert arthur walter martin simon steven stephen steve kevin brian eric
+  adam alan ian neil gary larry tony nick chris tim greg jeff scott ryan jason justin josh jake kyle ethan noah liam
+  lucas lewis oscar felix hugo victor ivan boris anton elizabeth liz lizzie jane emma emily sarah sara kate katie
+  catherine kathy laura lucy lily rose ruth rachel rebecca becky susan sue julia julie alice amy ellen helen eva eve
+  clara claire sophie sophia olivia mia ella grace hannah jessica jenny jennifer linda lisa karen nancy betty margaret
+  maggie peggy martha dorothy barbara patricia pat sandra donna carol diane diana angela michelle nicole stephanie
+  melissa amanda natalie irene olga masha sonya tanya vera algernon gwendolen cecily hamlet ophelia romeo juliet macbeth
+  mother father mom mum dad mama papa grandma grandpa mrs mr miss sir detective officer inspector sergeant captain
+  doctor nurse waiter waitress bartender butler maid servant servants driver guard guards king queen prince princess
+  priest judge jury boy girl child children baby man woman men women others group crowd class dog cat soldier soldiers
+  policeman cop host hostess stranger neighbor neighbour husband wife brother sister son daughter boss secretary
 `)
 
 /** Other verbs that tell between asterisks what a role does. */
@@ -274,6 +303,7 @@ export const played: ReadonlySet<string> = words(`
   agree refuse ignore listen smell taste feel seem become remain stay linger trace brush cup tilt guide press part
   gently-push whisper-shout join meet greet welcome thank introduce present reveal produce retrieve extend outstretch
   hand slouch loosen tighten flex crack pop steel brace ready aim reload holster trot prowl lap lick howl yip yelp
+  flap wuff snuffle woof awoo meow bark hiss-laugh preen ruffle mewl chitter chirp trill squee blep dangle doodle
   bare swish flatten twitch pin droop flop sprawl roll stroll slink scoot shift shrink swallow sway drum rap knead
   pinch steady right regard eye survey study inspect assess ask reply answer say tell joke call admit confess
 `)

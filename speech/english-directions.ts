@@ -9,6 +9,14 @@ type Form = 'base' | 's' | 'ing' | 'ed'
 const ofHabit =
   /^(?:usually|especially|sometimes|often|optionally|possibly|generally|mostly|frequently|originally|formerly|typically|normally|perhaps|maybe|hopefully|strictly|particularly|mainly|chiefly|even|once|rarely|commonly|historically|officially|sadly enough)\b/i
 
+/** `New York accent`, `Enter LANE with a tray`: told by their capitals. */
+const capitalised =
+  /^(?:(?:thick |heavy |slight |bad |fake )?(?:\p{Lu}\p{L}+[ -]){1,2}accent|(?:[Ee]nters?|[Ee]xits?|[Ee]xeunt|ENTERS?|EXITS?) (?:(?!PIN|URL|ID)\p{Lu}[\p{L}.]+)(?: \p{Lu}[\p{L}.]+)*(?:,? (?:with|from|carrying|followed|and|in|at|left|right|running|through|by|to|stage|wearing)\b[ \p{L}'’,]*)?)$/u
+
+/** Verbs with which his or her body and things are moved, in directions: other things of his are told of as well. */
+const lasting =
+  /^(?:leav|start|begin|continu|los|keep|find|follow|fac|lead|return|giv|join|becom|grow|go|fall|fight|break|rais|set|hold|cut|change|chang|slow|switch|sink|lie|us|writ|sign|kill|cover|check|finish|mark|defend|attack|remain|report|serv|present|produc|consider|decid|seem|wear|stay|introduc|prepar|call|drive|type|ignor|avoid|block|collect|clos|draw|show|stud|watch|guid|help|feed|deliver|speak|talk|support|gather|compos|approach|cross|settl|resum|drop|hit|pass|mov|enter|rest|answer|interrupt)/i
+
 /** Nouns that say nothing without a word about them. */
 const vague = /^(?:look|manner|register|volume|pitch|pride|panic|passion|irony|emotion|voices?)$/i
 
@@ -32,7 +40,7 @@ const spokenWith =
 
 /** Formulas of scripts and captions that no rule makes. */
 const formulas =
-  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as (?:if|though) (?:to (?:a child|(?:him|her)self|an idiot|the audience)|in (?:pain|a dream|a trance|prayer|shock)|about to (?:cry|speak|faint|leave|sneeze)|nothing happened|(?:speaking|talking) to [\p{L} ]+|hypnoti[sz]ed|remembering|waking|bored|stung|slapped|hurt|possessed|afraid|in pain)|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
+  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|unable to (?:speak|move|look|answer|reply|continue|go on|breathe|hide|stop|contain|resist)\b.*|(?:frozen|rooted) (?:to the spot|in place|with (?:fear|shock)|in (?:fear|shock|horror))|gets? no (?:answer|reply|response)|from (?:the (?:next|other) room|off|behind the (?:door|curtain|screen))|in the doorway|still on the phone|(?:doing|does|does) (?:his|her|their|an?) (?:best |worst |terrible |bad )?(?:\p{L}+ )?(?:impression|impersonation|voice|dance|accent)(?: of .+)?|interrupting(?: \p{L}+)?|(?:at|speaking at) the same time|(?:pretending|protesting|correcting (?:him|her)self|recovering|stalling|insisting|bluffing|reminiscing|flirting|gloating|bragging|boasting|complaining|grumbling|scolding|shivering|hyperventilating|improvising|daydreaming|brooding|conceding|deflecting|backpedaling|marveling|reconsidering|overlapping|mimicking|imitating|sweating|squirming|composing (?:him|her)self|breaking off|trailing off|trails off|breaks off|waking up|coming to|giving up|giving in)|(?:changing|avoiding) the subject|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as (?:if|though) (?:to (?:a child|(?:him|her)self|an idiot|the audience)|in (?:pain|a dream|a trance|prayer|shock)|about to (?:cry|speak|faint|leave|sneeze)|nothing happened|(?:speaking|talking) to [\p{L} ]+|hypnoti[sz]ed|remembering|waking|bored|stung|slapped|hurt|possessed|afraid|in pain)|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
 
 /**
  * Reads what stands in parentheses as an English stage direction, by a small grammar: clauses of a verb of voice or
@@ -43,6 +51,7 @@ export function directionIn(inside: string): Direction | undefined {
   if (/^[-:+`'"]|--|`/.test(inside.trim()) || ofHabit.test(inside.trim())) return undefined
   const text = inside.trim().replace(/[.!?…]+$/, '')
   if (idioms.test(text)) return undefined
+  if (capitalised.test(text)) return 'action'
   if (spokenIn.test(text) || spokenWith.test(text) || formulas.test(inside.trim().replace(/[!?…]+$/, '')))
     return 'manner'
   const clauses = inside.split(/[,;:.–—]|\s-\s|\.\.\./).map(wordsOf)
@@ -118,9 +127,22 @@ function wordsOf(text: string): readonly string[] {
 const has = (set: ReadonlySet<string>, word: string | undefined): boolean =>
   word !== undefined && set.has(word.toLowerCase())
 
+/** What a mood may be about, in a direction. */
+const towardsWhom =
+  /^(?:(?:with|at|of|about|by|for) (?:(?:him|her|it)self|themselves|him|her|them|it)|to (?:see|hear|find|meet) (?:him|her|them|it|this|that))$/i
+
 /** The clause from a word to the end, which must be one whole direction. */
 function readClause(words: readonly string[], start: number): Direction | undefined {
   if (words.slice(start).every((word) => has(lists.fixed, word)) && start < words.length) return 'action'
+  const degree =
+    /^(?:(?:a )?(?:little|bit|touch|tad|trifle)(?: too)?|(?:kind|sort) of|too|ever so|more and more|not a little) (?=\S)/i.exec(
+      words.slice(start).join(' '),
+    )
+  if (degree) {
+    const rest = start + degree[0].trim().split(' ').length
+    if (readClause(words, rest) === 'manner') return 'manner'
+  }
+  if (has(lists.moods, words[start]) && towardsWhom.test(words.slice(start + 1).join(' '))) return 'manner'
   let at = start
   while (at < words.length && isAdverb(words[at]!)) at += 1
   const rest = words.length - at
@@ -143,6 +165,35 @@ function readOpen(words: readonly string[], start: number): boolean {
     if (words.length > next && words.slice(next).every((word) => has(lists.languages, word))) return true
   }
   if (readCaption(words, start)) return true
+  // Maria laughs.
+  if (
+    /^\p{Lu}\p{L}+$/u.test(words[at]!) &&
+    at + 1 < words.length &&
+    !formAny(words[at]) &&
+    !has(lists.grammatical, words[at])
+  ) {
+    const form = formOf(lists.expressive, words[at + 1]!)
+    if ((form === 's' || form === 'ing') && readTail(words, at + 2)) return true
+  }
+  if (/^to$/i.test(words[at]!) && words.length <= at + 3) {
+    const named = /^(?:the|his|her|their)$/.test(words[at + 1] ?? '') ? at + 2 : at + 1
+    if (
+      named === words.length - 1 &&
+      has(lists.addressees, words[named]) &&
+      (named > at + 1 || /^\p{Lu}/u.test(words[named]!))
+    )
+      return true
+  }
+  const ofBody = words.findIndex((word, index) => index > at && /^(?:his|her)$/i.test(word))
+  const told = formAny(words[at])
+  if (
+    (told === 's' || told === 'ing') &&
+    ofBody > at &&
+    ofBody < at + 7 &&
+    ofBody + 1 < words.length &&
+    !lasting.test(words[at]!)
+  )
+    return true
   let plural = false
   if (
     has(subjects, words[at]) ||
@@ -173,7 +224,8 @@ function readOpen(words: readonly string[], start: number): boolean {
   if (isForm(lists.handling)) {
     if (readHandled(words, at + 1, hasSubject || formOf(lists.handling, verb) === 's')) return true
   }
-  if (isForm(lists.taking) && readProp(words, at + 1, hasSubject)) return true
+  if ((isForm(lists.taking) || (isForm(lists.moving) && !lasting.test(verb))) && readProp(words, at + 1, hasSubject))
+    return true
   return (
     isForm(lists.going) &&
     readWay(words, at + 1, /^(?:sit|stand|walk|look|turn|point|lie|wave|rush|bounce|skip|shuffle|wander)/i.test(verb))
@@ -187,7 +239,7 @@ const others = /^(?:him|her|them|me|us|you|himself|herself|themselves|myself|you
 /** Something heard, as captions for the deaf tell it: `engine revving`, `indistinct chatter`. */
 function readCaption(words: readonly string[], start: number): boolean {
   let at = start
-  if (/^(?:the|a|an)$/i.test(words[at] ?? '')) at += 1
+  if (/^(?:the|a|an)$/i.test(words[at] ?? '') && words.length > at + 1) at += 1
   const from = at
   while (at < words.length && at - from < 4 && !has(lists.grammatical, words[at])) {
     const form = formOf(lists.sounding, words[at]!)
@@ -209,7 +261,7 @@ function readCaption(words: readonly string[], start: number): boolean {
 function isHeard(word: string): boolean {
   return (
     isQualifier(word) ||
-    /^(?:indistinct|faint|distant|muffled|approaching|overlapping|loud|police|audience|crowd|inaudible|unintelligible|radio|machine|heavy|continuous|more|rhythmic|eerie|electronic|static|thunderous|wild|canned|party|background)$/i.test(
+    /^(?:another|second|third|final|hysterical|indistinct|faint|distant|muffled|approaching|overlapping|loud|police|audience|crowd|inaudible|unintelligible|radio|machine|heavy|continuous|more|rhythmic|eerie|electronic|static|thunderous|wild|canned|party|background)$/i.test(
       word,
     )
   )
@@ -393,7 +445,11 @@ function readAttempt(words: readonly string[], at: number): boolean {
   if (words[next] !== 'to') return false
   const verb = words[next + 1]
   if (verb === undefined) return false
-  if (formOf(lists.expressive, verb) === 'base') return readTail(words, next + 2)
+  if (
+    formOf(lists.expressive, verb) === 'base' ||
+    /^(?:rise|speak|stand|leave|move|answer|protest|interrupt|escape|explain)$/.test(verb)
+  )
+    return readTail(words, next + 2)
   return formOf(lists.moving, verb) === 'base' && readComplement(words, next + 2)
 }
 
@@ -416,6 +472,8 @@ function readBody(words: readonly string[], start: number): boolean {
 /** `door slams`, `the crowd cheers`, `music plays softly`. */
 function readScene(words: readonly string[], start: number): boolean {
   const at = readNoun(words, start, [lists.stages])
+  if (at > 0 && /^(?:go|goes|come|comes|turn|turns) (?:out|up|down|on|off)$/.test(words.slice(at).join(' ')))
+    return true
   return at > 0 && at < words.length && has(lists.happenings, words[at]) && readTail(words, at + 1)
 }
 
@@ -424,7 +482,7 @@ function readManner(words: readonly string[], start: number): boolean {
   const feelings = [lists.voices, lists.expressions]
   const ends: number[] = []
   if (/^(?:in|with|under|through|without)$/.test(first)) {
-    ends.push(readNoun(words, start + 1, feelings))
+    ends.push(readNoun(words, start + 1, first === 'with' ? [...feelings, lists.attitudes] : feelings))
     // A part of the body needs a word about it: `with open arms`, `through gritted teeth`.
     if (/^(?:with|through)$/.test(first) && words.length > start + 2)
       ends.push(readNoun(words, start + 1, [lists.bodies]))
