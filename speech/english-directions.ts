@@ -17,6 +17,10 @@ const capitalised =
 const lasting =
   /^(?:leav|start|begin|continu|los|keep|find|follow|fac|lead|return|giv|join|becom|grow|go|fall|fight|break|rais|set|hold|cut|change|chang|slow|switch|sink|lie|us|writ|sign|kill|cover|check|finish|mark|defend|attack|remain|report|serv|present|produc|consider|decid|seem|wear|stay|introduc|prepar|call|drive|type|ignor|avoid|block|collect|clos|draw|show|stud|watch|guid|help|feed|deliver|speak|talk|support|gather|compos|approach|cross|settl|resum|drop|hit|pass|mov|enter|rest|answer|interrupt)/i
 
+/** What is his or hers without being in reach. */
+const belongings =
+  /^(?:place|name|career|debut|life|job|wife|husband|children|sons?|daughters?|family|work|death|title|office|company|own|first|second|third|last|team|party|country|home|house|degree|term|reign|role|retirement|record|fortune|health|rights?|crown|throne|birth|youth|age|time|parents|father|mother|brother|sister|friends?|students?|readers?|fans|followers|army|troops|successor|predecessor|novels?|books|films?|albums?|songs?|plays?|poems?|music|art|style|views?|theory|ideas?|plans?|claims?|bid|case|contract|sentence)$/i
+
 /** Nouns that say nothing without a word about them. */
 const vague = /^(?:look|manner|register|volume|pitch|pride|panic|passion|irony|emotion|voices?)$/i
 
@@ -25,7 +29,7 @@ const sung = new Set(['tune', 'song', 'melody', 'goodbye', 'hello', 'line', 'lin
 
 /** Made of such words and yet no direction. */
 const idioms =
-  /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture)|mock|fake|arch|entered|exited|paused|dry cough|over)$/i
+  /^(?:hands (?:down|up|on|off)|face (?:to face|up|down)|hand in hand|head (?:over heels|on|first)|back (?:to back|and forth)|eye to eye|heart to heart|neck and neck|thumbs up|in a (?:look|glance|gesture)|(?:waves?|whispers?|screams?|cries|shouts) of .+|hands[ -]free|fingers crossed|nod(?:s|ding) off|swear(?:s|ing)? by .+|(?:exit|enter|return) \p{Ll}+|open(?:s|ing) the door (?:to|for) .+|(?:turning|stirring) (?:once|twice|now and then|occasionally)|touch(?:es|ing) the (?:wall|floor|ceiling|ground)|tak(?:es|ing) (?:his|her|their|the) (?:place|name|time|degree|leave|oath|office|seat in|lead|train|bus|stairs|metro|tram).*|tears? (?:easily|gas|off)|mock|fake|arch|entered|exited|paused|dry cough|over)$/iu
 
 /** No direction is longer, in words. */
 const longest = 12
@@ -80,6 +84,20 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
   while (at < words.length - 1 && isAdverb(words[at]!)) at += 1
   const form = playedForm(words[at])
   if (form === 's' || form === 'ing') {
+    if (
+      form === 'ing' &&
+      (formAny(words[at]) === undefined ||
+        /^(?:read|writ)ing$/i.test(words[at]!) ||
+        (/^\p{Lu}/u.test(words[0]!) && words.slice(1).some((word) => /^\p{Lu}/u.test(word))))
+    )
+      return undefined
+    if (
+      form === 's' &&
+      /^(?:looks|feels|sounds|seems|becomes|gets|grows)$/i.test(words[at]!) &&
+      words.length === at + 2 &&
+      readClause(words, at) === undefined
+    )
+      return undefined
     if (form === 'ing' && words.length > at + 1 && !isAfterParticiple(words[at + 1]!)) return undefined
     if (words.length > at + 1 && !/^(?:and|or|of|is|are|was)$/.test(words[at + 1]!)) return form
     if (words.length > at + 2 && words[at + 1] === 'and' && playedForm(words[at + 2]) === form) return form
@@ -87,7 +105,10 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
   }
   const isPerson = /^(?:he|she|they|i|we)$/i.test(words[at] ?? '')
   while (isPerson && isAdverb(words[at + 1] ?? '')) at += 1
-  const told = playedForm(words[at + 1])
+  const told =
+    /^(?:i|we)$/i.test(words[at] ?? '') && /^(?:think|hope|swear|see|guess|mean|say|said)/i.test(words[at + 1] ?? '')
+      ? undefined
+      : formAny(words[at + 1])
   if (isPerson && told !== undefined && told !== 'ed') return 'clause'
   if (/^(?:his|her|my|their)$/i.test(words[0]!) && has(lists.bodies, words[1]) && words.length > 2)
     return readBody(words, 0) || /(?:s|ing|ed)$/.test(words[2]!) ? 'clause' : undefined
@@ -114,7 +135,7 @@ function isAfterParticiple(word: string): boolean {
 
 /** Verb and more, and yet no movement. */
 const worksOf =
-  /^(?:thanks|takes? (?:precedence|place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
+  /^(?:thanks|reads like|drives \p{L}+ \p{L}+|walks (?:you|us|me|them) through|drops support|opens? (?:a|up) (?:port|connection|file)|takes? (?:precedence|place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
 
 function playedForm(word: string | undefined): Form | undefined {
   return word === undefined ? undefined : (formAny(word) ?? formOf(lists.played, word))
@@ -175,6 +196,8 @@ function readOpen(words: readonly string[], start: number): boolean {
     const form = formOf(lists.expressive, words[at + 1]!)
     if ((form === 's' || form === 'ing') && readTail(words, at + 2)) return true
   }
+  if (/^points? to the .*(?:node|page|file|end|start|fact|entry|element|item|record)$/i.test(words.slice(at).join(' ')))
+    return false
   if (/^to$/i.test(words[at]!) && words.length <= at + 3) {
     const named = /^(?:the|his|her|their)$/.test(words[at + 1] ?? '') ? at + 2 : at + 1
     if (
@@ -191,7 +214,8 @@ function readOpen(words: readonly string[], start: number): boolean {
     ofBody > at &&
     ofBody < at + 7 &&
     ofBody + 1 < words.length &&
-    !lasting.test(words[at]!)
+    !lasting.test(words[at]!) &&
+    !belongings.test(words[ofBody + 1]!)
   )
     return true
   let plural = false
@@ -221,6 +245,8 @@ function readOpen(words: readonly string[], start: number): boolean {
       return true
     return hasSubject && (isForm(lists.going) || isForm(lists.expressive))
   }
+  // Instructions say so too: `pulling the lever`.
+  if (/^(?:pull|push|press|turn|hold)ing$/i.test(verb) && words[at + 1] === 'the') return false
   if (isForm(lists.handling)) {
     if (readHandled(words, at + 1, hasSubject || formOf(lists.handling, verb) === 's')) return true
   }
@@ -371,7 +397,10 @@ function readOpenTail(words: readonly string[], start: number): boolean {
       return readClause(words, next) !== undefined
     }
     if (isAdverb(word) || has(lists.particles, word) || has(lists.moods, word)) at += 1
-    else if (has(lists.prepositions, word) || /^(?:next|upon|beneath|onto|past|along|toward|towards|of)$/i.test(word)) {
+    else if (
+      (has(lists.prepositions, word) && word !== 'for') ||
+      (/^(?:next|upon|beneath|onto|past|along|toward|towards)$/i.test(word) && word !== 'for')
+    ) {
       const noun = word === 'next' ? at + 2 : at + 1
       if (others.test(words[noun] ?? '') && (words[noun] !== 'her' || readThing(words, noun, false) < 0)) at = noun + 1
       else {
@@ -531,6 +560,8 @@ function readManner(words: readonly string[], start: number): boolean {
   while (
     has(lists.moods, words[at]) ||
     (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && has(lists.moods, words[at + 1])) ||
+    (at > start && /^(?:but|yet)$/.test(words[at - 1] ?? '') && has(lists.manners, words[at])) ||
+    (at > start && /^(?:but|yet)$/.test(words[at] ?? '') && has(lists.manners, words[at + 1])) ||
     (at > start && /^(?:and|but|yet)$/.test(words[at] ?? '') && isMoodAdverb(words[at + 1] ?? '')) ||
     (at > start && isAdverb(words[at] ?? 'x'))
   )
@@ -615,6 +646,13 @@ function isQualifier(word: string): boolean {
 }
 
 function isAdverb(word: string): boolean {
+  if (
+    /^(?:easily|daily|weekly|monthly|yearly|annually|only|family|apply|reply|supply|likely|early|jelly|belly|italy)$/i.test(
+      word,
+    ) &&
+    !has(lists.intensifiers, word)
+  )
+    return false
   return has(lists.intensifiers, word) || /^[a-z]{3,}ly$/i.test(word)
 }
 
