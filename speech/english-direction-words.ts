@@ -130,7 +130,7 @@ export const bodies: ReadonlySet<string> = words(`
   eye eyes head hand hands arm arms shoulder shoulders throat lip lips brow brows eyebrow eyebrows face chin hair
   fist fists finger fingers tear tears breath chest hip hips nose cheek cheeks knee knees foot feet forehead teeth
   tongue mouth jaw voice glasses sleeve lap back heart collar tie hat neck ear ears stomach gaze composure nails
-  temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
+  tail tails wings paw paws claws fur snout muzzle whiskers pulse gut temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
 `)
 
 /** What is heard or seen around the speaker. */
@@ -174,7 +174,7 @@ export const persons: ReadonlySet<string> = words(`
 /** Where a movement goes, and other short adverbs. */
 export const particles: ReadonlySet<string> = words(`
   away down up back forward backward forwards backwards closer close in out off over around aside together again
-  hard loud still apart nearer near left right along by past outside inside upward upwards downward downwards
+  hard loud still apart elsewhere nowhere everywhere nearer near left right along by past outside inside upward upwards downward downwards
   sideways aloud silent quiet towards toward across about first once twice awake heavenward skyward off-key faster
   slower louder softer quieter goodbye
 `)
@@ -273,7 +273,7 @@ export const props: ReadonlySet<string> = words(`
   hand hands eyes cheek cheeks lips forehead shoulder shoulders hair arm arms bell doorbell horn drum applause note
   contract prisoner bill money stove oven cake muffin wheel armrest headset headphones laptop map flask pill pills
   bandage spoon fork bowl pot pan kettle broom bucket tools hammer saddle reins horse lever button mic camera tape
-  cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium
+  cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium room stage kitchen
 `)
 
 /** The commonest given names and the people of plays: `to Nora` and `to the waiter` tell who is spoken to. */

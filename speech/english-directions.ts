@@ -21,6 +21,14 @@ const lasting =
 const belongings =
   /^(?:place|name|career|debut|life|job|wife|husband|children|sons?|daughters?|family|work|death|title|office|company|own|first|second|third|last|team|party|country|home|house|degree|term|reign|role|retirement|record|fortune|health|rights?|crown|throne|birth|youth|age|time|parents|father|mother|brother|sister|friends?|students?|readers?|fans|followers|army|troops|successor|predecessor|novels?|books|films?|albums?|songs?|plays?|poems?|music|art|style|views?|theory|ideas?|plans?|claims?|bid|case|contract|sentence)$/i
 
+/** What is told beside a direction and makes none by itself. */
+const appended =
+  /,? (?:as (?:if|though) .*|as (?:he|she|they) (?:speaks?|talks?|says? this|goes|works?|reads?|listens?|walks?|passes)|at the same time|all the while|the whole time|for effect|in response|in reply|a (?:bit|little)|for a (?:moment|second|beat|while))$/i
+
+/** A sound or a face with words about it that only an adjective can be: `snotty laugh`; a feeling that is seen or heard. */
+const described =
+  /^(?!\p{L}+ing tone$)(?:(?:a |another )?(?:(?:\p{L}|-)+(?:y|ed|ing|ous|ful|less|ish|like|ic|ive|al),? ){1,2}(?:laugh|laughter|chuckle|sigh|giggle|giggling|voice|tone|grin|smirk|smile|gasp|groan|snort|shrug|nod|glance|stare|silence|pause)|(?:an? )?(?:\p{L}+ ){1,4}(?:in|into|through|across|over|to|from) (?:his|her|their) (?:voice|eyes|face|tone|features|cheeks|lips)|new thought|unable to hear\b.*)$/iu
+
 /** Nouns that say nothing without a word about them. */
 const vague = /^(?:look|manner|register|volume|pitch|pride|panic|passion|irony|emotion|voices?)$/i
 
@@ -54,8 +62,11 @@ const formulas =
 export function directionIn(inside: string): Direction | undefined {
   if (/^[-:+`'"]|--|`/.test(inside.trim()) || ofHabit.test(inside.trim())) return undefined
   const text = inside.trim().replace(/[.!?…]+$/, '')
+  const alone = text.replace(appended, '')
+  if (alone !== text && alone !== '') return directionIn(alone)
   if (idioms.test(text)) return undefined
   if (capitalised.test(text)) return 'action'
+  if (described.test(text) && !/^(?:with|from|to|the|he|she|which|who|of|in|on) /i.test(text)) return 'manner'
   if (spokenIn.test(text) || spokenWith.test(text) || formulas.test(inside.trim().replace(/[!?…]+$/, '')))
     return 'manner'
   const clauses = inside.split(/[,;:.–—]|\s-\s|\.\.\./).map(wordsOf)
@@ -82,6 +93,7 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
     return undefined
   let at = 0
   while (at < words.length - 1 && isAdverb(words[at]!)) at += 1
+  if (at < words.length && isShownVerb(words, at)) return 's'
   const form = playedForm(words[at])
   if (form === 's' || form === 'ing') {
     if (
@@ -103,6 +115,12 @@ export function rolePlayedIn(inside: string): 's' | 'ing' | 'clause' | undefined
     if (words.length > at + 2 && words[at + 1] === 'and' && playedForm(words[at + 2]) === form) return form
     return form === 's' && at + 1 === words.length && readClause(words, 0) === 'action' ? 's' : undefined
   }
+  if (
+    has(lists.bodies, words[0]) &&
+    words.length > 1 &&
+    (playedForm(words[1]) === 's' || (/s$/.test(words[0]!) && playedForm(words[1]) === 'base'))
+  )
+    return 'clause'
   const isPerson = /^(?:he|she|they|i|we)$/i.test(words[at] ?? '')
   while (isPerson && isAdverb(words[at + 1] ?? '')) at += 1
   const told =
@@ -136,6 +154,21 @@ function isAfterParticiple(word: string): boolean {
 /** Verb and more, and yet no movement. */
 const worksOf =
   /^(?:thanks|reads like|drives \p{L}+ \p{L}+|walks (?:you|us|me|them) through|drops support|opens? (?:a|up) (?:port|connection|file)|takes? (?:precedence|place|time|part|care|effect|\p{L}+ (?:minutes|hours|days|weeks))|(?:makes|made) (?:sense|up)|(?:goes|comes) (?:with|without|from)|looks? like|stands? for|runs? on|turns? out|falls? (?:short|under)|breaks? (?:down|even)|holds? true|gets? (?:better|worse|the)|keeps? \p{L}+ing|keeping in mind|looking (?:for|forward)|taking (?:part|place|care)|getting|going to|(?:starting|opening|closing|turning|breaking|standing|walking|running|talking|speaking|drinking|reading|writing|meeting|setting|checking|sitting|hanging|resting|moving) (?:point|distance|order|hours|news|points|book|books|desk|water|room|shoes|list|of))\b/iu
+
+/** Verbs that tell between asterisks what a program or a book does, and words that only look like verbs. */
+const impersonal =
+  /^(?:is|was|has|does|this|its|his|as|us|always|perhaps|sometimes|yes|plus|minus|makes|means|supports|uses|includes|provides|requires|needs|wants|allows|lets|keeps|ensures|changes|contains|adds|removes|returns|creates|generates|handles|has|gets|sets|runs|calls|takes|comes|goes|works|applies|disables|enables|updates|deletes|replaces|overrides|defines|specifies|describes|represents|improves|prevents|reduces|increases|causes|fixes|shows|across|besides|towards|unless|versus|afterwards|regards|upwards|downwards|news|process|access|success|class|less|unless|across|business|all|ignores|sends|stores|implements|skips|shares|drops|breaks|ends|matches|passes|reads|writes|starts|stops|exports|imports|builds|parses)$/i
+
+/** A verb in the third person that no list has, which an article or an owner shows: `rearranges the items`. */
+function isShownVerb(words: readonly string[], at: number): boolean {
+  const verb = words[at]!
+  return (
+    /^\p{Ll}{2,}[^s\P{L}]s$/u.test(verb) &&
+    !impersonal.test(verb) &&
+    /^(?:his|her|your|my|their|the|you|him|himself|herself|an?)$/i.test(words[at + 1] ?? '') &&
+    words.length > at + 1
+  )
+}
 
 function playedForm(word: string | undefined): Form | undefined {
   return word === undefined ? undefined : (formAny(word) ?? formOf(lists.played, word))
@@ -366,7 +399,8 @@ function readProp(words: readonly string[], start: number, hasSubject: boolean):
 /** Where somebody goes or looks. */
 function readWay(words: readonly string[], start: number, isCommon: boolean): boolean {
   let at = start
-  while (has(lists.particles, words[at]) || isAdverb(words[at] ?? '')) at += 1
+  const isPlace = (index: number) => has(lists.prepositions, words[index]) && has(lists.determiners, words[index + 1])
+  while (!isPlace(at) && (has(lists.particles, words[at]) || isAdverb(words[at] ?? ''))) at += 1
   if (at === words.length) return at > start
   if (
     !has(lists.prepositions, words[at]) &&
