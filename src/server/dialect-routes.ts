@@ -6,7 +6,7 @@ import type { ChatRequest } from '../chat/messages.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
+import { boundText, type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
 import { readJson } from './body.ts'
 import { anthropicError, askedError, clientError, type Inbound, openaiError } from './dialect-errors.ts'
@@ -65,6 +65,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     const dialect = dialectFor(id, '')
     const body = dialect.readRequest(await readJson(exchange.request, chat.limit!))
     const input = parseInput(chat, withBetas(body, exchange))
+    boundText(app.settings, input)
     if (input.stream)
       return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), id, input))
     const { router } = await app.chat()
@@ -115,6 +116,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     await identify(exchange, userWithApiKey)
     const body = await readJson(exchange.request, chat.limit!)
     const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
+    boundText(app.settings, request)
     sendJson(exchange, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
   }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
+import { heavyValue, weightOf, writeJson } from '../json-writer.ts'
 
 /** One request and its answer, in the shape that guards and routes share. */
 export interface Exchange {
@@ -120,16 +121,27 @@ class NodeExchange implements Exchange {
 
 const connections = new WeakMap<Socket, AbortController>()
 
-/** Ends the exchange with JSON. */
+/** Ends the exchange with JSON; one whose client has gone is left as it is. */
 export function sendJson(exchange: Exchange, status: number, value: unknown): void {
-  const text = beginJson(exchange, status, value)
-  // To turn a text of megabytes into bytes takes as long as to write it: others have their turn in between.
-  if (text.length > heavyText) setImmediate(() => exchange.response.end(text))
-  else exchange.response.end(text)
+  if (exchange.response.destroyed) return
+  if (weightOf(value, heavyValue) > heavyValue) void sendHeavy(exchange, status, value)
+  else exchange.response.end(beginJson(exchange, status, value))
 }
 
-/** From this length on an answer's text costs milliseconds: characters. */
-const heavyText = 1024 * 1024
+/** The same for an answer of megabytes: written in turns, and at the pace of its reader. */
+async function sendHeavy({ response }: Exchange, status: number, value: unknown): Promise<void> {
+  const written = await writeJson(value, () => response.destroyed).catch(() => void response.destroy())
+  if (!written || response.destroyed) return
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('content-length', written.length)
+  response.statusCode = status
+  for (const piece of written.pieces) {
+    response.write(piece)
+    if (response.writableNeedDrain) await drained(response)
+    if (response.destroyed) return
+  }
+  response.end()
+}
 
 /** Says what is coming: the headers of a JSON answer, and its text. */
 function beginJson({ response }: Exchange, status: number, value: unknown): string {
