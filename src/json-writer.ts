@@ -36,6 +36,14 @@ export function weightOf(value: unknown, most: number): number {
   return weight
 }
 
+/** From this weight on a request costs milliseconds at each step of its way: characters. */
+const heavyRequest = 256 * 1024
+
+/** Has the next step of a large request be a stage of its own; see heavyTurn. A small one goes on at once. */
+export async function nextStage(value: unknown, isOver?: () => boolean): Promise<void> {
+  if (weightOf(value, heavyRequest) > heavyRequest) await heavyTurn(isOver)
+}
+
 /** A JSON text as bytes, in pieces. */
 export interface WrittenJson {
   readonly pieces: readonly Buffer[]

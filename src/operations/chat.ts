@@ -3,6 +3,7 @@ import type { ChatChunk, ChatRequest, Message } from '../chat/messages.ts'
 import type { ChatCall, RouteReport } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { AppError, toAppError } from '../errors.ts'
+import { nextStage } from '../json-writer.ts'
 import type { PreparedChat } from '../personas/persona-chat.ts'
 import type { Settings } from '../settings.ts'
 import { type Call, defineOperation } from './operation.ts'
@@ -133,7 +134,10 @@ async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise
   boundText(app.settings, input)
   const { persona, session, memory, ...plainInput } = input
   const { request: asked, plugin, fallback } = routed({ ...plainInput, memory })
+  const isOver = () => signal?.aborted === true
+  await nextStage(asked, isOver)
   const request = await read(asked)
+  await nextStage(request, isOver)
   if (persona === undefined && session === undefined) return { routed: { request, plugin, fallback } }
   const area = await app.personas()
   const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })

@@ -5,6 +5,7 @@ import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { ChatRequest } from '../chat/messages.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError } from '../errors.ts'
+import { nextStage } from '../json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { boundText, type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
@@ -64,8 +65,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     const identity = identified instanceof Promise ? await identified : identified
     const dialect = dialectFor(id, '')
     const body = dialect.readRequest(await readJson(exchange.request, chat.limit!))
+    await nextStage(body, () => exchange.response.destroyed)
     const input = parseInput(chat, withBetas(body, exchange))
     boundText(app.settings, input)
+    await nextStage(input, () => exchange.response.destroyed)
     if (input.stream)
       return whileLoggedIn(exchange, identity, () => stream(exchange, callOf(app, exchange, identity), id, input))
     const { router } = await app.chat()
@@ -114,9 +117,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   /** An estimate, since nobody is asked; see token-estimate.ts. */
   async function countTokens(exchange: Exchange): Promise<void> {
     await identify(exchange, userWithApiKey)
-    const body = await readJson(exchange.request, chat.limit!)
-    const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
+    const body = dialectFor('anthropic-messages', '').readRequest(await readJson(exchange.request, chat.limit!))
+    await nextStage(body, () => exchange.response.destroyed)
+    const request = parseInput(chat, body)
     boundText(app.settings, request)
+    await nextStage(request, () => exchange.response.destroyed)
     sendJson(exchange, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
   }
 }

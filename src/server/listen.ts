@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../service-url.ts'
@@ -130,7 +130,7 @@ async function finish(server: Server, answers: readonly ServerResponse[], graceM
   for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
   const patience = new AbortController()
   const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
-  await Promise.race([Promise.all(ended), setTimeout(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
+  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
   patience.abort()
 }
 
@@ -142,7 +142,7 @@ async function close(server: Server): Promise<void> {
   server.close()
   server.closeIdleConnections()
   const patience = new AbortController()
-  const late = setTimeout(lastAnswersMs, undefined, { signal: patience.signal })
+  const late = sleep(lastAnswersMs, undefined, { signal: patience.signal })
   await Promise.race([closed, late.then(() => server.closeAllConnections())])
   await closed
   patience.abort()

@@ -50,6 +50,8 @@ export async function serve(
     const identity = api && (await openIdentity(app, around))
     // What a killed process left of packages is removed before anything new comes.
     if (api) await app.dna()
+    // To load it takes a third of a second in one go, in which nobody would be served: it is loaded before anybody is.
+    await (await import('../../speech/languages.ts')).loadDetector()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
