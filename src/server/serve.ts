@@ -71,6 +71,7 @@ export async function serve(
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
+    app.leaveRest()
     // All of them listen until the last answer of any is out: the API's /ready speaks for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))

@@ -24,7 +24,7 @@ import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 import { createVectorIndex } from './memories-vectors.ts'
-import { giveBackPages, rest } from './pages.ts'
+import { giveBackPages, goesOn, rest, restFor } from './pages.ts'
 import type { Quota } from './quota.ts'
 
 type FoundRow = [
@@ -73,6 +73,16 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       if (wiped > 0) await clearDeparted(db)
       return wiped
     },
+    async trim(scope, policy) {
+      let more = true
+      for (let slices = 0; more && slices < slicesAtOnce && goesOn(db); slices++) {
+        const begun = performance.now()
+        more = inOneWrite(() => rows.clean(scope, policy)).more
+        if (more) await restFor(performance.now() - begun)
+      }
+      if (!more) await giveBackPages(db)
+      return more
+    },
     async clean(scope, policy) {
       const evicted = await cleaned(scope, policy)
       if (evicted.length > 0) await giveBackPages(db)
@@ -88,7 +98,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
 
   async function cleaned(scope: Scope, policy: RetentionPolicy): Promise<Eviction[]> {
     const all: Eviction[] = []
-    for (let more = true; more && db.open; ) {
+    for (let more = true; more && goesOn(db); ) {
       const slice = inOneWrite(() => rows.clean(scope, policy))
       // A scope of hundreds of thousands has as many records, of which the newest are kept.
       if (all.length < keptEvictions) all.push(...slice.evicted)
@@ -109,6 +119,9 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     return wiped
   }
 }
+
+/** Slices of a trim that its caller waits for: a tenth of a second's work. */
+const slicesAtOnce = 10
 
 function isEverything({ category, before }: WipeFilter): boolean {
   return category === undefined && before === undefined
