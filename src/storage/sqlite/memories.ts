@@ -19,7 +19,7 @@ import {
 import type { Database } from './connection.ts'
 import { clearDeparted, leaveMemories } from './departures.ts'
 import { createPostings } from './memories-postings.ts'
-import { createRetention, firstSlice, slice } from './memories-retention.ts'
+import { createRetention, evictionMs, firstSlice, slice } from './memories-retention.ts'
 import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -293,12 +293,19 @@ export function memoryRows(db: Database) {
     return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  /** Removes one slice of what has to go, and writes down what went and why. */
+  /** Removes one slice of what has to go, one memory after the other, and writes down what went and why. */
   function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
-    const { evicted, numbers, more } = retention.next(row, policy, spared)
-    removeNumbers(row.scope_id, numbers)
-    retention.record(row.scope_id, evicted)
-    return { evicted, more }
+    const all: Eviction[] = []
+    const begun = performance.now()
+    for (;;) {
+      const left = { ...row, memories: row.memories - all.length }
+      const { evicted, numbers, more } = retention.next(left, policy, spared, 1)
+      removeNumbers(row.scope_id, numbers)
+      retention.record(row.scope_id, evicted)
+      all.push(...evicted)
+      const isFull = all.length >= slice.memories || performance.now() - begun > evictionMs
+      if (!more || isFull) return { evicted: all, more }
+    }
   }
 
   function evictions(scope: Scope, limit: number): readonly Eviction[] {
