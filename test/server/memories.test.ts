@@ -158,8 +158,7 @@ test('a limit is from 1 to 1,000 of a list, and to 100 of a search', () =>
           `${name} ${limit}`,
         )
     for (const limit of [1, 1000]) assert.is((await ada('GET', `${path}?limit=${limit}`)).status, 200)
-    for (const limit of [1, 100])
-      assert.is((await ada('POST', `${path}/search`, { query: 'tea', limit })).status, 200)
+    for (const limit of [1, 100]) assert.is((await ada('POST', `${path}/search`, { query: 'tea', limit })).status, 200)
     assert.is((await ada('GET', `${path}?offset=-1`)).status, 400)
     assert.is((await ada('GET', `${path}?include=everything`)).status, 400)
     assert.is((await ada('GET', `${path}?include=embedding&limit=100`)).status, 200)

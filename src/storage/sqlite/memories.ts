@@ -103,7 +103,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       // A scope of hundreds of thousands has as many records, of which the newest are kept.
       if (all.length < keptEvictions) all.push(...slice.evicted)
       more = slice.more
-      if (more) await rest()
+      if (slice.evicted.length > 0) await rest()
     }
     return all
   }
