@@ -11,14 +11,10 @@ import { openScratch } from '../../src/personas/package/scratch.ts'
 import { createPackageWriter } from '../../src/personas/package/write-package.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { requireOwn } from '../../src/personas/persona.ts'
-import { createAdaptationStore } from '../../src/storage/sqlite/adaptations.ts'
-import { createBackupStore } from '../../src/storage/sqlite/backups.ts'
 import type { Database } from '../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../src/storage/sqlite/memories.ts'
-import { createPersonaArchive } from '../../src/storage/sqlite/persona-archive.ts'
-import { sweepStages } from '../../src/storage/sqlite/persona-stage.ts'
-import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
+import { openStorage } from '../../src/storage/storage.ts'
+import { storageIn } from '../storage/test-storage.ts'
 
 /** Personas with a database of their own in an empty folder, and all that can be done with them as wholes. */
 export interface Shop {
@@ -45,17 +41,17 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const clock = { now: Date.UTC(2026, 5, 1) }
   const now = () => clock.now
   const newId = () => randomUUID()
-  const personas = createPersonaStore(db)
-  const memories = createMemoryStore(db)
-  const archive = createPersonaArchive(db)
-  await sweepStages(db)
-  const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
+  const settings = storageIn(folder)
+  const storage = await openStorage(settings)
+  const { personas, memories, packages: archive } = storage
+  await archive.sweep()
+  const adaptation = createAdaptation({ store: storage.adaptations, now, newId })
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
-  const elsewhere = childTasks(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
-  const packager = createPackageWriter({ archive, producer, runInChild: elsewhere.package })
-  const common = { archive, packager, now, newId, producer, elsewhere: elsewhere.write }
-  const backups = await createBackups({ ...common, store: createBackupStore(db), folder: folders.backups })
+  const tasks = childTasks(storage, { storage: settings, folders })
+  const packager = createPackageWriter({ archive, producer, runInChild: tasks.package })
+  const common = { archive, packager, now, newId, producer, runInChild: tasks.write }
+  const backups = await createBackups({ ...common, store: storage.backups, folder: folders.backups })
   const dna = createPersonaPackages({
     ...common,
     backups,
@@ -127,6 +123,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
         .map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
     close() {
       db.close()
+      void storage.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -6,6 +6,19 @@ import { listFolder, removeFile, replaceFile, sweepTemporary } from './atomic.ts
 
 const kinds: readonly PluginKind[] = ['chat', 'embedding', 'tts']
 
+/** Where the plugins lie. */
+export interface PluginPlaces {
+  /** The data folder; its own plugins lie in a folder in it. */
+  readonly folder: string
+  /** The folder of the bundled plugins, which is never written. */
+  readonly bundledPlugins: string
+}
+
+/** The plugins of an installation. */
+export function openPlugins({ folder, bundledPlugins }: PluginPlaces): PluginStore {
+  return openPluginFiles(bundledPlugins, join(folder, 'plugins'))
+}
+
 /**
  * Plugins as files: the bundled folder is read only; the data folder holds overlays (`ID.json`), the file before the
  * last change (`ID.json.backup`), marks of hidden bundled plugins (`ID.hidden`) and the active ones (`active-KIND`).
