@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Passwords } from '../accounts/passwords.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
@@ -42,6 +43,8 @@ export interface App {
    * `configuration` when it is damaged.
    */
   checkStorage(): Promise<string>
+  /** Ends the removal of deleted rows soon, for a service that stops; the next start finishes it. */
+  deferCleanup(): void
   close(): Promise<void>
 }
 
@@ -53,6 +56,8 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  /** Hashes and compares passwords; bcrypt at cost 12 unless a test gives another one. */
+  readonly passwords?: Passwords
 }
 
 /** The composition root: opens each area at its first use, and closes them in reverse order. */
@@ -81,7 +86,11 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
-  const storage = once(async () => closing(await openStorage(storageSettings, { check: options.service === true })))
+  let opened: Storage | undefined
+  const storage = once(async () => {
+    opened = closing(await openStorage(storageSettings, { check: options.service === true }))
+    return opened
+  })
   const models = once(async () => {
     const { openModels } = await import('./models.ts')
     return closing(openModels({ settings, plugins, store, keys, ownPorts, now }))
@@ -113,20 +122,21 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     }),
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
-      return openAccounts(settings, accounts)
+      return openAccounts(settings, accounts, options.passwords)
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys })).router
     }),
     async checkStorage() {
-      const opened: Storage = await openStorage(storageSettings, { create: false })
+      const examined = await openStorage(storageSettings, { create: false })
       try {
-        return await opened.check()
+        return await examined.check()
       } finally {
-        await opened.close()
+        await examined.close()
       }
     },
+    deferCleanup: () => opened?.deferCleanup(),
     async close() {
       for (const close of closers.reverse()) await close()
     },

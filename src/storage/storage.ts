@@ -28,7 +28,9 @@ export interface Storage {
   readonly changes: Changes
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
-  /** Work that goes on meanwhile stops after its current step; the next process finishes it. */
+  /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
+  deferCleanup(): void
+  /** Any work in slices ends with the current one; the next process finishes it. */
   close(): Promise<void>
 }
 

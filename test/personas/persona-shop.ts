@@ -31,6 +31,8 @@ export interface Shop {
   addMemories(persona: Persona, memories: readonly NewMemory[]): Promise<void>
   /** Every row of every table that holds something of personas, in one comparable value. */
   dump(): unknown
+  /** Closes the storage and leaves the folder. */
+  release(): void
   close(): void
 }
 
@@ -62,6 +64,10 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   })
   const addMemories = async (persona: Persona, list: readonly NewMemory[]) =>
     void (await memories.add({ personaId: persona.id, userId: persona.user_id }, list, keepAll))
+  const release = () => {
+    db.close()
+    void storage.close()
+  }
   return {
     folder,
     db,
@@ -121,9 +127,9 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
       ]
         .filter((table) => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table))
         .map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
+    release,
     close() {
-      db.close()
-      void storage.close()
+      release()
       rmSync(folder, { recursive: true, force: true })
     },
   }

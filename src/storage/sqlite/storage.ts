@@ -12,6 +12,7 @@ import type { Database } from './connection.ts'
 import { createConversationStore } from './conversations.ts'
 import { isAbsent, openDatabase, openReader, refuseDamaged } from './database.ts'
 import { translated, translating } from './errors.ts'
+import { deferCleanup } from './housekeeping.ts'
 import { createMemoryStore } from './memories.ts'
 import { createPersonaArchive } from './persona-archive.ts'
 import { createPersonaStore } from './personas.ts'
@@ -73,6 +74,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       }
       return `${path} is whole`
     },
+    deferCleanup: () => deferCleanup(db),
     async close() {
       db.close()
       if (isTemporary) rmSync(folder, { recursive: true, force: true })
