@@ -5,24 +5,24 @@ import { longestPassword, type Passwords, passwordProblems, randomPassword } fro
 import type { Tokens } from './tokens.ts'
 import { type Account, type AccountStore, type AuditEntry, emailProblems, usernameProblems } from './users.ts'
 
-/** Who may use this installation: logging in, the users, and setting up. */
+/** Access to this installation: logins, users, and the first-time setup. */
 export interface Accounts {
   readonly logins: Logins
   readonly users: Directory
   readonly rules: AccountRules
   /** True while there is no user. */
-  needsSetup(): boolean
-  /** In single-user mode the only one who may log in: the administrator of the configured name, else the oldest. */
-  isDefaultAdministrator(id: string): boolean
-  /** In whose name this process works: a named user (throws `not_found`), else an administrator; nobody while there is none. */
-  local(username?: string): Account | undefined
+  needsSetup(): Promise<boolean>
+  /** In single-user mode the only user that may log in: the administrator of the configured name, else the oldest. */
+  isDefaultAdministrator(id: string): Promise<boolean>
+  /** The account of a local command: a named user (throws `not_found`), else an administrator; undefined while there is none. */
+  local(username?: string): Promise<Account | undefined>
   /**
    * At a service's start. Throws `configuration` when the secret of the tokens cannot be used; creates the default
-   * administrator while there is no user, where the configuration says so, and returns what to log in with.
+   * administrator while there is no user, where the configuration says so, and returns its name and password.
    */
   prepareService(): Promise<Prepared>
-  /** Keeps what was done in the audit table. */
-  record(entry: Omit<AuditEntry, 'at'>): void
+  /** Writes to the audit table. */
+  record(entry: Omit<AuditEntry, 'at'>): Promise<void>
 }
 
 export interface AccountRules extends LoginRules {
@@ -32,14 +32,14 @@ export interface AccountRules extends LoginRules {
 
 export interface Prepared {
   readonly administrator: FirstAdministrator | undefined
-  /** What would be refused in production. */
+  /** Settings that production refuses. */
   readonly warnings: readonly string[]
 }
 
 export interface FirstAdministrator {
   readonly username: string
   readonly password: string
-  /** True when nobody chose the password. */
+  /** True for a random password. */
   readonly generated: boolean
 }
 
@@ -50,7 +50,7 @@ export interface AccountParts {
   readonly rules: AccountRules
   /** DEFAULT_ADMIN_PASSWORD. */
   readonly initialPassword: () => string | undefined
-  /** What is wrong with the secret of the tokens. */
+  /** Problems of the secret of the tokens. */
   readonly secretWarnings: () => readonly string[]
   readonly now: () => number
   readonly clock: () => number
@@ -60,7 +60,8 @@ export interface AccountParts {
 /** The area as one value, over its store. */
 export function createAccounts(parts: AccountParts): Accounts {
   const { store, passwords, tokens, rules, clock, newId } = parts
-  const isDefaultAdministrator = (id: string) => store.administrator(rules.administrator.username)?.user.id === id
+  const isDefaultAdministrator = async (id: string) =>
+    (await store.administrator(rules.administrator.username))?.user.id === id
   const loginParts: LoginParts = { ...parts, isDefaultAdministrator }
   const logins = createLogins(loginParts)
 
@@ -70,10 +71,10 @@ export function createAccounts(parts: AccountParts): Accounts {
     rules,
     needsSetup: () => store.isEmpty(),
     isDefaultAdministrator,
-    local(username) {
+    async local(username) {
       if (username === undefined)
         return store.administrator(rules.singleUserMode ? rules.administrator.username : undefined)
-      const account = store.byName(username)
+      const account = await store.byName(username)
       if (!account) throw new AppError('not_found', `There is no user "${username}"`)
       return account
     },
@@ -81,11 +82,11 @@ export function createAccounts(parts: AccountParts): Accounts {
       tokens.check()
       const warnings = [...parts.secretWarnings()]
       const chosen = parts.initialPassword()
-      if (!store.isEmpty() || (chosen === undefined && !rules.singleUserMode))
+      if (!(await store.isEmpty()) || (chosen === undefined && !rules.singleUserMode))
         return { administrator: undefined, warnings }
       const password = chosen ?? randomPassword()
-      warnings.push(...judgeAdministrator(password))
-      const account = store.insert(
+      warnings.push(...refuseAdministrator(password))
+      const account = await store.insert(
         {
           id: newId(),
           ...rules.administrator,
@@ -98,15 +99,15 @@ export function createAccounts(parts: AccountParts): Accounts {
       )
       // Another process was faster: its administrator stands.
       if (typeof account === 'string') return { administrator: undefined, warnings }
-      store.record({ at: clock(), action: 'setup', target: account.user.id, outcome: 'ok' })
+      await store.record({ at: clock(), action: 'setup', target: account.user.id, outcome: 'ok' })
       const { username } = account.user
       return { administrator: { username, password, generated: chosen === undefined }, warnings }
     },
     record: (entry) => store.record({ at: clock(), ...entry }),
   }
 
-  /** What is wrong with the configured administrator; in production, and where it could not work, that is an error. */
-  function judgeAdministrator(password: string): readonly string[] {
+  /** Problems of the configured administrator; throws `configuration` in production, and where it could not log in. */
+  function refuseAdministrator(password: string): readonly string[] {
     const { username, email } = rules.administrator
     const problems = passwordProblems(password).map((line) => line.replace(/^password:/, 'DEFAULT_ADMIN_PASSWORD'))
     const fatal = [

@@ -13,19 +13,19 @@ import {
   usernameProblems,
 } from './users.ts'
 
-/** The users, as administrators manage them and as each one sees themselves. */
+/** The users, for administrators and for each user's own account. */
 export interface Directory {
-  list(query: UserQuery): { readonly users: readonly User[]; readonly total: number }
+  list(query: UserQuery): Promise<{ readonly users: readonly User[]; readonly total: number }>
   /** Throws `not_found`. */
-  get(id: string): Account
+  get(id: string): Promise<Account>
   /** By name or address; throws `not_found`. */
-  named(name: string): Account
+  named(name: string): Promise<Account>
   create(newcomer: Newcomer & { readonly role: Role }): Promise<User>
   /** Throws `invalid` with every problem, and for the last administrator's role. */
-  update(id: string, change: AccountChange): User
-  /** Throws `invalid` for the last administrator. Everything the user owns goes with them. */
-  remove(id: string): void
-  counts(): UserCounts
+  update(id: string, change: AccountChange): Promise<User>
+  /** Throws `invalid` for the last administrator. Removes everything the user owns. */
+  remove(id: string): Promise<void>
+  counts(): Promise<UserCounts>
 }
 
 export interface DirectoryParts {
@@ -40,14 +40,14 @@ export interface DirectoryParts {
 export function createDirectory({ store, passwords, clock, newId, ended }: DirectoryParts): Directory {
   return {
     list: (query) => store.list(query),
-    get(id) {
-      const account = store.byId(id)
-      if (!account) throw nobody()
+    async get(id) {
+      const account = await store.byId(id)
+      if (!account) throw unknownUser()
       return account
     },
-    named(name) {
-      const account = store.byName(name)
-      if (!account) throw nobody()
+    async named(name) {
+      const account = await store.byName(name)
+      if (!account) throw unknownUser()
       return account
     },
     async create({ username, password, email, role }) {
@@ -56,31 +56,31 @@ export function createDirectory({ store, passwords, clock, newId, ended }: Direc
         ...usernameProblems(username),
         ...emailProblems(address),
         ...passwordProblems(password),
-        ...takenProblems(store, username, address),
+        ...(await takenProblems(store, username, address)),
       ])
       const passwordHash = await passwords.hash(password)
-      const account = store.insert(
+      const account = await store.insert(
         { id: newId(), username, email: address, passwordHash, role, mustChangePassword: false, createdAt: clock() },
         false,
       )
       if (typeof account === 'string') throw taken(account as Exclude<typeof account, 'not_first'>)
       return account.user
     },
-    update(id, change) {
+    async update(id, change) {
       refuse('The user cannot be changed', [
         ...(change.username === undefined ? [] : usernameProblems(change.username)),
         ...(change.email === undefined ? [] : emailProblems(change.email)),
       ])
-      const changed = store.update(id, change, clock())
-      if (changed === 'absent') throw nobody()
+      const changed = await store.update(id, change, clock())
+      if (changed === 'absent') throw unknownUser()
       if (changed === 'last_admin') throw lastAdministrator()
       if (typeof changed === 'string') throw taken(changed)
       if (change.role !== undefined) ended()
       return changed.user
     },
-    remove(id) {
-      const outcome = store.remove(id)
-      if (outcome === 'absent') throw nobody()
+    async remove(id) {
+      const outcome = await store.remove(id)
+      if (outcome === 'absent') throw unknownUser()
       if (outcome === 'last_admin') throw lastAdministrator()
       ended()
     },
@@ -88,7 +88,7 @@ export function createDirectory({ store, passwords, clock, newId, ended }: Direc
   }
 }
 
-function nobody(): AppError {
+function unknownUser(): AppError {
   return new AppError('not_found', 'There is no such user')
 }
 

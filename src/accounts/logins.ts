@@ -3,19 +3,22 @@ import { networkOf } from './addresses.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import { type Passwords, passwordProblems, randomPassword } from './passwords.ts'
 import { createRateLimit } from './rate-limit.ts'
-import type { Tokens } from './tokens.ts'
+import type { Claims, Tokens } from './tokens.ts'
 import {
   type Account,
   type AccountStore,
   emailProblems,
+  type LiveSession,
+  type MaybePromise,
   nameKey,
   type Role,
   type Taken,
   type User,
   usernameProblems,
+  whenThere,
 } from './users.ts'
 
-/** What a login gives: RFC 6750's members, and who it is. `expires_in` is seconds, `expires_at` milliseconds since 1970. */
+/** The answer to a login: RFC 6750's members, and the user. `expires_in` is seconds, `expires_at` milliseconds since 1970. */
 export interface LoginAnswer {
   readonly token: string
   readonly token_type: 'Bearer'
@@ -24,7 +27,7 @@ export interface LoginAnswer {
   readonly user: User
 }
 
-/** Whom a token stands for now, and until when; or why it stands for nobody. */
+/** The user and login of a token, and when it expires; or why it is refused. */
 export type Verified =
   | {
       readonly caller: { readonly id: string; readonly username: string; readonly role: Role }
@@ -41,15 +44,15 @@ export interface Newcomer {
 }
 
 export interface Logins {
-  /** The limiter of login attempts, for what a face tells about it. */
+  /** The limiter of login attempts. */
   readonly limit: LoginLimit
-  /** Synchronous and cheap: one signature and one row. The role is the store's of this moment; see `freshMs` there. */
-  verify(token: string): Verified
-  /** Until when the login lasts, in milliseconds since 1970; undefined once something has ended it. */
-  expiryOf(session: string): number | undefined
-  /** Says that logins may have ended by something else than this area's own deeds. */
+  /** Cheap: one signature and one row, both cached; then synchronous too. The role is the store's of this moment. */
+  verify(token: string): MaybePromise<Verified>
+  /** When the login expires, in milliseconds since 1970; undefined once it has ended. */
+  expiryOf(session: string): MaybePromise<number | undefined>
+  /** Tells the listeners that logins may have ended. */
   sweep(): void
-  /** Calls the listener whenever something may have ended logins; returns how to stop that. */
+  /** Calls the listener whenever logins may have ended; returns how to stop that. */
   onEnd(listener: () => void): () => void
   /** `address` is undefined in process, where nothing is limited. Throws `unauthenticated`, `rate_limited`, `forbidden`, `busy`. */
   login(credentials: { username: string; password: string }, address: string | undefined): Promise<LoginAnswer>
@@ -57,7 +60,7 @@ export interface Logins {
   register(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
   /** Registers the first user; throws `found` when there is one. */
   setUp(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
-  logout(userId: string, session: string | undefined): void
+  logout(userId: string, session: string | undefined): Promise<void>
   /** Ends every login of the user and begins a new one. */
   changePassword(userId: string, current: string, next: string, address: string | undefined): Promise<LoginAnswer>
   /** Ends every login of the user; without a password a random one is made, and returned. */
@@ -76,7 +79,7 @@ export interface LoginParts {
   readonly passwords: Passwords
   readonly tokens: Tokens
   readonly rules: LoginRules
-  readonly isDefaultAdministrator: (id: string) => boolean
+  readonly isDefaultAdministrator: (id: string) => Promise<boolean>
   /** Milliseconds that only go forward. */
   readonly now: () => number
   /** Milliseconds since 1970. */
@@ -102,18 +105,10 @@ export function createLogins(parts: LoginParts): Logins {
     verify(token) {
       const claims = tokens.verify(token)
       if (typeof claims === 'string') return claims
-      const live = store.session(claims.sid)
-      if (!live || live.user_id !== claims.sub || live.token_version !== claims.ver) return 'invalid'
-      // The login's own end, whatever lifetime was set when it began: a token that says it lasts longer is not ours.
-      if (claims.exp * 1000 > live.expires_at) return 'invalid'
-      if (live.expires_at <= clock()) return 'expired'
-      const caller = { id: live.user_id, username: live.username, role: live.role }
-      return { caller, session: claims.sid, expiresAt: live.expires_at }
+      return whenThere(store.session(claims.sid), (live) => verified(claims, live))
     },
-    expiryOf(session) {
-      const live = store.session(session)
-      return live && live.expires_at > clock() ? live.expires_at : undefined
-    },
+    expiryOf: (session) =>
+      whenThere(store.session(session), (live) => (live && live.expires_at > clock() ? live.expires_at : undefined)),
     sweep: ended,
     onEnd(listener) {
       listeners.add(listener)
@@ -121,45 +116,44 @@ export function createLogins(parts: LoginParts): Logins {
     },
     async login({ username, password }, address) {
       const attempt = address === undefined ? undefined : await limit.reserve(networkOf(address))
-      const account = store.byName(username)
-      const who = account?.user.id ?? `?${nameKey(username)}`
-      const matches = await passwords.matches(password, account?.passwordHash).catch((reason) => {
+      const { account, matches } = await matched(username, password).catch((reason) => {
         attempt?.withdraw()
         throw reason
       })
+      const who = account?.user.id ?? `?${nameKey(username)}`
       if (!account || !matches) {
         attempt?.fail(who)
-        record('login', 'failed', { target: account?.user.id, address })
+        await record('login', 'failed', { target: account?.user.id, address })
         throw wrongCredentials()
       }
       attempt?.succeed(who)
-      if (rules.singleUserMode && !parts.isDefaultAdministrator(account.user.id)) {
-        record('login', 'refused', { target: account.user.id, address })
+      if (rules.singleUserMode && !(await parts.isDefaultAdministrator(account.user.id))) {
+        await record('login', 'refused', { target: account.user.id, address })
         throw onlyTheAdministrator()
       }
       const answer = await begin(await strengthened(account, password))
-      record('login', 'ok', { actor: account.user.id, address })
+      await record('login', 'ok', { actor: account.user.id, address })
       return answer
     },
     async register(newcomer, address) {
-      if (!rules.allowRegistration && !store.isEmpty()) throw registrationIsOff()
+      if (!rules.allowRegistration && !(await store.isEmpty())) throw registrationIsOff()
       if (address !== undefined) newcomers.take(networkOf(address))
       return admit(newcomer, rules.allowRegistration ? undefined : registrationIsOff, 'register', address)
     },
     async setUp(newcomer, address) {
-      if (!store.isEmpty()) throw alreadySetUp()
+      if (!(await store.isEmpty())) throw alreadySetUp()
       return admit(newcomer, alreadySetUp, 'setup', address)
     },
-    logout(userId, session) {
-      if (session !== undefined) store.closeSession(session)
-      record('logout', 'ok', { actor: userId })
+    async logout(userId, session) {
+      if (session !== undefined) await store.closeSession(session)
       ended()
+      await record('logout', 'ok', { actor: userId })
     },
     async changePassword(userId, current, next, address) {
       const problems = [...passwordProblems(next)]
       if (next === current) problems.push('password: must differ from the current one')
       refuse('The new password cannot be used', problems)
-      const account = store.byId(userId)
+      const account = await store.byId(userId)
       if (!account) throw new AppError('not_found', 'There is no account whose password could be changed')
       const attempt = address === undefined ? undefined : await changes.reserve(userId)
       const matches = await passwords.matches(current, account.passwordHash).catch((reason) => {
@@ -168,28 +162,44 @@ export function createLogins(parts: LoginParts): Logins {
       })
       if (!matches) {
         attempt?.fail(userId)
-        record('password.change', 'failed', { actor: userId, address })
+        await record('password.change', 'failed', { actor: userId, address })
         throw new AppError('invalid', 'Current password is incorrect')
       }
       attempt?.succeed(userId)
-      const changed = store.setPassword(userId, await passwords.hash(next), false, clock())
+      const changed = await store.setPassword(userId, await passwords.hash(next), false, clock())
       ended()
       if (!changed) throw new AppError('not_found', 'There is no account whose password could be changed')
-      record('password.change', 'ok', { actor: userId, address })
+      await record('password.change', 'ok', { actor: userId, address })
       return begin(changed)
     },
     async resetPassword({ user }, password) {
       const temporary = password === undefined ? randomPassword() : undefined
       const next = password ?? temporary!
       refuse('The new password cannot be used', passwordProblems(next))
-      const changed = store.setPassword(user.id, await passwords.hash(next), true, clock())
+      const changed = await store.setPassword(user.id, await passwords.hash(next), true, clock())
       if (!changed) throw new AppError('not_found', 'There is no such user')
       ended()
       return { user: changed.user, temporary }
     },
   }
 
-  /** Adds an account and logs it in. `notFirst`, where given, is the failure when somebody else was first. */
+  /** The account of that name or address, and whether the password is its own; an unknown one takes as long. */
+  async function matched(username: string, password: string) {
+    const account = await store.byName(username)
+    return { account, matches: await passwords.matches(password, account?.passwordHash) }
+  }
+
+  /** The login of a token whose signature is good, held against its session. */
+  function verified({ sub, sid, ver, exp }: Claims, live: LiveSession | undefined): Verified {
+    if (!live || live.user_id !== sub || live.token_version !== ver) return 'invalid'
+    // The session's expiry counts: no token of ours says that it lasts longer.
+    if (exp * 1000 > live.expires_at) return 'invalid'
+    if (live.expires_at <= clock()) return 'expired'
+    const caller = { id: live.user_id, username: live.username, role: live.role }
+    return { caller, session: sid, expiresAt: live.expires_at }
+  }
+
+  /** Adds an account and logs it in. `notFirst`, where given, is the failure when another account was first. */
   async function admit(
     { username, password, email = null }: Newcomer,
     notFirst: (() => AppError) | undefined,
@@ -201,11 +211,11 @@ export function createLogins(parts: LoginParts): Logins {
       ...usernameProblems(username),
       ...emailProblems(mail),
       ...passwordProblems(password),
-      ...takenProblems(store, username, mail),
+      ...(await takenProblems(store, username, mail)),
     ])
-    // Without a secret for its token nobody could use the account: known before it exists.
+    // Without a secret for its token the account could not be used: checked before it exists.
     tokens.check()
-    const account = store.insert(
+    const account = await store.insert(
       {
         id: parts.newId(),
         username,
@@ -219,7 +229,7 @@ export function createLogins(parts: LoginParts): Logins {
     )
     if (account === 'not_first') throw notFirst!()
     if (typeof account === 'string') throw taken(account)
-    record(action, 'ok', { actor: account.user.id, address })
+    await record(action, 'ok', { actor: account.user.id, address })
     return begin(account)
   }
 
@@ -230,7 +240,7 @@ export function createLogins(parts: LoginParts): Logins {
     const session = { id: parts.newId(), userId: user.id, createdAt: clock(), expiresAt: expires * 1000 }
     const { id: sub, role } = user
     const token = await tokens.sign({ sub, sid: session.id, ver: tokenVersion, role, iat: issued, exp: expires })
-    if (!store.openSession(session, passwordHash)) throw wrongCredentials()
+    if (!(await store.openSession(session, passwordHash))) throw wrongCredentials()
     return { token, token_type: 'Bearer', expires_in: rules.lifetime, expires_at: session.expiresAt, user }
   }
 
@@ -238,24 +248,29 @@ export function createLogins(parts: LoginParts): Logins {
   async function strengthened(account: Account, password: string): Promise<Account> {
     if (!passwords.isWeakHash(account.passwordHash)) return account
     const passwordHash = await passwords.hash(password)
-    return store.rehash(account.user.id, account.passwordHash, passwordHash) ? { ...account, passwordHash } : account
+    const isStored = await store.rehash(account.user.id, account.passwordHash, passwordHash)
+    return isStored ? { ...account, passwordHash } : account
   }
 
   function record(
     action: string,
     outcome: 'ok' | 'failed' | 'refused',
     who: { actor?: string | undefined; target?: string | undefined; address?: string | undefined },
-  ): void {
-    store.record({ at: clock(), action, outcome, ...who })
+  ): Promise<void> {
+    return store.record({ at: clock(), action, outcome, ...who })
   }
 }
 
-/** Names and addresses that somebody has already. The insertion itself checks again. */
-export function takenProblems(store: AccountStore, username: string, email: string | null): readonly string[] {
+/** Problems of a name and address that are taken. The insertion itself checks again. */
+export async function takenProblems(
+  store: AccountStore,
+  username: string,
+  email: string | null,
+): Promise<readonly string[]> {
   const problems: string[] = []
-  if (!username.includes('@') && store.byName(username)) problems.push(takenWords.username_taken)
-  else if (store.lookAlike(username)) problems.push(takenWords.username_alike)
-  if (email?.includes('@') && store.byName(email)) problems.push(takenWords.email_taken)
+  if (!username.includes('@') && (await store.byName(username))) problems.push(takenWords.username_taken)
+  else if (await store.lookAlike(username)) problems.push(takenWords.username_alike)
+  if (email?.includes('@') && (await store.byName(email))) problems.push(takenWords.email_taken)
   return problems
 }
 
@@ -265,7 +280,7 @@ const takenWords: Readonly<Record<Taken, string>> = {
   email_taken: 'email: is taken',
 }
 
-/** The failure for a name or address that somebody else was faster to take. */
+/** The failure for a name or address that another registration took first. */
 export function taken(which: Taken): AppError {
   const field = which === 'email_taken' ? 'email' : 'username'
   return new AppError('invalid', `That ${field} is taken`, { details: [takenWords[which]] })
@@ -276,7 +291,7 @@ export function refuse(message: string, problems: readonly string[]): void {
   if (problems.length > 0) throw new AppError('invalid', message, { details: problems })
 }
 
-/** The failure of everybody but the default administrator in single-user mode. */
+/** The failure of every user but the default administrator in single-user mode. */
 function onlyTheAdministrator(): AppError {
   return new AppError('forbidden', 'In single-user mode only the default administrator may log in')
 }

@@ -86,36 +86,50 @@ export interface AuditEntry {
 export type Taken = 'username_taken' | 'username_alike' | 'email_taken'
 
 /**
- * Where accounts are kept. Every method is one transaction that is on the disk when it returns; the checks that a change
- * needs (a name is free, an administrator is left) are part of it. Names are compared by `nameKey`.
+ * Keeps accounts. Every method is one transaction that is on the disk when it resolves; the checks that a change needs
+ * (a name is free, an administrator is left) are part of it. Names are compared by `nameKey`.
  */
 export interface AccountStore {
   /** True while there is no user. */
-  isEmpty(): boolean
-  /** Adds an account; the first becomes an administrator and owns what was local. With `onlyFirst`, only into an empty store. */
-  insert(account: NewAccount, onlyFirst: boolean): Account | Taken | 'not_first'
-  byId(id: string): Account | undefined
+  isEmpty(): Promise<boolean>
+  /** Adds an account; the first becomes an administrator and owns all local rows. With `onlyFirst`, only into an empty store. */
+  insert(account: NewAccount, onlyFirst: boolean): Promise<Account | Taken | 'not_first'>
+  byId(id: string): Promise<Account | undefined>
   /** By name, or by address where the text holds an @. */
-  byName(text: string): Account | undefined
+  byName(text: string): Promise<Account | undefined>
   /** The account for whose name this one could be taken, being in another script. */
-  lookAlike(username: string): Account | undefined
-  list(query: UserQuery): { readonly users: readonly User[]; readonly total: number }
+  lookAlike(username: string): Promise<Account | undefined>
+  /** In the order of creation, ties by id. */
+  list(query: UserQuery): Promise<{ readonly users: readonly User[]; readonly total: number }>
   /** A change of role ends the user's logins. */
-  update(id: string, change: AccountChange, now: number): Account | Taken | 'absent' | 'last_admin'
+  update(id: string, change: AccountChange, now: number): Promise<Account | Taken | 'absent' | 'last_admin'>
   /** Ends the user's logins. */
-  setPassword(id: string, passwordHash: string, mustChange: boolean, now: number): Account | undefined
+  setPassword(id: string, passwordHash: string, mustChange: boolean, now: number): Promise<Account | undefined>
   /** The same password at a higher cost: ends nothing. False when the password is another by now. */
-  rehash(id: string, before: string, after: string): boolean
-  remove(id: string): 'removed' | 'absent' | 'last_admin'
-  counts(now: number): UserCounts
+  rehash(id: string, before: string, after: string): Promise<boolean>
+  /** Removes the account with its logins, personas, memories and conversations. */
+  remove(id: string): Promise<'removed' | 'absent' | 'last_admin'>
+  counts(now: number): Promise<UserCounts>
   /** The administrator of that name, else the oldest. */
-  administrator(preferred?: string): Account | undefined
+  administrator(preferred?: string): Promise<Account | undefined>
   /** False, and nothing opened, when the user is gone or has another password by now. */
-  openSession(session: Session, passwordHash: string): boolean
-  session(id: string): LiveSession | undefined
+  openSession(session: Session, passwordHash: string): Promise<boolean>
+  /**
+   * The login as it is now, whichever process changed it last. Synchronous when it was read before and nothing was
+   * written since, so that a request with a known token waits for nothing.
+   */
+  session(id: string): MaybePromise<LiveSession | undefined>
   /** True when there was one. */
-  closeSession(id: string): boolean
-  record(entry: AuditEntry): void
+  closeSession(id: string): Promise<boolean>
+  record(entry: AuditEntry): Promise<void>
+}
+
+/** A value that is there at once where it can be: the hot path awaits nothing. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** Goes on with a value, at once where it is there. */
+export function whenThere<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** The form in which names and addresses are compared: one user cannot pass for another by case or by a look-alike width. */

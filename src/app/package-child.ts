@@ -2,41 +2,38 @@ import { type PackageWriterTask, performTask } from '../personas/package/write-p
 import type { PersonaWriteTask } from '../personas/package/write-task.ts'
 import { requireOwn } from '../personas/persona.ts'
 import { serveTask } from '../process/run-in-child.ts'
-import { openDatabase, openReader } from '../storage/sqlite/database.ts'
-import { createPersonaArchive } from '../storage/sqlite/persona-archive.ts'
-import { createPersonaStore } from '../storage/sqlite/personas.ts'
-import { openPackageServices, type PackageLocations, type PackageTask } from './packages.ts'
+import { openStorage } from '../storage/storage.ts'
+import { openPackageServices, type PackagePlace, type PackageTask } from './packages.ts'
 
-// Runs in a process of its own: see process/run-in-child.ts.
+// Runs in a child process: see process/run-in-child.ts.
 serveTask(({ place, task }: PackageTask) =>
-  task.action === 'import' || task.action === 'restore' ? arrive(place, task) : readWhole(place, task),
+  task.action === 'import' || task.action === 'restore' ? write(place, task) : read(place, task),
 )
 
-async function readWhole({ database }: PackageLocations, task: PackageWriterTask): Promise<unknown> {
-  const db = openReader(database)
+async function read(place: PackagePlace, task: PackageWriterTask): Promise<unknown> {
+  const storage = await openStorage(place.storage, { readOnly: true })
   try {
-    return await performTask(createPersonaArchive(db), task)
+    return await performTask(storage.packages, task)
   } finally {
-    db.close()
+    await storage.close()
   }
 }
 
-async function arrive(place: PackageLocations, task: PersonaWriteTask): Promise<unknown> {
-  const db = await openDatabase(place.database)
+async function write({ storage: settings, folders }: PackagePlace, task: PersonaWriteTask): Promise<unknown> {
+  const storage = await openStorage(settings)
   try {
-    const store = createPersonaStore(db)
-    const get = async (owner: string, id: string) => requireOwn(await store.find(id), owner, id)
-    const whole = await openPackageServices({
-      ...place,
-      db,
+    const get = async (owner: string, id: string) => requireOwn(await storage.personas.find(id), owner, id)
+    const { packages, backups } = await openPackageServices({
+      storage,
+      folders,
       personas: { get },
       defaultModel: () => (task.action === 'import' ? task.defaultModel : undefined),
       now: () => task.now,
     })
-    if (task.action === 'import') return await whole.packages.import(task.owner, task.path, task.request)
+    if (task.action === 'import') return await packages.import(task.owner, task.path, task.request)
     const { personaId, userId } = task.scope
-    return await whole.backups.restore(await get(userId, personaId), task.backupId)
+    return await backups.restore(await get(userId, personaId), task.backupId)
   } finally {
-    db.close()
+    await storage.close()
   }
 }

@@ -1,18 +1,28 @@
-import type { Send } from '../http/send.ts'
+import { performance } from 'node:perf_hooks'
+import type { HttpClient } from '../http-client/agent.ts'
 import type { Adaptation } from '../personas/adaptation/adaptations.ts'
-import type { ConversationStore } from '../personas/chat/conversation.ts'
-import type { Conversations } from '../personas/chat/conversations.ts'
-import type { PersonaChat } from '../personas/chat/persona-chat.ts'
+import { chatHooks, withSettingsRecords } from '../personas/adaptation/hooks.ts'
+import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
+import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
 import type { Embedders } from '../personas/memory/embedding.ts'
-import type { Memories } from '../personas/memory/memories.ts'
-import type { MemoryStore } from '../personas/memory/memory.ts'
-import type { PersonaStore, Personas } from '../personas/persona.ts'
+import { startMaintenance } from '../personas/memory/maintenance.ts'
+import { createMemories, type Memories } from '../personas/memory/memories.ts'
+import { sweepScratch } from '../personas/package/scratch.ts'
+import type { Personas } from '../personas/persona.ts'
+import { createPersonas } from '../personas/personas.ts'
+import type { PluginHost } from '../plugins/host.ts'
+import { createEmbedders } from '../runners/embedder.ts'
+import { createBuiltinEmbedder } from '../runners/embedder-builtin.ts'
+import { createOllamaEmbeddings } from '../runners/embedder-ollama.ts'
 import type { MiniLmEmbedder } from '../runners/minilm.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Database } from '../storage/sqlite/connection.ts'
+import type { Storage } from '../storage/storage.ts'
+import { contextTokens } from './context-window.ts'
+import { once } from './once.ts'
+import { packageFolders } from './package-folders.ts'
 import type { PackageArea } from './packages.ts'
 
-/** Personas, what they remember, and saved conversations. */
+/** Personas, their memories, and saved conversations. */
 export interface PersonaArea {
   readonly personas: Personas
   readonly memories: Memories
@@ -20,87 +30,54 @@ export interface PersonaArea {
   readonly embedders: Embedders
   readonly chat: PersonaChat
   /** The stores themselves, for measurements. */
-  readonly stores: {
-    readonly personas: PersonaStore
-    readonly memories: MemoryStore
-    readonly conversations: ConversationStore
-  }
+  readonly stores: Pick<Storage, 'personas' | 'memories' | 'conversations'>
   close(): Promise<void>
 }
 
 export interface PersonaAreaParts {
-  readonly db: Database
-  readonly settings: Pick<Settings, 'ollamaHost' | 'limits'>
-  /** What personas learn; opened when it is needed. */
+  readonly storage: Pick<Storage, 'personas' | 'memories' | 'conversations'>
+  readonly settings: Settings
+  readonly plugins: PluginHost
+  /** Adaptation; opened when it is needed. */
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation'>>
-  /** Sends to the local runner. */
-  readonly send: Send
   /** The file of the built-in word vectors. */
   readonly vectorFile: string
   /** The embedding model that may be pulled. */
   readonly minilm: MiniLmEmbedder
-  /** How many tokens a request to this model may hold, where somebody knows. */
-  readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
-  /** Whether this process is there for long, and removes now and then what has outlived its days. */
+  /** A long-running process: it removes expired memories now and then. */
   readonly isService: boolean
-  /** Milliseconds, monotonic. */
-  readonly now: () => number
-  readonly clock: () => number
 }
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { db, settings, packages, send, vectorFile, minilm, now, clock } = parts
-  const [
-    { createPersonaStore },
-    { createMemoryStore },
-    { createConversationStore },
-    { createQuota, storedLimits },
-    { createPersonas },
-    { createMemories },
-    { startMaintenance },
-    { createConversations },
-    { createPersonaChat },
-    { chatHooks, withSettingsRecords },
-    { createEmbedders },
-    { createBuiltinEmbedder },
-    { createOllamaEmbeddings },
-  ] = await Promise.all([
-    import('../storage/sqlite/personas.ts'),
-    import('../storage/sqlite/memories.ts'),
-    import('../storage/sqlite/conversations.ts'),
-    import('../storage/sqlite/quota.ts'),
-    import('../personas/personas.ts'),
-    import('../personas/memory/memories.ts'),
-    import('../personas/memory/maintenance.ts'),
-    import('../personas/chat/conversations.ts'),
-    import('../personas/chat/persona-chat.ts'),
-    import('../personas/adaptation/hooks.ts'),
-    import('../runners/embedder.ts'),
-    import('../runners/embedder-builtin.ts'),
-    import('../runners/embedder-ollama.ts'),
-  ])
-  const quota = createQuota(db, storedLimits(settings.limits))
-  const stores = {
-    personas: createPersonaStore(db, quota),
-    memories: createMemoryStore(db, quota),
-    conversations: createConversationStore(db),
-  }
+  const { storage, settings, plugins, packages, vectorFile, minilm } = parts
+  const clock = Date.now
+  sweepScratch(packageFolders(settings.paths).scratch)
+  // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
+  let opened: HttpClient | undefined
+  const client = once(async () => {
+    opened = (await import('../http-client/agent.ts')).openHttpClient({ allowPrivate: true })
+    return opened
+  })
   const embedders = createEmbedders({
     builtin: createBuiltinEmbedder(vectorFile),
-    ollama: createOllamaEmbeddings({ url: settings.ollamaHost, send, now }),
+    ollama: createOllamaEmbeddings({
+      url: settings.ollamaHost,
+      send: async (request) => (await client()).send(request),
+      now: () => performance.now(),
+    }),
     pulled: minilm,
   })
   const plain = createPersonas({
-    store: stores.personas,
+    store: storage.personas,
     embedders,
     onEmbeddingModel: (persona) => memories.reembed(persona),
     onMemorySettings: (persona) => memories.clean(persona),
     clock,
   })
-  const memories: Memories = createMemories({ store: stores.memories, personas: plain, embedders, clock })
+  const memories: Memories = createMemories({ store: storage.memories, personas: plain, embedders, clock })
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
-  const conversations = createConversations({ store: stores.conversations, personas: plain, clock })
+  const conversations = createConversations({ store: storage.conversations, personas: plain, clock })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
     state: async (persona) => (await packages()).adaptation.state(persona),
     observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
@@ -116,12 +93,13 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       memories,
       conversations,
       ...chatHooks(adaptation),
-      contextTokens: parts.contextTokens,
+      contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
-    stores,
+    stores: storage,
     async close() {
       await upkeep?.close()
       await memories.close()
+      await opened?.close()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 
@@ -8,26 +9,36 @@ export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode'>
 export interface Mode {
   readonly singleUser: boolean
   /** In single-user mode the only one who may do anything. */
-  isDefaultAdministrator(id: string): boolean
+  isDefaultAdministrator(id: string): MaybePromise<boolean>
 }
 
 /**
  * Whether a known caller may ask an operation. Throws `forbidden`, in this order: single-user mode, role, ownership.
- * `id` is the user whom the path names. Both faces ask here, so that they refuse alike.
+ * `id` is the user whom the path names. Both faces ask here, so that they refuse alike. Asynchronous in single-user mode
+ * alone.
  */
-export function authorise(rule: AccessRule, caller: Caller | undefined, id: string | undefined, mode: Mode): void {
-  checkSingleUserMode(rule, caller, mode)
-  if (rule.access === 'public' || !caller) return
-  if (rule.access === 'admin') requireAdmin(caller)
-  if (rule.access === 'self') validateUserOwnership(caller, id)
+export function authorise(
+  rule: AccessRule,
+  caller: Caller | undefined,
+  id: string | undefined,
+  mode: Mode,
+): MaybePromise<void> {
+  return whenThere(checkSingleUserMode(rule, caller, mode), () => {
+    if (rule.access === 'public' || !caller) return
+    if (rule.access === 'admin') requireAdmin(caller)
+    if (rule.access === 'self') validateUserOwnership(caller, id)
+  })
 }
 
 /** Blocks what single-user mode does not have, and everybody but the default administrator. */
-export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): void {
+export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): MaybePromise<void> {
   if (!mode.singleUser) return
   if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'This is switched off in single-user mode')
-  if (rule.access !== 'public' && caller && !mode.isDefaultAdministrator(caller.id))
-    throw new AppError('forbidden', 'In single-user mode only the default administrator may do anything')
+  if (rule.access === 'public' || !caller) return
+  return whenThere(mode.isDefaultAdministrator(caller.id), (isDefault) => {
+    if (!isDefault)
+      throw new AppError('forbidden', 'In single-user mode only the default administrator may do anything')
+  })
 }
 
 /** Throws `forbidden` unless the caller has one of the roles. */

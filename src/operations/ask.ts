@@ -54,7 +54,7 @@ export function askInProcess(
     const texts = located(raw)
     const { singleUserMode } = app.settings
     const accounts = singleUserMode && caller.id !== localOwner.id ? await app.accounts() : undefined
-    authorise(operation, caller, texts['id'], {
+    await authorise(operation, caller, texts['id'], {
       singleUser: singleUserMode,
       // Without a user there is nobody but the owner of the data folder.
       isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,

@@ -105,7 +105,7 @@ export const logout = defineOperation({
   output: z.object({ message: z.string() }),
   run: async ({ app, caller, session }) => {
     const accounts = await app.accounts()
-    accounts.logins.logout(caller.id, session)
+    await accounts.logins.logout(caller.id, session)
     return { message: 'Logged out' }
   },
 })
@@ -125,9 +125,9 @@ export const whoAmI = defineOperation({
   }),
   run: async ({ app, caller, session }) => {
     const accounts = await app.accounts()
-    if (accounts.needsSetup()) return nobodyYet(caller)
-    const { user, mustChangePassword } = accounts.users.get(caller.id)
-    const expiresAt = session === undefined ? undefined : accounts.logins.expiryOf(session)
+    if (await accounts.needsSetup()) return nobodyYet(caller)
+    const { user, mustChangePassword } = await accounts.users.get(caller.id)
+    const expiresAt = session === undefined ? undefined : await accounts.logins.expiryOf(session)
     return {
       ...user,
       user,
@@ -195,7 +195,7 @@ export const resetPassword = defineOperation({
   output: z.object({ message: z.string(), user: userView, temporary_password: z.exactOptional(z.string()) }),
   run: async ({ app }, { user_id, username, new_password }) => {
     const { users, logins } = await app.accounts()
-    const account = user_id === undefined ? users.named(username!) : users.get(user_id)
+    const account = await (user_id === undefined ? users.named(username!) : users.get(user_id))
     const { user, temporary } = await logins.resetPassword(account, new_password)
     return { message: 'Password reset', user, ...(temporary !== undefined && { temporary_password: temporary }) }
   },
@@ -224,7 +224,7 @@ export const systemInfo = defineOperation({
   run: async ({ app }) => {
     const accounts = await app.accounts()
     const { singleUserMode, allowRegistration } = accounts.rules
-    const needsSetup = accounts.needsSetup()
+    const needsSetup = await accounts.needsSetup()
     return {
       mode: singleUserMode ? ('single-user' as const) : ('multi-user' as const),
       single_user_mode: singleUserMode,

@@ -149,7 +149,7 @@ export const restoreModels = defineOperation({
   summary: "Goes back to a plugin's list before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,
-  run: async ({ app }, { plugin }) => plain((await app.models()).lists.restore(plugin)),
+  run: async ({ app }, { plugin }) => plain(await (await app.models()).lists.restore(plugin)),
 })
 
 export const modelOperations = [listModels, refreshModels, restoreModels, ...pulledModelOperations]

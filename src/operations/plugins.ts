@@ -143,7 +143,7 @@ export const installPlugin = defineOperation({
   input: z.object({ document: pluginDocument, replace: flag }),
   output: writtenPlugin,
   status: 201,
-  run: (call, { document, replace }) => written(call, call.app.plugins.install(document, { replace })),
+  run: async (call, { document, replace }) => written(call, await call.app.plugins.install(document, { replace })),
 })
 
 export const uploadPlugin = defineOperation({
@@ -160,8 +160,8 @@ export const uploadPlugin = defineOperation({
   input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
   output: writtenPlugin,
   status: 201,
-  run: (call, { file, replace }) =>
-    written(call, call.app.plugins.install(parseJson(file, 'the file', requestBounds), { replace })),
+  run: async (call, { file, replace }) =>
+    written(call, await call.app.plugins.install(parseJson(file, 'the file', requestBounds), { replace })),
 })
 
 export const updatePlugin = defineOperation({
@@ -177,7 +177,7 @@ export const updatePlugin = defineOperation({
   locate: ({ app }, { id = '' }) => void app.plugins.get(id),
   input: z.object({ id: z.string(), document: pluginDocument }),
   output: writtenPlugin,
-  run: (call, { id, document }) => written(call, call.app.plugins.update(id, document)),
+  run: async (call, { id, document }) => written(call, await call.app.plugins.update(id, document)),
 })
 
 export const removePlugin = defineOperation({
@@ -203,8 +203,8 @@ export const activatePlugin = defineOperation({
   summary: 'Makes a plugin the active one of its kind.',
   input: pluginId,
   output: z.object({ id: z.string(), active: z.literal(true), warnings: z.array(z.string()) }),
-  run: ({ app }, { id }) => {
-    const { name, state, status, auth } = app.plugins.activate(id)
+  run: async ({ app }, { id }) => {
+    const { name, state, status, auth } = await app.plugins.activate(id)
     const warnings = {
       ready: [],
       key_missing: [`${auth.key_env} is not set: until it is, chats fall back to the local model runner`],
@@ -227,7 +227,7 @@ export const deactivatePlugin = defineOperation({
   query: ['type'],
   input: z.object({ type: kind.default('chat') }),
   output: z.object({ deactivated: z.string().nullable() }),
-  run: ({ app }, { type }) => ({ deactivated: app.plugins.deactivate(type) ?? null }),
+  run: async ({ app }, { type }) => ({ deactivated: (await app.plugins.deactivate(type)) ?? null }),
 })
 
 export const testPlugin = defineOperation({

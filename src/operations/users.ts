@@ -11,7 +11,7 @@ const email = z.string().max(254).nullable()
 /** Throws `not_found` when the user named by the path does not exist. */
 export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>): Promise<void> {
   const accounts = await app.accounts()
-  accounts.users.get(id)
+  await accounts.users.get(id)
 }
 
 export const listUsers = defineOperation({
@@ -30,7 +30,7 @@ export const listUsers = defineOperation({
   output: z.object({ users: z.array(userView), total: z.int(), limit: z.int(), offset: z.int() }),
   run: async ({ app }, query) => {
     const { users } = await app.accounts()
-    const found = users.list(query)
+    const found = await users.list(query)
     return { users: [...found.users], total: found.total, limit: query.limit, offset: query.offset }
   },
 })
@@ -62,7 +62,7 @@ export const showUser = defineOperation({
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: userView,
-  run: async ({ app }, { id }) => (await app.accounts()).users.get(id).user,
+  run: async ({ app }, { id }) => (await (await app.accounts()).users.get(id)).user,
 })
 
 export const createUser = defineOperation({
@@ -108,7 +108,7 @@ export const updateUser = defineOperation({
   output: userView,
   run: async ({ app, caller }, { id, username, email, role }) => {
     const { users } = await app.accounts()
-    if (role !== undefined && role !== users.get(id).user.role) requireAdmin(caller)
+    if (role !== undefined && role !== (await users.get(id)).user.role) requireAdmin(caller)
     return users.update(id, {
       ...(username !== undefined && { username }),
       ...(email !== undefined && { email: email === '' ? null : email }),
@@ -132,7 +132,7 @@ export const removeUser = defineOperation({
     const { users } = await app.accounts()
     const { personas, memories } = await app.personas()
     const owned = await personas.list(id)
-    if (owned.length === 0) users.remove(id)
+    if (owned.length === 0) await users.remove(id)
     else await (await app.packages()).backups.leaving(owned, () => users.remove(id))
     await memories.clear()
     return { message: 'User deleted', id }

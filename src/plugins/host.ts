@@ -48,14 +48,16 @@ export interface PluginHost {
   /** What in a valid document will not do what its author meant. */
   warnings(manifest: PluginManifest): readonly string[]
   /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
-  install(document: unknown, options?: { readonly replace?: boolean | undefined }): PluginView
+  install(document: unknown, options?: { readonly replace?: boolean | undefined }): Promise<PluginView>
   /** Replaces a plugin by a whole document with the same id. */
-  update(id: string, document: unknown): PluginView
+  update(id: string, document: unknown): Promise<PluginView>
+  /** The same with a document that is made of the present one; no other change of this process comes between. */
+  revise(id: string, change: (current: PluginManifest) => unknown): Promise<PluginView>
   /** Removes an overlay (a bundled plugin comes back), a user's plugin, or hides a bundled one. */
-  remove(id: string): { readonly id: string; readonly removed: true; readonly restored: boolean }
-  activate(id: string): PluginView
+  remove(id: string): Promise<{ readonly id: string; readonly removed: true; readonly restored: boolean }>
+  activate(id: string): Promise<PluginView>
   /** Deactivates the active plugin of a kind; undefined when none was. */
-  deactivate(kind: PluginKind): string | undefined
+  deactivate(kind: PluginKind): Promise<string | undefined>
   /** The document alone, as it can be installed elsewhere. */
   export(id: string): PluginManifest
 }
@@ -95,6 +97,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
   let loaded: Loaded | undefined
   let checkedAt = 0
   const parsed = new Map<string, { readonly text: string; readonly manifest: PluginManifest }>()
+  const inLine = createLine()
 
   return {
     list: () => [...current().entries.keys()].map(view),
@@ -109,46 +112,40 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     keyRules: () => current().rules,
     validate: (document) => parseManifest(document, current().rules),
     warnings: (manifest) => manifestWarnings(manifest, new Set(current().entries.keys())),
-    install(document, { replace = false } = {}) {
+    install: inLine(async (document, { replace = false } = {}) => {
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {
         throw new AppError('invalid', `There is a plugin "${manifest.id}" already`, {
           details: ['Replace it (--force; over HTTP ?replace=true), or give the new one another id'],
         })
       }
-      put(manifest)
+      await put(manifest)
       return view(manifest.id)
-    },
-    update(id, document) {
-      known(id)
-      const manifest = parseManifest(document, current().rules)
-      if (manifest.id !== id)
-        throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as in the address`] })
-      put(manifest)
-      return view(id)
-    },
-    remove(id) {
+    }),
+    update: inLine((id, document) => replace(id, () => document)),
+    revise: inLine(replace),
+    remove: inLine(async (id) => {
       const { entries, bundled, active } = current()
       const entry = entries.get(known(id))!
       const kind = kindOf(entry.manifest)
-      const removed = store.remove(id)
-      if (!removed && bundled.has(id)) store.setHidden(id, true)
-      if (active.get(kind) === id) store.setActive(kind, undefined)
+      const removed = await store.remove(id)
+      if (!removed && bundled.has(id)) await store.setHidden(id, true)
+      if (active.get(kind) === id) await store.setActive(kind, undefined)
       loaded = undefined
-      return { id, removed: true, restored: current().entries.has(id) }
-    },
-    activate(id) {
+      return { id, removed: true as const, restored: current().entries.has(id) }
+    }),
+    activate: inLine(async (id) => {
       const manifest = current().entries.get(known(id))!.manifest
-      store.setActive(kindOf(manifest), id)
+      await store.setActive(kindOf(manifest), id)
       loaded = undefined
       return view(id)
-    },
-    deactivate(kind) {
+    }),
+    deactivate: inLine(async (kind) => {
       const id = current().active.get(kind)
-      if (id !== undefined) store.setActive(kind, undefined)
+      if (id !== undefined) await store.setActive(kind, undefined)
       loaded = undefined
       return id
-    },
+    }),
     export: (id) => current().entries.get(known(id))!.manifest,
   }
 
@@ -211,7 +208,16 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     }
   }
 
-  function put(manifest: PluginManifest): void {
+  async function replace(id: string, change: (current: PluginManifest) => unknown): Promise<PluginView> {
+    const document = change(current().entries.get(known(id))!.manifest)
+    const manifest = parseManifest(document, current().rules)
+    if (manifest.id !== id)
+      throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as in the address`] })
+    await put(manifest)
+    return view(id)
+  }
+
+  async function put(manifest: PluginManifest): Promise<void> {
     const { bundled, hidden, entries, active, broken } = current()
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
@@ -219,15 +225,17 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
       throw new AppError('invalid', `There are ${limit} plugins, which is the most there may be`, {
         details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
       })
-    if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) store.remove(manifest.id)
+    if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) await store.remove(manifest.id)
     else {
-      store.write(manifest.id, manifest)
-      if (before && !before.overridden && before.source === 'bundled') store.keepBackup(manifest.id, before.manifest)
+      // The first overlay over a bundled plugin has no file before it: the bundled document is kept first.
+      if (before && !before.overridden && before.source === 'bundled')
+        await store.keepBackup(manifest.id, before.manifest)
+      await store.write(manifest.id, manifest)
     }
-    if (hidden.has(manifest.id)) store.setHidden(manifest.id, false)
+    if (hidden.has(manifest.id)) await store.setHidden(manifest.id, false)
     // A plugin that changes its kind is no longer the active one of the old kind.
     if (before && kindOf(before.manifest) !== kindOf(manifest) && active.get(kindOf(before.manifest)) === manifest.id) {
-      store.setActive(kindOf(before.manifest), undefined)
+      await store.setActive(kindOf(before.manifest), undefined)
     }
     loaded = undefined
   }
@@ -255,6 +263,17 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
       state: retired ? 'retired' : keySet ? 'ready' : 'key_missing',
     }
   }
+}
+
+/** Runs changes one after the other: each looks at the plugins as the one before has left them. */
+function createLine(): <A extends unknown[], R>(change: (...given: A) => Promise<R>) => (...given: A) => Promise<R> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (change) =>
+    (...given) => {
+      const result = last.then(() => change(...given))
+      last = result.catch(() => undefined)
+      return result
+    }
 }
 
 /** Each bundled key name with the hosts of its provider, and every name with those that the operator allows. */

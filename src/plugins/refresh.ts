@@ -44,7 +44,7 @@ export interface ModelLists {
    */
   refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
   /** Goes back to the list before the last change. Throws `not_found` where there is none. */
-  restore(id: string): RefreshRow
+  restore(id: string): Promise<RefreshRow>
 }
 
 export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' | 'signal' | 'endsAt'> {
@@ -82,14 +82,17 @@ export function createModelLists(parts: ModelListParts): ModelLists {
         yield row
       }
     },
-    restore(id) {
+    async restore(id) {
       const { model_map: before } = host.get(id)
       const text = store.backup(id)
       if (text === undefined) throw new AppError('not_found', `There is no earlier list of ${id}`)
       const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
-      const { models_as_of: _date, ...current } = host.export(id)
       const date = earlier.models_as_of
-      host.update(id, { ...current, model_map: earlier.model_map, ...(date !== undefined && { models_as_of: date }) })
+      await host.revise(id, ({ models_as_of: _date, ...current }) => ({
+        ...current,
+        model_map: earlier.model_map,
+        ...(date !== undefined && { models_as_of: date }),
+      }))
       return {
         ...unchanged(id, before),
         ...difference(before, earlier.model_map),
@@ -137,7 +140,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
       const change = difference(before, names)
       const isNew = change.added.length > 0 || change.removed.length > 0
       const written = isNew && request.dryRun !== true
-      if (written) write(view, names)
+      if (written) await write(view, names)
       return {
         ...unchanged(id, before),
         ...change,
@@ -151,13 +154,9 @@ export function createModelLists(parts: ModelListParts): ModelLists {
   }
 
   /** Only the list and its date change: what else stands in the document now, a user's fields among it, is kept. */
-  function write(view: PluginView, names: readonly string[]): void {
-    const current = host.export(view.id)
+  async function write({ id }: PluginView, names: readonly string[]): Promise<void> {
     const date = new Date(clock()).toISOString().slice(0, 10)
-    const next = host.validate({ ...current, model_map: names, models_as_of: date })
-    // The first overlay over a bundled plugin has no file before it: what was in use is kept before it is replaced.
-    if (view.source === 'bundled' && !view.overridden) store.keepBackup(view.id, current)
-    host.update(view.id, next)
+    await host.revise(id, (current) => ({ ...current, model_map: names, models_as_of: date }))
   }
 }
 

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Accounts } from '../accounts/accounts.ts'
 import { networkOf, type Origin, originOf, readProxies } from '../accounts/addresses.ts'
 import type { Verified } from '../accounts/logins.ts'
+import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
@@ -12,7 +13,7 @@ import { login, register, setUp } from '../operations/auth.ts'
 import type { Settings } from '../settings/settings.ts'
 import { watchLogins } from './live-logins.ts'
 import type { RequestContext } from './request-context.ts'
-import type { Identify } from './routes.ts'
+import type { Identify, Rule } from './routes.ts'
 
 export { checkSingleUserMode, requireAdmin, requireRole, validateUserOwnership } from '../operations/access.ts'
 export { validateUserExists } from '../operations/users.ts'
@@ -45,21 +46,40 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
     if (headers['x-forwarded-proto'] === 'https' && proxies.includes(context.request.socket.remoteAddress ?? ''))
       context.response.setHeader('strict-transport-security', 'max-age=31536000')
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
-    const authenticated = authenticate(context, accounts, rule.apiKey)
-    try {
-      authorise(rule, authenticated?.caller, context.params['id'], mode)
-    } catch (reason) {
+    return whenThere(authenticate(context, accounts, rule.apiKey), (authenticated) =>
+      whenThere(permitted(context, rule, authenticated), () => {
+        if (rule === login) rateLimitAuth(accounts, address)
+        const session = authenticated?.session
+        const identity = {
+          caller: authenticated?.caller,
+          session,
+          address,
+          ...(session !== undefined && { watch: (ended: () => void) => watch(session, ended) }),
+        }
+        if ((rule !== register && rule !== setUp) || local) return identity
+        return accounts.needsSetup().then((needed) => {
+          if (needed) checkSetupToken(context, setupToken)
+          return identity
+        })
+      }),
+    )
+  }
+
+  /** Throws or rejects with `forbidden`, and tells a client with a token so as RFC 6750 wants it. */
+  function permitted(
+    context: RequestContext,
+    rule: Rule,
+    authenticated: Authenticated | undefined,
+  ): MaybePromise<void> {
+    const refused = (reason: unknown): never => {
       if (authenticated) context.response.setHeader('www-authenticate', `${challenge}, error="insufficient_scope"`)
       throw reason
     }
-    if (rule === login) rateLimitAuth(accounts, address)
-    if ((rule === register || rule === setUp) && !local && accounts.needsSetup()) checkSetupToken(context, setupToken)
-    const session = authenticated?.session
-    return {
-      caller: authenticated?.caller,
-      session,
-      address,
-      ...(session !== undefined && { watch: (ended: () => void) => watch(session, ended) }),
+    try {
+      const allowed = authorise(rule, authenticated?.caller, context.params['id'], mode)
+      return allowed instanceof Promise ? allowed.catch(refused) : allowed
+    } catch (reason) {
+      return refused(reason)
     }
   }
 }
@@ -67,10 +87,24 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 const challenge = 'Bearer realm="api"'
 
 /** Whose valid token came with the request. Throws `unauthenticated`, and says so as RFC 6750 wants it. */
-export function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated {
+export function authenticateToken(
+  context: RequestContext,
+  accounts: Accounts,
+  apiKey?: boolean,
+): MaybePromise<Authenticated> {
   const token = tokenOf(context, apiKey)
-  const verified = token === undefined ? 'missing' : accounts.logins.verify(token)
-  if (typeof verified !== 'string') return verified
+  if (token === undefined) return refuseToken(context, accounts, 'missing')
+  return whenThere(accounts.logins.verify(token), (verified) =>
+    typeof verified === 'string' ? refuseToken(context, accounts, verified) : verified,
+  )
+}
+
+/** Rejects with `unauthenticated`, and says so as RFC 6750 wants it. */
+async function refuseToken(
+  context: RequestContext,
+  accounts: Accounts,
+  verified: 'missing' | 'invalid' | 'expired',
+): Promise<never> {
   context.response.setHeader(
     'www-authenticate',
     verified === 'missing' ? challenge : `${challenge}, error="invalid_token"`,
@@ -81,15 +115,21 @@ export function authenticateToken(context: RequestContext, accounts: Accounts, a
     expired: 'The token has expired',
   }
   throw new AppError('unauthenticated', messages[verified], {
-    details: accounts.needsSetup() ? howToSetUp(context) : ['Log in with POST /api/auth/login, or run: aichat login'],
+    details: (await accounts.needsSetup())
+      ? howToSetUp(context)
+      : ['Log in with POST /api/auth/login, or run: aichat login'],
   })
 }
 
 /** The same where nobody needs to be known: without a valid token it is nobody. */
-export function optionalAuth(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
+export function optionalAuth(
+  context: RequestContext,
+  accounts: Accounts,
+  apiKey?: boolean,
+): MaybePromise<Authenticated | undefined> {
   const token = tokenOf(context, apiKey)
-  const verified = token === undefined ? 'invalid' : accounts.logins.verify(token)
-  return typeof verified === 'string' ? undefined : verified
+  if (token === undefined) return undefined
+  return whenThere(accounts.logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : verified))
 }
 
 /** Refuses an address after too many failed logins, before the body is read; the login itself counts. */

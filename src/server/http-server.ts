@@ -108,7 +108,7 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
       handle: async (context) =>
         sendJson(context, 200, {
           name: 'aichat-toolkit',
-          needs_setup: (await app.accounts()).needsSetup(),
+          needs_setup: await (await app.accounts()).needsSetup(),
           installation: installationId(app.settings.paths.data),
           documentation: '/openapi.json',
           health: '/health',

@@ -18,7 +18,7 @@ export interface ServiceIo {
 export interface ServiceIdentity {
   readonly identify: Identify
   /** Says on the terminal, never in the log, how to get in where nobody has been yet; `url` reaches the service from here. */
-  greet(url: string): void
+  greet(url: string): Promise<void>
 }
 
 /**
@@ -30,11 +30,11 @@ export async function openIdentity(app: App, { stderr, stderrIsTerminal }: Servi
   const { administrator, warnings } = await accounts.prepareService()
   for (const warning of warnings) stderr.write(`aichat: ${warning}; in production this is refused\n`)
   if (administrator) stderr.write(`${introduce(administrator)}\n`)
-  const setupToken = accounts.needsSetup() ? randomBytes(16).toString('base64url') : undefined
+  const setupToken = (await accounts.needsSetup()) ? randomBytes(16).toString('base64url') : undefined
   return {
     identify: identifyBy(accounts, app.settings, setupToken),
-    greet(url) {
-      if (!accounts.needsSetup()) return
+    async greet(url) {
+      if (!(await accounts.needsSetup())) return
       stderr.write(
         [
           `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`, or:`,

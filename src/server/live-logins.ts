@@ -3,13 +3,18 @@ import type { Logins } from '../accounts/logins.ts'
 /** How often the logins behind open streams are looked at: milliseconds. Another process may have ended one. */
 const intervalMs = 1000
 
+interface Watched {
+  readonly session: string
+  readonly ended: () => void
+}
+
 /**
  * Watches the logins in whose name long answers are being sent. The returned function calls back once when such a login
  * has ended, by logout, a new password, a new role, removal or time: at once when it happened in this process, within a
  * second otherwise. What it returns stops watching.
  */
 export function watchLogins(logins: Logins): (session: string, ended: () => void) => () => void {
-  const watched = new Set<{ readonly session: string; readonly ended: () => void }>()
+  const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
   logins.onEnd(sweep)
 
@@ -27,9 +32,16 @@ export function watchLogins(logins: Logins): (session: string, ended: () => void
 
   function sweep(): void {
     for (const entry of [...watched]) {
-      if (logins.expiryOf(entry.session) !== undefined) continue
-      watched.delete(entry)
-      entry.ended()
+      const expiry = logins.expiryOf(entry.session)
+      if (expiry instanceof Promise) {
+        // A storage that cannot be asked tells nothing about the login: the next sweep asks again.
+        expiry.then((found) => end(entry, found)).catch(() => undefined)
+      } else end(entry, expiry)
     }
+  }
+
+  /** Calls back for a login that has ended, once and only while it is watched. */
+  function end(entry: Watched, expiry: number | undefined): void {
+    if (expiry === undefined && watched.delete(entry)) entry.ended()
   }
 }

@@ -113,7 +113,7 @@ async function audit(
   target: string | undefined,
 ): Promise<void> {
   const accounts = await app.accounts()
-  accounts.record({ action: name, actor: caller?.id, target, address, outcome: 'ok' })
+  await accounts.record({ action: name, actor: caller?.id, target, address, outcome: 'ok' })
 }
 
 function idOf(output: unknown): string | undefined {

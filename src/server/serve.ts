@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
 import type { SpeechService } from '../../speech/service.ts'
-import { type App, openApp, speechPlaces } from '../app/app.ts'
+import { type App, openApp } from '../app/app.ts'
+import { speechPlaces } from '../app/speech-places.ts'
 import { AppError } from '../errors.ts'
 import type { Settings } from '../settings/settings.ts'
 import { version } from '../version.ts'
@@ -61,7 +62,7 @@ export async function serve(
       if (name === 'api') app.ownPorts.add(server.port)
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
       around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
-      if (!service) identity?.greet(server.localUrl)
+      if (!service) await identity?.greet(server.localUrl)
       if (service && host === '0.0.0.0')
         log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
@@ -71,7 +72,7 @@ export async function serve(
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
-    app.leaveRest()
+    app.deferCleanup()
     // All of them listen until the last answer of any is out: the API's /ready speaks for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))

@@ -7,9 +7,10 @@ import { type AccountRules, createAccounts } from '../../src/accounts/accounts.t
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
-import { openAccountStore } from '../../src/storage/sqlite/accounts.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import '../cheap-bcrypt.ts'
+import { rejects } from '../rejection.ts'
+import { openStorageIn } from '../storage/test-storage.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('accounts')
@@ -29,9 +30,9 @@ test('fifty registrations at once on an empty database make one administrator', 
     for (const outcome of outcomes) if (outcome instanceof AppError) assert.is(outcome.code, 'busy')
     assert.ok(answers.length > 10)
     assert.is(answers.filter(({ user }) => user.role === 'admin').length, 1)
-    assert.equal(pick(accounts.users.counts(), ['total_users', 'admins']), [answers.length, 1])
+    assert.equal(pick(await accounts.users.counts(), ['total_users', 'admins']), [answers.length, 1])
     for (const { token, user } of answers) {
-      const verified = accounts.logins.verify(token)
+      const verified = await accounts.logins.verify(token)
       assert.is(typeof verified === 'string' ? verified : verified.caller.id, user.id)
     }
   }))
@@ -47,7 +48,7 @@ test('twenty registrations of one name at once make one user', () =>
     const refused = outcomes.filter((outcome) => outcome instanceof AppError)
     assert.is(refused.length, 19)
     for (const { details } of refused) assert.equal(details, ['username: is taken'])
-    assert.is(accounts.users.counts().total_users, 1)
+    assert.is((await accounts.users.counts()).total_users, 1)
   }))
 
 test('twenty set-ups at once make one administrator, also where registration is off', () =>
@@ -60,7 +61,7 @@ test('twenty set-ups at once make one administrator, also where registration is 
       ),
     )
     assert.is(outcomes.filter((outcome) => !(outcome instanceof AppError)).length, 1)
-    assert.equal(pick(accounts.users.counts(), ['total_users', 'admins']), [1, 1])
+    assert.equal(pick(await accounts.users.counts(), ['total_users', 'admins']), [1, 1])
     const late = await accounts.logins.register({ username: 'late', password }, undefined).catch(failure)
     assert.is((late as AppError).code, 'forbidden')
     assert.is(
@@ -77,14 +78,11 @@ test('the last administrator can be neither removed nor demoted', () =>
       () => accounts.users.remove(first.id),
       () => accounts.users.update(first.id, { role: 'user' }),
     ])
-      assert.throws(attempt, (reason: unknown) => reason instanceof AppError && reason.status === 400)
-    accounts.users.update(second.id, { role: 'admin' })
-    accounts.users.remove(first.id)
-    assert.throws(() => accounts.users.remove(second.id), /The last administrator cannot be removed/)
-    assert.throws(
-      () => accounts.users.remove(first.id),
-      (reason: unknown) => (reason as AppError).code === 'not_found',
-    )
+      await rejects(attempt(), 'invalid', /last administrator/)
+    await accounts.users.update(second.id, { role: 'admin' })
+    await accounts.users.remove(first.id)
+    await rejects(accounts.users.remove(second.id), 'invalid', /The last administrator cannot be removed/)
+    await rejects(accounts.users.remove(first.id), 'not_found', /user/)
   }))
 
 test('of two processes, each removing the administrator of the other, one fails', () =>
@@ -92,10 +90,10 @@ test('of two processes, each removing the administrator of the other, one fails'
     const other = await reopen()
     const { user: one } = await accounts.logins.register({ username: 'one', password }, undefined)
     const two = await other.accounts.users.create({ username: 'two', password, role: 'admin' })
-    accounts.users.remove(two.id)
-    assert.throws(() => other.accounts.users.remove(one.id), /last administrator/)
-    assert.equal(pick(other.accounts.users.counts(), ['total_users', 'admins']), [1, 1])
-    other.close()
+    await accounts.users.remove(two.id)
+    await rejects(other.accounts.users.remove(one.id), 'invalid', /last administrator/)
+    assert.equal(pick(await other.accounts.users.counts(), ['total_users', 'admins']), [1, 1])
+    await other.close()
   }))
 
 test('a hundred wrong logins at once are five failures and ninety-five refusals', () =>
@@ -135,14 +133,14 @@ test('a token ends with logout, a new password, a reset, a role, removal, and ti
     const { id } = await accounts.users.create({ username: 'ada', password, role: 'user' })
     let current = password
     const login = async () => (await accounts.logins.login({ username: 'ada', password: current }, undefined)).token
-    const sessionOf = (token: string) => {
-      const verified = accounts.logins.verify(token)
+    const sessionOf = async (token: string) => {
+      const verified = await accounts.logins.verify(token)
       return typeof verified === 'string' ? undefined : verified.session
     }
     const deeds: readonly (readonly [string, (session: string) => unknown])[] = [
       ['logout', (session) => accounts.logins.logout(id, session)],
       ['a new password', () => accounts.logins.changePassword(id, current, 'Passw0rd2', undefined)],
-      ['a reset', () => accounts.logins.resetPassword(accounts.users.get(id), 'Passw0rd3')],
+      ['a reset', async () => accounts.logins.resetPassword(await accounts.users.get(id), 'Passw0rd3')],
       ['a role', () => accounts.users.update(id, { role: 'admin' })],
       ['another role', () => accounts.users.update(id, { role: 'user' })],
       ['removal', () => accounts.users.remove(id)],
@@ -151,30 +149,34 @@ test('a token ends with logout, a new password, a reset, a role, removal, and ti
       const [used, other] = [await login(), await login()]
       let told = 0
       const stop = accounts.logins.onEnd(() => told++)
-      await deed(sessionOf(used)!)
+      await deed((await sessionOf(used))!)
       stop()
-      assert.is(accounts.logins.verify(used), 'invalid', what)
-      assert.is(typeof accounts.logins.verify(other) === 'string', what !== 'logout', `the other login after ${what}`)
+      assert.is(await accounts.logins.verify(used), 'invalid', what)
+      assert.is(
+        typeof (await accounts.logins.verify(other)) === 'string',
+        what !== 'logout',
+        `the other login after ${what}`,
+      )
       assert.ok(told > 0, `${what} is told`)
       current = what === 'a new password' ? 'Passw0rd2' : what === 'a reset' ? 'Passw0rd3' : current
     }
     const { token } = await accounts.logins.login({ username: 'admin', password }, undefined)
-    assert.is(typeof accounts.logins.verify(token), 'object')
+    assert.is(typeof (await accounts.logins.verify(token)), 'object')
     clock.now += 7 * day
-    assert.is(accounts.logins.verify(token), 'expired')
-    assert.is(accounts.users.get(admin.id).user.username, 'admin')
+    assert.is(await accounts.logins.verify(token), 'expired')
+    assert.is((await accounts.users.get(admin.id)).user.username, 'admin')
   }))
 
 test('what ended a login stays so after a restart, and what did not goes on', () =>
   withAccounts({}, async ({ accounts, reopen }) => {
     const { user, token: kept } = await accounts.logins.register({ username: 'ada', password }, undefined)
     const { token: ended } = await accounts.logins.login({ username: 'ada', password }, undefined)
-    const verified = accounts.logins.verify(ended)
-    accounts.logins.logout(user.id, typeof verified === 'string' ? undefined : verified.session)
+    const verified = await accounts.logins.verify(ended)
+    await accounts.logins.logout(user.id, typeof verified === 'string' ? undefined : verified.session)
     const other = await reopen()
-    assert.is(other.accounts.logins.verify(ended), 'invalid')
-    assert.is(typeof other.accounts.logins.verify(kept), 'object')
-    other.close()
+    assert.is(await other.accounts.logins.verify(ended), 'invalid')
+    assert.is(typeof (await other.accounts.logins.verify(kept)), 'object')
+    await other.close()
   }))
 
 test('the role is the database’s, whatever the token says', () =>
@@ -186,10 +188,10 @@ test('the role is the database’s, whatever the token says', () =>
     assert.is(typeof claims, 'object')
     // Even whoever had the secret gains no role, and no other user's place, by writing it into the token.
     const forged = await tokens.sign({ ...(claims as Exclude<typeof claims, string>), role: 'admin' })
-    const verified = accounts.logins.verify(forged)
+    const verified = await accounts.logins.verify(forged)
     assert.is(typeof verified === 'string' ? verified : verified.caller.role, 'user')
     const stolen = await tokens.sign({ ...(claims as Exclude<typeof claims, string>), sub: user.id })
-    assert.is(accounts.logins.verify(stolen), 'invalid')
+    assert.is(await accounts.logins.verify(stolen), 'invalid')
     assert.is(ada.role, 'user')
     assert.ok(clock.now > 0)
   }))
@@ -201,7 +203,7 @@ test('a login whose password is changed while it is being checked is none', () =
     const changed = accounts.logins.changePassword(user.id, password, 'Passw0rd2', undefined)
     const [outcome] = await Promise.all([late, changed])
     if (outcome instanceof AppError) assert.is(outcome.code, 'unauthenticated')
-    else assert.is(accounts.logins.verify(outcome.token), 'invalid')
+    else assert.is(await accounts.logins.verify(outcome.token), 'invalid')
   }))
 
 test('a changed password must differ, obey the rules, and follow the current one; five wrong ones are enough', () =>
@@ -219,11 +221,11 @@ test('a reset makes a password that must be changed, and a change clears that', 
   withAccounts({}, async ({ accounts }) => {
     await accounts.logins.register({ username: 'admin', password }, undefined)
     const { id } = await accounts.users.create({ username: 'ada', password, role: 'user' })
-    const { temporary } = await accounts.logins.resetPassword(accounts.users.get(id), undefined)
-    assert.ok(accounts.users.get(id).mustChangePassword)
+    const { temporary } = await accounts.logins.resetPassword(await accounts.users.get(id), undefined)
+    assert.ok((await accounts.users.get(id)).mustChangePassword)
     await accounts.logins.login({ username: 'ada', password: temporary! }, undefined)
     await accounts.logins.changePassword(id, temporary!, 'N3wpassword', undefined)
-    assert.not.ok(accounts.users.get(id).mustChangePassword)
+    assert.not.ok((await accounts.users.get(id)).mustChangePassword)
   }))
 
 test('a hash of less than today’s cost is made anew at the next login', () =>
@@ -232,7 +234,7 @@ test('a hash of less than today’s cost is made anew at the next login', () =>
     const { default: bcrypt } = await import('bcrypt')
     db.prepare('UPDATE user SET password_hash = ?').run(await bcrypt.hash(password, 5))
     const { token } = await accounts.logins.login({ username: 'ada', password }, undefined)
-    assert.is(typeof accounts.logins.verify(token), 'object')
+    assert.is(typeof (await accounts.logins.verify(token)), 'object')
     assert.match(db.prepare('SELECT password_hash FROM user').pluck().get() as string, /^\$2b\$12\$/)
   }))
 
@@ -244,9 +246,9 @@ test('names and addresses are unique in every spelling, and free again when they
       .catch(failure)
     assert.equal((refused as AppError).details, ['username: is taken', 'email: is taken'])
     const bob = await accounts.users.create({ username: 'bob', password, email: 'bob@example.org', role: 'user' })
-    assert.throws(() => accounts.users.update(bob.id, { username: 'straße' }), /taken/)
-    assert.throws(() => accounts.users.update(bob.id, { email: 'ADA@EXAMPLE.ORG' }), /taken/)
-    assert.is(accounts.users.update(bob.id, { username: 'BOB', email: null }).email, null)
+    await rejects(accounts.users.update(bob.id, { username: 'straße' }), 'invalid', /taken/)
+    await rejects(accounts.users.update(bob.id, { email: 'ADA@EXAMPLE.ORG' }), 'invalid', /taken/)
+    assert.is((await accounts.users.update(bob.id, { username: 'BOB', email: null })).email, null)
     await accounts.users.create({ username: 'carol', password, email: 'bob@example.org', role: 'user' })
   }))
 
@@ -271,7 +273,7 @@ for (const [what, newcomer] of [
       assert.instance(refused, AppError)
       assert.is((refused as AppError).status, 400)
       assert.is((refused as AppError).details.length, 1)
-      assert.ok(accounts.needsSetup())
+      assert.ok(await accounts.needsSetup())
     }))
 }
 
@@ -280,7 +282,7 @@ test('users are listed in the order in which they came, in pages, and by a part 
     for (const [index, name] of ['zoe', 'ada', '100%_sure', 'bob'].entries()) {
       clock.now += 1000
       const email = name === 'bob' ? 'bob@ADA.example' : null
-      store.insert(
+      await store.insert(
         {
           id: `id${index}`,
           username: name,
@@ -293,14 +295,14 @@ test('users are listed in the order in which they came, in pages, and by a part 
         false,
       )
     }
-    const names = (q: string | undefined, limit = 10, offset = 0) =>
-      accounts.users.list({ q, limit, offset }).users.map(({ username }) => username)
-    assert.equal(names(undefined), ['zoe', 'ada', '100%_sure', 'bob'])
-    assert.equal(names(undefined, 2, 1), ['ada', '100%_sure'])
-    assert.equal(names('ADA'), ['ada', 'bob'])
-    assert.equal(names('%'), ['100%_sure'])
-    assert.equal(names("' OR 1=1 --"), [])
-    assert.is(accounts.users.list({ limit: 1, offset: 3 }).total, 4)
+    const names = async (q: string | undefined, limit = 10, offset = 0) =>
+      (await accounts.users.list({ q, limit, offset })).users.map(({ username }) => username)
+    assert.equal(await names(undefined), ['zoe', 'ada', '100%_sure', 'bob'])
+    assert.equal(await names(undefined, 2, 1), ['ada', '100%_sure'])
+    assert.equal(await names('ADA'), ['ada', 'bob'])
+    assert.equal(await names('%'), ['100%_sure'])
+    assert.equal(await names("' OR 1=1 --"), [])
+    assert.is((await accounts.users.list({ limit: 1, offset: 3 })).total, 4)
   }))
 
 test('the audit table says who did what from where, and holds nothing that was typed', () =>
@@ -321,14 +323,14 @@ test('the audit table keeps to its bound', () =>
     const fill = db.prepare('INSERT INTO audit (id, at, action, outcome) VALUES (?, 0, ?, ?)')
     fill.run(1, 'old', 'ok')
     fill.run(100_000, 'newer', 'ok')
-    store.record({ at: 1, action: 'newest', outcome: 'ok' })
+    await store.record({ at: 1, action: 'newest', outcome: 'ok' })
     assert.equal(db.prepare('SELECT action FROM audit ORDER BY id').pluck().all(), ['newer', 'newest'])
   }))
 
 test('the default administrator is made once, by what the settings say', async () => {
   await withAccounts({ initial: undefined }, async ({ accounts }) => {
     assert.is((await accounts.prepareService()).administrator, undefined)
-    assert.ok(accounts.needsSetup())
+    assert.ok(await accounts.needsSetup())
   })
   await withAccounts({ initial: 'Chosen0ne' }, async ({ accounts }) => {
     const [one, two] = await Promise.all([accounts.prepareService(), accounts.prepareService()])
@@ -338,7 +340,7 @@ test('the default administrator is made once, by what the settings say', async (
     const { user } = await accounts.logins.login({ username: 'admin', password: 'Chosen0ne' }, undefined)
     assert.is(user.role, 'admin')
     assert.is(user.email, 'admin@localhost')
-    assert.ok(accounts.users.get(user.id).mustChangePassword)
+    assert.ok((await accounts.users.get(user.id)).mustChangePassword)
   })
   await withAccounts({ singleUserMode: true }, async ({ accounts }) => {
     const { administrator } = await accounts.prepareService()
@@ -357,7 +359,7 @@ test('a weak default password is refused in production and remarked elsewhere', 
   await withAccounts({ initial: 'admin', production: true }, async ({ accounts }) => {
     const refused = (await accounts.prepareService().catch(failure)) as AppError
     assert.is(refused.exit, 78)
-    assert.ok(accounts.needsSetup())
+    assert.ok(await accounts.needsSetup())
   })
 })
 
@@ -365,7 +367,7 @@ test('in single-user mode only the default administrator logs in, and who that i
   withAccounts({ singleUserMode: true }, async ({ accounts }) => {
     const { user: oldest } = await accounts.logins.register({ username: 'oldest', password }, undefined)
     await accounts.users.create({ username: 'ada', password, role: 'user' })
-    assert.ok(accounts.isDefaultAdministrator(oldest.id))
+    assert.ok(await accounts.isDefaultAdministrator(oldest.id))
     const refused = (await accounts.logins.login({ username: 'ada', password }, undefined).catch(failure)) as AppError
     assert.is(refused.code, 'forbidden')
     const wrong = (await accounts.logins
@@ -373,27 +375,25 @@ test('in single-user mode only the default administrator logs in, and who that i
       .catch(failure)) as AppError
     assert.is(wrong.code, 'unauthenticated', 'whether there is such a user is not told')
     const named = await accounts.users.create({ username: 'Admin', password, role: 'admin' })
-    assert.ok(accounts.isDefaultAdministrator(named.id))
-    assert.not.ok(accounts.isDefaultAdministrator(oldest.id))
+    assert.ok(await accounts.isDefaultAdministrator(named.id))
+    assert.not.ok(await accounts.isDefaultAdministrator(oldest.id))
   }))
 
 test('a database that lost its users is refused, and a new one is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
   const path = join(folder, 'aichat.db')
-  const db = await openDatabase(path)
-  openAccountStore(db, path)
-  const store = openAccountStore(db, path)
-  store.insert(
+  await (await openStorageIn(folder)).close()
+  const storage = await openStorageIn(folder)
+  await storage.accounts.insert(
     { id: 'a', username: 'a', email: null, passwordHash: '-', role: 'user', mustChangePassword: false, createdAt: 1 },
     false,
   )
+  await storage.close()
   assert.ok(existsSync(`${path}.accounts`))
+  const db = await openDatabase(path)
   db.prepare('DELETE FROM user').run()
-  assert.throws(
-    () => openAccountStore(db, path),
-    (reason: unknown) => (reason as AppError).exit === 78,
-  )
   db.close()
+  await rejects(openStorageIn(folder), 'configuration', /are gone/)
   rmSync(folder, { recursive: true })
 })
 
@@ -412,19 +412,22 @@ interface Options extends Partial<AccountRules> {
 
 async function withAccounts(options: Options, work: (opened: Awaited<ReturnType<typeof open>>) => Promise<void>) {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-accounts-'))
-  const opened = await open(join(folder, 'aichat.db'), options)
+  const opened = await open(folder, options)
   try {
     await work(opened)
   } finally {
-    opened.close()
+    await opened.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function open(path: string, { initial, ...rules }: Options) {
+async function open(folder: string, { initial, ...rules }: Options) {
   const clock = { now: 1_700_000_000_000 }
+  const path = join(folder, 'aichat.db')
+  const storage = await openStorageIn(folder)
+  const store = storage.accounts
+  // A second connection, for the tables that no store reads.
   const db = await openDatabase(path)
-  const store = openAccountStore(db, path)
   const tokens = createTokens(
     () => ['k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa'],
     () => clock.now,
@@ -448,13 +451,17 @@ async function open(path: string, { initial, ...rules }: Options) {
     newId: randomUUID,
   })
   // A second opening is another process as far as the database is concerned.
-  const reopen = (): Promise<Opened> => open(path, { initial, ...rules }) as Promise<Opened>
-  return { accounts, clock, db, path, reopen, store, tokens, close: () => void db.close() }
+  const reopen = (): Promise<Opened> => open(folder, { initial, ...rules }) as Promise<Opened>
+  const close = async () => {
+    db.close()
+    await storage.close()
+  }
+  return { accounts, clock, db, path, reopen, store, tokens, close }
 }
 
 interface Opened {
   readonly accounts: ReturnType<typeof createAccounts>
-  close(): void
+  close(): Promise<void>
 }
 
 function failure(reason: AppError): AppError {

@@ -52,7 +52,7 @@ test('what a removed user owned is gone, and nothing of anybody else', async () 
     const persona = await ask(createPersona, { name: 'P', model: 'm' })
     await ask(addMemory, { id: persona.id, content: `A memory of ${caller.username}.` })
   }
-  users.remove(ada.id)
+  await users.remove(ada.id)
   assert.is((await askInProcess(app, ada).ask(listPersonas, {})).personas.length, 0)
   const [kept] = (await askInProcess(app, admin).ask(listPersonas, {})).personas
   assert.is((await askInProcess(app, admin).ask(listMemories, { id: kept!.id })).total, 1)

@@ -175,8 +175,8 @@ test('a retired service is not asked twice', () =>
 
 test('the plugin’s own fallback list comes before the local runner', () =>
   withProvider('unavailable for good', async ({ app, router, provider, runner }) => {
-    app.plugins.install(pluginAt(`${provider.url}/healthy`, { id: 'second', model_map: ['other'] }))
-    app.plugins.install(
+    await app.plugins.install(pluginAt(`${provider.url}/healthy`, { id: 'second', model_map: ['other'] }))
+    await app.plugins.install(
       pluginAt(`${provider.url}/overloaded`, { fallback: ['second:other'], retry: { budget_ms: 100 } }),
       { replace: true },
     )
@@ -204,13 +204,13 @@ async function withProvider(
   const installation = openInstallation({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
   try {
     const { app } = installation
-    app.plugins.install(
+    await app.plugins.install(
       pluginAt(`${provider.url}/${encodeURIComponent(fault)}`, {
         timeouts: { connect: 500, first_byte: 1_500, idle: 700, total: 10_000 },
         retry: { attempts: 2, budget_ms: 2_000 },
       }),
     )
-    app.plugins.activate('custom')
+    await app.plugins.activate('custom')
     const { router } = await app.chat()
     await run({ app, router, provider, runner })
   } finally {

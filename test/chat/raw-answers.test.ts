@@ -188,7 +188,7 @@ async function withServer<T>(raw: Raw, more: object, use: (installation: Install
   await once(server, 'listening')
   const installation = openInstallation({ CUSTOM_API_KEY: 'key' })
   const { port } = server.address() as AddressInfo
-  installation.app.plugins.install(pluginAt(`http://127.0.0.1:${port}`, { retry: { attempts: 2 }, ...more }))
+  await installation.app.plugins.install(pluginAt(`http://127.0.0.1:${port}`, { retry: { attempts: 2 }, ...more }))
   try {
     return await use(installation)
   } finally {

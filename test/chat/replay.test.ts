@@ -53,7 +53,7 @@ async function replay(exchange: Exchange, provider: StandIn, { app }: Installati
   const { pathname, search } = new URL(exchange.url)
   // One plugin for each: what one exchange taught about a provider must not keep the next from being asked.
   const id = `replayed-${provider.received.length}`
-  app.plugins.install({
+  await app.plugins.install({
     id,
     name: 'Replayed',
     type: 'chat',
@@ -64,7 +64,7 @@ async function replay(exchange: Exchange, provider: StandIn, { app }: Installati
     retry: { attempts: 1 },
   })
   const answer = await answerOf(exchange, { ...request, model }, id, app)
-  app.plugins.remove(id)
+  await app.plugins.remove(id)
   checkReceived(provider.received.at(-1)!, exchange)
   if (exchange.status >= 400) return checkRefusal(answer, exchange)
   if (failsInside(exchange) || exchange.expect.failure) return assert.instance(answer, AppError)

@@ -104,8 +104,8 @@ test('a terminal is steered by nobody: answers, tools, failures, conversations a
     response.end(completionEvents(['a', nasty, 'b']).join(''))
   })
   const installation = openInstallation({ CUSTOM_API_KEY: 'key' })
-  installation.app.plugins.install(pluginAt(stand.url))
-  installation.app.plugins.activate('custom')
+  await installation.app.plugins.install(pluginAt(stand.url))
+  await installation.app.plugins.activate('custom')
   const environment = { AICHAT_HOME: installation.home, HOME: installation.home, CUSTOM_API_KEY: 'key' }
   for (const words of [
     ['chat', 'hi', '-s', 'one', '--no-fallback'],

@@ -32,7 +32,7 @@ async function asked(
   })
   const installation = openInstallation({ CUSTOM_API_KEY: 'key' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
+    await installation.app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
     const { router } = await installation.app.chat()
     const call = {
       request: { messages: [{ role: 'user' as const, content: 'hi' }] },

@@ -11,14 +11,10 @@ import { openScratch } from '../../src/personas/package/scratch.ts'
 import { createPackageWriter } from '../../src/personas/package/write-package.ts'
 import type { Persona } from '../../src/personas/persona.ts'
 import { requireOwn } from '../../src/personas/persona.ts'
-import { createAdaptationStore } from '../../src/storage/sqlite/adaptations.ts'
-import { createBackupStore } from '../../src/storage/sqlite/backups.ts'
 import type { Database } from '../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { createMemoryStore } from '../../src/storage/sqlite/memories.ts'
-import { createPersonaArchive } from '../../src/storage/sqlite/persona-archive.ts'
-import { sweepStages } from '../../src/storage/sqlite/persona-stage.ts'
-import { createPersonaStore } from '../../src/storage/sqlite/personas.ts'
+import { openStorage } from '../../src/storage/storage.ts'
+import { storageIn } from '../storage/test-storage.ts'
 
 /** Personas with a database of their own in an empty folder, and all that can be done with them as wholes. */
 export interface Shop {
@@ -35,6 +31,8 @@ export interface Shop {
   addMemories(persona: Persona, memories: readonly NewMemory[]): Promise<void>
   /** Every row of every table that holds something of personas, in one comparable value. */
   dump(): unknown
+  /** Closes the storage and leaves the folder. */
+  release(): void
   close(): void
 }
 
@@ -45,17 +43,17 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const clock = { now: Date.UTC(2026, 5, 1) }
   const now = () => clock.now
   const newId = () => randomUUID()
-  const personas = createPersonaStore(db)
-  const memories = createMemoryStore(db)
-  const archive = createPersonaArchive(db)
-  await sweepStages(db)
-  const adaptation = createAdaptation({ store: createAdaptationStore(db), now, newId })
+  const settings = storageIn(folder)
+  const storage = await openStorage(settings)
+  const { personas, memories, packages: archive } = storage
+  await archive.sweep()
+  const adaptation = createAdaptation({ store: storage.adaptations, now, newId })
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
-  const elsewhere = childTasks(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
-  const packager = createPackageWriter({ archive, producer, runInChild: elsewhere.package })
-  const common = { archive, packager, now, newId, producer, runInChild: elsewhere.write }
-  const backups = await createBackups({ ...common, store: createBackupStore(db), folder: folders.backups })
+  const tasks = childTasks(storage, { storage: settings, folders })
+  const packager = createPackageWriter({ archive, producer, runInChild: tasks.package })
+  const common = { archive, packager, now, newId, producer, runInChild: tasks.write }
+  const backups = await createBackups({ ...common, store: storage.backups, folder: folders.backups })
   const dna = createPersonaPackages({
     ...common,
     backups,
@@ -66,6 +64,10 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   })
   const addMemories = async (persona: Persona, list: readonly NewMemory[]) =>
     void (await memories.add({ personaId: persona.id, userId: persona.user_id }, list, keepAll))
+  const release = () => {
+    db.close()
+    void storage.close()
+  }
   return {
     folder,
     db,
@@ -125,8 +127,9 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
       ]
         .filter((table) => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table))
         .map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()),
+    release,
     close() {
-      db.close()
+      release()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -31,7 +31,7 @@ function openedSettings(PLUGIN_KEY_HOSTS: string) {
 test('a plugin file edited on the disk to name a variable of ours is not used', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
   const installation = openInstallation({ JWT_SECRET: key, CUSTOM_API_KEY: key })
-  installation.app.plugins.install(pluginAt(stand.url))
+  await installation.app.plugins.install(pluginAt(stand.url))
   writeFileSync(
     join(installation.home, 'plugins', 'custom.json'),
     JSON.stringify(
@@ -169,7 +169,7 @@ test('a plugin that points at this aichat itself is not asked: it would ask itse
   const installation = openInstallation({ CUSTOM_API_KEY: key })
   const url = await installation.serve()
   installation.app.ownPorts.add(Number(new URL(url).port))
-  installation.app.plugins.install(pluginAt(url))
+  await installation.app.plugins.install(pluginAt(url))
   const { router } = await installation.app.chat()
   const failure = (await router
     .complete({ request: question, plugin: 'custom', fallback: false })
@@ -182,7 +182,7 @@ test('a plugin that points at this aichat itself is not asked: it would ask itse
 test('a key that holds a line break is refused before anything is sent', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
   const installation = openInstallation({ CUSTOM_API_KEY: 'abc\r\nX-Evil: 1' })
-  installation.app.plugins.install(pluginAt(stand.url))
+  await installation.app.plugins.install(pluginAt(stand.url))
   const { router } = await installation.app.chat()
   const failure = (await router
     .complete({ request: question, plugin: 'custom', fallback: false })

@@ -26,12 +26,12 @@ test('at each step of the write: one of the two lists is whole and in use, and s
       models_source: { url: `${provider.url}/models` },
       my_note: 'kept',
     })
-    plugins.install(before)
+    await plugins.install(before)
     const seen = new Set<string>()
     let killed = 0
     for (let step = 1; ; step++) {
-      plugins.install({ ...before, description: 'backed up' }, { replace: true })
-      plugins.install(before, { replace: true })
+      await plugins.install({ ...before, description: 'backed up' }, { replace: true })
+      await plugins.install(before, { replace: true })
       const child = spawn(process.execPath, [...loader, script, installation.home, String(step)], { stdio: 'inherit' })
       const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
       // Another process reads the very files, as a daemon does.

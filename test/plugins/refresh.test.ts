@@ -13,6 +13,7 @@ import { openPluginFiles } from '../../src/storage/files/plugins.ts'
 import { json, openStandIn, type Received } from '../fake-provider.ts'
 import { type Installation, openInstallation } from '../installation.ts'
 import { fc } from '../properties.ts'
+import { rejects } from '../rejection.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('refreshing model lists')
@@ -53,7 +54,7 @@ async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, sourc
   const outbound = openHttpClient({ allowPrivate: true })
   try {
     const { app, home } = installation
-    app.plugins.install(listed(provider.url, source))
+    await app.plugins.install(listed(provider.url, source))
     const folder = join(home, 'plugins')
     const lists = createModelLists({
       host: app.plugins,
@@ -155,10 +156,10 @@ test('restore goes back to the list before, and forward again', () =>
     (_, response) => json(response, 200, data('alpha', 'beta', 'zeta')),
     async ({ refresh, lists, models }) => {
       await refresh()
-      const row = lists.restore('custom')
+      const row = await lists.restore('custom')
       assert.equal([row.before, row.after], [3, 4])
       assert.equal(models(), old)
-      lists.restore('custom')
+      await lists.restore('custom')
       assert.equal(models(), ['alpha', 'beta', 'zeta'])
     },
   ))
@@ -167,10 +168,7 @@ test('restore says when there is nothing to go back to', () =>
   scene(
     (_, response) => json(response, 200, data('alpha')),
     async ({ lists }) => {
-      assert.throws(
-        () => lists.restore('custom'),
-        (reason: AppError) => reason.code === 'not_found' && /no earlier list/.test(reason.message),
-      )
+      await rejects(lists.restore('custom'), 'not_found', /no earlier list/)
     },
   ))
 
@@ -465,7 +463,7 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
     assert.equal([row!.error, row!.before, row!.after], [null, 4, 2])
     assert.equal(JSON.parse(store.backup('custom')!).model_map, old)
     assert.ok(host.get('custom').overridden)
-    lists.restore('custom')
+    await lists.restore('custom')
     assert.equal(host.get('custom').model_map, old)
     assert.not.ok(host.get('custom').overridden)
   } finally {

@@ -159,8 +159,8 @@ test('a picture of 31 MiB still reaches the provider, byte for byte', async () =
   const provider = await openStandIn((_, response) => answer(response, 200, completion('Seen', 'custom-model')))
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url))
+    await installation.app.plugins.activate('custom')
     const url = await installation.serve()
     const picture = `data:image/png;base64,${'iVBORw0K'.repeat((31 * MiB) / 8 - 100)}`
     const content = [

@@ -45,10 +45,10 @@ export async function withLibraries(
   try {
     const { app } = installation
     const api = (plugin['api'] ?? 'openai-chat') as DialectId
-    app.plugins.install(
+    await app.plugins.install(
       pluginAt(provider.url, { endpoint: `${provider.url}${endpoints[api]}`, retry: { attempts: 1 }, ...plugin }),
     )
-    app.plugins.activate('custom')
+    await app.plugins.activate('custom')
     const url = await installation.serve()
     const retries = maxRetries === undefined ? {} : { maxRetries }
     await run({

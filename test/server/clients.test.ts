@@ -217,8 +217,8 @@ async function withClients(
   const provider = await openStandIn(answer)
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url))
+    await installation.app.plugins.activate('custom')
     const url = await installation.serve()
     await run({
       openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', maxRetries: 0 }),

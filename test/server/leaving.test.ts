@@ -26,8 +26,8 @@ for (const stream of [false, true]) {
     const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456' })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     try {
-      installation.app.plugins.install(pluginAt(provider.url))
-      installation.app.plugins.activate('custom')
+      await installation.app.plugins.install(pluginAt(provider.url))
+      await installation.app.plugins.activate('custom')
       const url = await installation.serve()
       for (let round = 0; round < 3; round++) assert.is(await quickStatus(ask(agent, url, 'quick', false)), 200)
       const slow = ask(agent, url, 'slow', stream)

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
 import { completionEvents, openStandIn, type StandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
+import { openStorageIn } from '../storage/test-storage.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('open streams and their logins')
@@ -18,7 +19,10 @@ const endings: readonly (readonly [string, (daemon: TestDaemon, user: string, to
         body: { current_password: goodPassword, new_password: 'N3wpassword' },
       }),
   ],
-  ['a reset', async ({ accounts }, user) => accounts.logins.resetPassword(accounts.users.get(user), 'N3wpassword')],
+  [
+    'a reset',
+    async ({ accounts }, user) => accounts.logins.resetPassword(await accounts.users.get(user), 'N3wpassword'),
+  ],
   ['another role', async ({ accounts }, user) => accounts.users.update(user, { role: 'admin' })],
   ['removal', async ({ accounts }, user) => accounts.users.remove(user)],
   ['another process', (daemon, user) => removeElsewhere(daemon, user)],
@@ -128,11 +132,7 @@ async function withStream(
 
 /** Removes the user over a connection to the database that the daemon knows nothing of. */
 async function removeElsewhere({ home }: TestDaemon, user: string): Promise<void> {
-  const [{ openDatabase }, { openAccountStore }] = await Promise.all([
-    import('../../src/storage/sqlite/database.ts'),
-    import('../../src/storage/sqlite/accounts.ts'),
-  ])
-  const db = await openDatabase(`${home}/aichat.db`)
-  assert.is(openAccountStore(db, `${home}/aichat.db`).remove(user), 'removed')
-  db.close()
+  const storage = await openStorageIn(home)
+  assert.is(await storage.accounts.remove(user), 'removed')
+  await storage.close()
 }

@@ -31,7 +31,7 @@ test('a running daemon sees a list that another process refreshed, and never hal
   const installation = openInstallation({ CUSTOM_API_KEY: 'k' })
   const home = openHome({ AICHAT_HOME: installation.home, CUSTOM_API_KEY: 'k' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
+    await installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
     const url = await installation.serve()
     for (round = 1; round <= 3; round++) {
       const running = home.aichat(['models', 'refresh', 'custom', '--force', '--quiet'])
@@ -64,7 +64,7 @@ test('the refresh route answers one row for each plugin, and refuses what makes 
   )
   const installation = openInstallation({ CUSTOM_API_KEY: 'k' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
+    await installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
     const url = await installation.serve()
     const refreshed = await ask(url, '/api/models/refresh', { plugins: ['custom'] })
     assert.is(refreshed.status, 200)
@@ -156,8 +156,8 @@ test('embeddings come from the active embedding plugin, with its key and its cou
       endpoint: `${provider.url}/v1/embeddings`,
       model_map: ['embed-small', 'embed-large'],
     }
-    installation.app.plugins.install(pluginAt(provider.url, plugin))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url, plugin))
+    await installation.app.plugins.activate('custom')
     const client = new OpenAI({ baseURL: `${await installation.serve()}/v1`, apiKey: 'ours' })
     // OpenAI's own client asks for base64 and unpacks it.
     const made = await client.embeddings.create({ model: 'embed-large', input: ['a', 'four'] })
@@ -181,8 +181,8 @@ test('a plugin that refuses, or sends what is no list of vectors, is told in Ope
   const provider = await openStandIn((_, response) => json(response, ...answer))
   const installation = openInstallation({ CUSTOM_API_KEY: 'secret' })
   try {
-    installation.app.plugins.install(pluginAt(provider.url, { type: 'embedding', model_map: ['e'] }))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url, { type: 'embedding', model_map: ['e'] }))
+    await installation.app.plugins.activate('custom')
     const url = await installation.serve()
     const refused = await ask(url, '/v1/embeddings', { model: 'e', input: 'x' })
     assert.equal([refused.status, refused.body.error.type], [503, 'api_error'])

@@ -195,7 +195,7 @@ test('embeddings are refused in the same way', () =>
   withLibraries(
     refusing(400, openaiError('Too many dimensions', 'bad_dimensions', 'dimensions')),
     async ({ openai, app, provider }) => {
-      app.plugins.install({
+      await app.plugins.install({
         id: 'vectors',
         name: 'Vectors',
         type: 'embedding',
@@ -228,7 +228,7 @@ test('the advice names neither what has just failed nor a key that is set', asyn
         const first = await advice()
         assert.match(first, /aichat plugin activate openai/)
         assert.not.match(first, /OPENAI_API_KEY|activate custom|Ollama/)
-        for (const { id } of app.plugins.list()) if (id !== 'custom') app.plugins.remove(id)
+        for (const { id } of app.plugins.list()) if (id !== 'custom') await app.plugins.remove(id)
         assert.not.match(await advice(), /activate|API_KEY/)
       },
       { environment },

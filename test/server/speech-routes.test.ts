@@ -39,14 +39,14 @@ test('where nothing listens on this machine the speech is made in process, and O
 test('the model, then the active plugin, chooses the server', () =>
   withServer(async ({ url, install, activate }) => {
     const far = await openStandIn(speaks)
-    install(moved('voxa-tts', far.url))
+    await install(moved('voxa-tts', far.url))
     const asked = async (body: object) =>
       (await post(url, { input: 'Hello there.', ...body })).headers.get('x-speech-engine')
     assert.is(await asked({ model: 'voxa-tts' }), 'far')
     assert.is(await asked({ model: 'voxa-tts:voxa-tts-clone' }), 'far')
     assert.is(await asked({ model: 'voxb-tts' }), 'embedded')
     assert.is(await asked({ model: 'tts-1' }), 'embedded')
-    activate('voxa-tts')
+    await activate('voxa-tts')
     assert.is(await asked({ model: 'tts-1', voice: 'Vivian', language: 'English', instruct: 'calmly' }), 'far')
     const { model, voice, language, instruct, response_format } = JSON.parse(far.received.at(-1)!.body)
     assert.equal(
@@ -85,7 +85,7 @@ test('refusals are in OpenAI’s shape, with the status of what went wrong', () 
       if (input === 'busy') json(response, 503, { error: 'Too many', details: ['wait'] })
       else response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello</p>')
     })
-    install(moved('voxa-tts', far.url))
+    await install(moved('voxa-tts', far.url))
     for (const [body, status, says] of [
       [{ input: '', model: 'voxb-tts' }, 400, /empty/],
       [{ model: 'voxb-tts' }, 400, /input/],
@@ -106,8 +106,8 @@ test('refusals are in OpenAI’s shape, with the status of what went wrong', () 
 
 test('a plugin on another machine that cannot be reached is unavailable, and nobody stands in', () =>
   withServer(async ({ url, install, activate }) => {
-    install(moved('far-tts', 'http://127.0.0.1:9'))
-    activate('far-tts')
+    await install(moved('far-tts', 'http://127.0.0.1:9'))
+    await activate('far-tts')
     assert.is((await post(url, { input: 'Hi', model: 'far-tts' })).status, 503)
   }))
 
@@ -145,8 +145,8 @@ test('the operations speak, design, clone, and list voices and health', () =>
 
 interface Server {
   readonly url: string
-  install(document: object): void
-  activate(id: string): void
+  install(document: object): Promise<unknown>
+  activate(id: string): Promise<unknown>
 }
 
 async function withServer(work: (server: Server) => Promise<void>): Promise<void> {
@@ -154,12 +154,12 @@ async function withServer(work: (server: Server) => Promise<void>): Promise<void
   const { plugins } = installation.app
   try {
     // Whatever runs on this machine's real ports, these tests do not talk to it.
-    for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) plugins.install(moved(id), { replace: true })
+    for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) await plugins.install(moved(id), { replace: true })
     const url = await installation.serve()
     await work({
       url,
-      install: (document) => void plugins.install(document, { replace: true }),
-      activate: (id) => void plugins.activate(id),
+      install: (document) => plugins.install(document, { replace: true }),
+      activate: (id) => plugins.activate(id),
     })
   } finally {
     await installation.close()

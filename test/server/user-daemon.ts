@@ -55,8 +55,8 @@ export async function withUsers(work: (all: UserDaemon) => Promise<void>, parts:
   try {
     const { plugins } = installation.app
     if (parts.provider) {
-      plugins.install(pluginAt(provider.url, parts.plugin))
-      plugins.activate('custom')
+      await plugins.install(pluginAt(provider.url, parts.plugin))
+      await plugins.activate('custom')
     }
     const url = await installation.serve(({ request }) => ({
       caller: callers[request.headers.authorization?.replace('Bearer ', '') ?? '']!,

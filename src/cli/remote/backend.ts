@@ -33,7 +33,7 @@ async function openLocalBackend(cli: Cli): Promise<Backend> {
   /** The named user, else an administrator, else whoever owns the data folder. */
   async function findCaller(): Promise<Caller> {
     const accounts = await app.accounts()
-    const account = accounts.local(as)
+    const account = await accounts.local(as)
     return account ? { id: account.user.id, username: account.user.username, role: account.user.role } : localOwner
   }
 }

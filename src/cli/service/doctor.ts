@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
@@ -37,7 +36,7 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
   const app = openApp(settings)
   try {
     findings.push(...folders(settings))
-    await look(findings, 'database', () => database(settings))
+    await look(findings, 'database', async () => ({ detail: await app.checkStorage() }))
     await look(findings, 'plugins', async () => plugins(app, findings))
     await look(findings, 'local runner', () => runner(app, findings))
     await look(
@@ -93,22 +92,6 @@ function folders({ paths }: Settings): readonly Finding[] {
       ? { check: 'folder', status: 'warning', detail: `${folder} can be read by others`, fix: `chmod 700 ${folder}` }
       : { check: 'folder', status: 'ok', detail: folder }
   })
-}
-
-async function database(settings: Settings): Promise<{ detail: string }> {
-  const path = join(settings.paths.data, 'aichat.db')
-  const { openDatabase } = await import('../../storage/sqlite/database.ts')
-  if (!existsSync(path) && !existsSync(`${path}.initialised`)) {
-    const folder = mkdtempSync(join(tmpdir(), 'aichat-doctor-'))
-    try {
-      ;(await openDatabase(join(folder, 'aichat.db'))).close()
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-    return { detail: 'none yet; its native library loads' }
-  }
-  ;(await openDatabase(path, { check: true })).close()
-  return { detail: `${path} is whole` }
 }
 
 function plugins(app: App, findings: Finding[]): { detail: string } {

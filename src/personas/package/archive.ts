@@ -107,6 +107,8 @@ export interface PersonaArchive {
    * number of memories that were new.
    */
   write(arrival: PersonaWrite, signal?: AbortSignal): Promise<{ readonly memories: number }>
+  /** Removes the unfinished writes of processes that run no more. */
+  sweep(): Promise<void>
 }
 
 /** How much a persona is. */

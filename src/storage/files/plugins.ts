@@ -6,6 +6,19 @@ import { listFolder, removeFile, replaceFile, sweepTemporary } from './atomic.ts
 
 const kinds: readonly PluginKind[] = ['chat', 'embedding', 'tts']
 
+/** Where the plugins lie. */
+export interface PluginPlaces {
+  /** The data folder; its own plugins lie in a folder in it. */
+  readonly folder: string
+  /** The folder of the bundled plugins, which is never written. */
+  readonly bundledPlugins: string
+}
+
+/** The plugins of an installation. */
+export function openPlugins({ folder, bundledPlugins }: PluginPlaces): PluginStore {
+  return openPluginFiles(bundledPlugins, join(folder, 'plugins'))
+}
+
 /**
  * Plugins as files: the bundled folder is read only; the data folder holds overlays (`ID.json`), the file before the
  * last change (`ID.json.backup`), marks of hidden bundled plugins (`ID.hidden`) and the active ones (`active-KIND`).
@@ -32,7 +45,7 @@ export function openPluginFiles(bundledFolder: string, folder: string): PluginSt
         active: new Map(kinds.map((kind) => [kind, readText(join(folder, `active-${kind}`))?.trim() || undefined])),
       }
     },
-    write(id, document) {
+    async write(id, document) {
       const before = readText(overlay(id))
       if (before !== undefined) replaceFile(`${overlay(id)}.backup`, before)
       replaceFile(overlay(id), `${JSON.stringify(document, null, 2)}\n`)
@@ -40,18 +53,18 @@ export function openPluginFiles(bundledFolder: string, folder: string): PluginSt
     backup(id) {
       return readText(`${overlay(id)}.backup`)
     },
-    keepBackup(id, document) {
+    async keepBackup(id, document) {
       replaceFile(`${overlay(id)}.backup`, `${JSON.stringify(document, null, 2)}\n`)
     },
-    remove(id) {
+    async remove(id) {
       removeFile(`${overlay(id)}.backup`)
       return removeFile(overlay(id))
     },
-    setHidden(id, hidden) {
+    async setHidden(id, hidden) {
       if (hidden) replaceFile(join(folder, `${id}.hidden`), '')
       else removeFile(join(folder, `${id}.hidden`))
     },
-    setActive(kind, id) {
+    async setActive(kind, id) {
       if (id === undefined) removeFile(join(folder, `active-${kind}`))
       else replaceFile(join(folder, `active-${kind}`), `${id}\n`)
     },

@@ -3,10 +3,10 @@ import type { Database } from './connection.ts'
 
 const dayMs = 86_400_000
 
-/** How long an expired login stays before it is swept: a clock set forward by mistake must not cost anybody theirs. */
+/** How long an expired login stays before it is swept: a clock set forward by mistake must end no login. Milliseconds. */
 const sweepAfterMs = dayMs
 
-/** The statements about logins, and about the record of what was done. */
+/** The statements about logins and the audit table. */
 export function sessionStatements(db: Database) {
   const live = db.prepare<[string], LiveSession>(
     `SELECT s.user_id, u.username, u.role, u.token_version, s.expires_at

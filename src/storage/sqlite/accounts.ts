@@ -4,7 +4,6 @@ import {
   type Account,
   type AccountChange,
   type AccountStore,
-  type LiveSession,
   type NewAccount,
   nameKey,
   type Taken,
@@ -12,7 +11,9 @@ import {
   type UserQuery,
 } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
+import { createSessionCache } from '../shared/session-cache.ts'
 import { sessionStatements } from './accounts-sessions.ts'
+import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
 import { adopt, disown } from './ownership.ts'
 
@@ -25,17 +26,20 @@ interface UserRow extends User {
 }
 
 /**
- * Accounts in SQLite. `path` is the database's: a mark beside it says that there were users once. A database without
- * users beside that mark has lost them and is refused with a `configuration` AppError, since it would open the
- * first-time setup to anybody.
+ * Refuses, with a `configuration` AppError, a database without users beside a mark that it had some: it would open the
+ * first-time setup to anybody. The mark is a file beside the database.
  */
-export function openAccountStore(db: Database, path: string): AccountStore {
+export function refuseLostAccounts(db: Database): void {
+  const marker = markerOf(db)
+  if (!isEmpty(db)) mark(marker)
+  else if (existsSync(marker)) throw lost(db.name, marker)
+}
+
+/** Accounts in SQLite. */
+export function createAccountStore(db: Database, changes: OwnChanges): AccountStore {
   const rows = userStatements(db)
   const sessions = sessionStatements(db)
-  const marker = `${path}.accounts`
-  if (rows.isEmpty()) {
-    if (existsSync(marker)) throw lost(path, marker)
-  } else mark(marker)
+  const session = createSessionCache(() => changes.mark('accounts'), sessions.find)
 
   const insert = db.transaction((account: NewAccount, onlyFirst: boolean): Account | Taken | 'not_first' => {
     const first = rows.isEmpty()
@@ -70,59 +74,47 @@ export function openAccountStore(db: Database, path: string): AccountStore {
     return 'removed'
   })
 
-  // Every request asks for its login, and the row, of two tables, costs 8 of a chat’s 150 µs. Whether another
-  // connection has written since costs one (https://sqlite.org/pragma.html#pragma_data_version); this one says so itself.
-  const version = db.prepare<[], number>('PRAGMA data_version').pluck()
-  let live = new Map<string, LiveSession>()
-  let readAt: number | undefined
-  const session = (id: string) => {
-    const now = version.get()
-    if (now !== readAt) {
-      live = new Map()
-      readAt = now
-    }
-    const found = live.get(id) ?? sessions.find(id)
-    if (found) live.set(id, found)
-    return found
-  }
-  /** A write that may change what a login stands for: what was read before it is forgotten. */
+  /** A write that may change a login: what is cached of logins is dropped after it, whether it succeeded or not. */
   const writing = <A extends unknown[], R>(write: (...given: A) => R) => {
-    return (...given: A): R => {
+    return async (...given: A): Promise<R> => {
       try {
         return write(...given)
       } finally {
-        live = new Map()
+        changes.wroteAccounts()
       }
     }
   }
 
   return {
-    isEmpty: rows.isEmpty,
-    insert(account, onlyFirst) {
-      // Marked before the account is acknowledged.
+    isEmpty: async () => rows.isEmpty(),
+    async insert(account, onlyFirst) {
       const inserted = insert.immediate(account, onlyFirst)
-      if (typeof inserted !== 'string') mark(marker)
+      // Marked before the account is acknowledged.
+      if (typeof inserted !== 'string') mark(markerOf(db))
       return inserted
     },
-    byId: rows.byId,
-    byName: rows.byName,
-    lookAlike: (username) => rows.lookAlike(username, ''),
-    list: (query) => listed(db, query),
+    byId: async (id) => rows.byId(id),
+    byName: async (text) => rows.byName(text),
+    lookAlike: async (username) => rows.lookAlike(username, ''),
+    list: async (query) => listed(db, query),
     update: writing(update.immediate),
     setPassword: writing(setPassword.immediate),
-    rehash: rows.rehash,
+    rehash: async (id, before, after) => rows.rehash(id, before, after),
     remove: writing(remove.immediate),
-    counts: sessions.counts,
-    administrator: rows.administrator,
+    counts: async (now) => sessions.counts(now),
+    administrator: async (preferred) => rows.administrator(preferred),
     openSession: writing(sessions.open),
     session,
     closeSession: writing(sessions.close),
-    record: sessions.record,
+    record: async (entry) => sessions.record(entry),
   }
 }
 
+function isEmpty(db: Database): boolean {
+  return db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck().get() === undefined
+}
+
 function userStatements(db: Database) {
-  const any = db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck()
   const one = db.prepare<[string], UserRow>('SELECT * FROM user WHERE id = ?')
   const named = db.prepare<[string], UserRow>('SELECT * FROM user WHERE username_key = ?')
   const addressed = db.prepare<[string], UserRow>('SELECT * FROM user WHERE email_key = ?')
@@ -133,7 +125,7 @@ function userStatements(db: Database) {
     `INSERT INTO user (id, username, username_key, username_look, email, email_key, password_hash, role, must_change_password, created_at, updated_at)
      VALUES (:id, :username, :usernameKey, :usernameLook, :email, :emailKey, :passwordHash, :role, :mustChange, :createdAt, :createdAt)`,
   )
-  // The last administrator can be neither removed nor demoted: judged by the statement that would do it.
+  // The last administrator can be neither removed nor demoted: the statement that would do it decides.
   const notTheLast = `(role <> 'admin' OR (SELECT count(*) FROM user WHERE role = 'admin') > 1)`
   const remove = db.prepare<[string]>(`DELETE FROM user WHERE id = ? AND ${notTheLast}`)
   const setRole = db.prepare(
@@ -150,21 +142,21 @@ function userStatements(db: Database) {
   const rehash = db.prepare('UPDATE user SET password_hash = :after WHERE id = :id AND password_hash = :before')
 
   const looking = db.prepare<[string, string], UserRow>('SELECT * FROM user WHERE username_look = ? AND id <> ?')
-  /** Whose name, of those with another id, this one could be taken for. */
+  /** The account with another id for which this name could be taken. */
   const lookAlike = (username: string, id: string) =>
     accountOf(looking.all(lookOf(username), id).find((row) => isSpoof(row.username, username)))
 
   return {
     lookAlike,
-    isEmpty: () => any.get() === undefined,
+    isEmpty: () => isEmpty(db),
     byId: (id: string) => accountOf(one.get(id)),
     byName: (text: string) => accountOf((text.includes('@') ? addressed : named).get(nameKey(text))),
     administrator: (preferred = '') => accountOf(administrator.get(nameKey(preferred))),
-    /** Whether a name or address is somebody else's. */
+    /** Whether another account has the name or address. */
     conflict(id: string, { username, email }: AccountChange): Taken | undefined {
       const owner = username === undefined ? undefined : named.get(nameKey(username))
       if (owner && owner.id !== id) return 'username_taken'
-      // A name that somebody has stays theirs, whatever it looks like.
+      // An account keeps its own name, even one that looks like another's.
       if (username !== undefined && !owner && lookAlike(username, id)) return 'username_alike'
       const reader = email ? addressed.get(nameKey(email)) : undefined
       return reader && reader.id !== id ? 'email_taken' : undefined
@@ -217,6 +209,10 @@ function accountOf(row: UserRow | undefined): Account | undefined {
 
 function userOf({ id, username, email, role, created_at, updated_at }: UserRow): User {
   return { id, username, email, role, created_at, updated_at }
+}
+
+function markerOf(db: Database): string {
+  return `${db.name}.accounts`
 }
 
 function mark(marker: string): void {

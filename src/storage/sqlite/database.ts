@@ -23,13 +23,13 @@ export interface OpenOptions {
  * aichat, or gone although it had been there: an empty database would open the first-time setup to anybody.
  */
 export async function openDatabase(path: string, options: OpenOptions = {}): Promise<Database> {
-  const marker = `${path}.initialised`
+  const marker = markerOf(path)
   refuseLost(path, marker)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   let db: Database | undefined
   try {
     const isNew = !existsSync(path)
-    if (options.check && !isNew) check(path)
+    if (options.check && !isNew) refuseDamaged(path)
     db = ownersOnly(() => {
       const opened = new BetterSqlite3(path, { timeout: 5000 })
       // Said of an existing database it would be a write.
@@ -63,13 +63,26 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   return db
 }
 
-/** A second connection to a database that is open already, for a process that reads beside the one that writes. */
+/** A connection that only reads, beside the one that writes in this process or another. */
 export function openReader(path: string): Database {
   return new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: 5000 })
 }
 
-/** Reads the whole database over a connection that cannot write, so that a damaged one stays as it is. */
-function check(path: string): void {
+/** Whether there never was a database of that path. */
+export function isAbsent(path: string): boolean {
+  return !existsSync(path) && !existsSync(markerOf(path))
+}
+
+/** The mark that a database was there: a file beside it. */
+function markerOf(path: string): string {
+  return `${path}.initialised`
+}
+
+/**
+ * Reads the whole database once over a connection that cannot write, so that a damaged one stays as it is. Throws
+ * `configuration` when it is damaged.
+ */
+export function refuseDamaged(path: string): void {
   const db = new BetterSqlite3(path, { readonly: true, timeout: 5000 })
   try {
     if (db.pragma('quick_check', { simple: true }) !== 'ok') throw damaged(path)

@@ -19,7 +19,7 @@ const longestRest = 200
 const stopping = new WeakSet<Database>()
 
 /** Has work in slices that can be done at the next start end with the slice that is under way: for a service that stops. */
-export function leaveRest(db: Database): void {
+export function deferCleanup(db: Database): void {
   stopping.add(db)
 }
 

@@ -1,6 +1,7 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
 import { extentOf, readPersona } from './persona-read.ts'
+import { sweepStages } from './persona-stage.ts'
 import { writePersona } from './persona-write.ts'
 import type { Quota } from './quota.ts'
 
@@ -14,5 +15,6 @@ export function createPersonaArchive(db: Database, quota?: Quota): PersonaArchiv
       })(),
     extent: (scope) => extentOf(db, scope),
     write: (arrival, signal) => writePersona(db, arrival, signal, quota),
+    sweep: () => sweepStages(db),
   }
 }

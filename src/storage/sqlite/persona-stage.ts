@@ -58,6 +58,8 @@ export function openStage(db: Database, personaId: string): Stage {
 
 /** Removes the stages of processes that run no more; those that do keep theirs, this one too. */
 export async function sweepStages(db: Database): Promise<void> {
+  // An aborted task may outlive the storage of its process.
+  if (!db.open) return
   const rows = db
     .prepare<[string, string], { id: string; user_id: string }>(
       'SELECT id, user_id FROM persona WHERE user_id >= ? AND user_id < ?',

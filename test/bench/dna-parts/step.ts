@@ -17,7 +17,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
           persona,
           Array.from({ length: Math.min(500, Number(count) - at) }, (_, index) => memoryOf(at + index, dimension)),
         )
-      shop.db.close()
+      shop.release()
     }
   },
   async export() {
@@ -29,7 +29,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
         embeddings: true,
       })
       renameSync(out.path, file)
-      shop.db.close()
+      shop.release()
     }
   },
   async verify() {
@@ -45,7 +45,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     const shop = await openShop(join(folder, `away-${format}`))
     return async () => {
       await shop.dna.import('u2', file, { mode: 'create', dry_run: false })
-      shop.db.close()
+      shop.release()
     }
   },
 }

@@ -54,7 +54,7 @@ test('without a keychain nothing is asked or stored unless a file was allowed', 
     assert.match(refused.stderr, /--insecure-storage/)
     assert.match(refused.stderr, /AICHAT_TOKEN/)
     assert.not.ok(existsSync(join(home, 'logins.json')))
-    assert.is(daemon.accounts.users.counts().active_sessions, 1, 'nobody was logged in for nothing')
+    assert.is((await daemon.accounts.users.counts()).active_sessions, 1, 'nobody was logged in for nothing')
   }))
 
 test('wrong credentials, too many of them, no server, and no password each have their exit code', () =>
@@ -98,7 +98,7 @@ test('a login that has ended elsewhere is said, with what to do', () =>
   withClient(async ({ daemon, run }) => {
     const { user } = await daemon.register('ada')
     await run(['login', daemon.url, '--username', 'ada', stdin, '--insecure-storage'], goodPassword)
-    await daemon.accounts.logins.resetPassword(daemon.accounts.users.get(user.id), 'N3wpassword')
+    await daemon.accounts.logins.resetPassword(await daemon.accounts.users.get(user.id), 'N3wpassword')
     const refused = await run(['whoami'])
     assert.is(refused.code, 77)
     assert.match(refused.stderr, /aichat login/)

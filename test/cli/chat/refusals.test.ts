@@ -91,8 +91,8 @@ async function withDaemon(answer: Answer, run: (asking: Asking) => Promise<void>
   const input = { messages: [{ role: 'user' as const, content: 'Hi' }] }
   const { askInProcess, localOwner } = await import('../../../src/operations/ask.ts')
   try {
-    app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
-    app.plugins.activate('custom')
+    await app.plugins.install(pluginAt(provider.url, { retry: { attempts: 1 } }))
+    await app.plugins.activate('custom')
     const remote = openRemote({ server: await installation.serve(), token: undefined, insecure: false })
     const failed = async (work: Promise<unknown>) => {
       try {

@@ -145,7 +145,7 @@ test('the words of every kind are known', async () => {
     assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
     assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
     const area = await installation.app.personas()
-    await area.conversations.create((await installation.app.accounts()).local()!.user.id, { name: 'Trip' })
+    await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
     const words = new Map<string, readonly string[]>()
     for (const kind of new Set(kinds)) {
       const { code, stdout, stderr } = await run(['__complete', kind])

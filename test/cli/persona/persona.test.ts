@@ -320,8 +320,8 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   })
   const installation = openInstallation()
   try {
-    installation.app.plugins.install(pluginAt(provider.url, { model_map: ['m', 'other'] }))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['m', 'other'] }))
+    await installation.app.plugins.activate('custom')
     const url = await installation.serve()
     const common = {
       AICHAT_HOME: installation.home,

@@ -222,8 +222,8 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const installation = openInstallation()
   const { home } = installation
   try {
-    installation.app.plugins.install(pluginAt(provider.url))
-    installation.app.plugins.activate('custom')
+    await installation.app.plugins.install(pluginAt(provider.url))
+    await installation.app.plugins.activate('custom')
     const url = await installation.serve()
     const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', CUSTOM_API_KEY: 'sk-of-the-test' }
     await work({

@@ -24,7 +24,7 @@ test.before(async () => {
   const app = openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
   for (const id of serverIds) {
     const document = JSON.stringify(app.plugins.export(id)).replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:9')
-    app.plugins.install(JSON.parse(document), { replace: true })
+    await app.plugins.install(JSON.parse(document), { replace: true })
   }
   await app.close()
 })

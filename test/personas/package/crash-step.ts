@@ -30,5 +30,5 @@ async function once(): Promise<void> {
   } catch (reason) {
     process.stdout.write(toAppError(reason).code)
   }
-  shop.db.close()
+  shop.release()
 }

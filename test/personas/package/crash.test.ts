@@ -39,7 +39,7 @@ crashes(
     let interrupted = 0
     try {
       for (let round = 0; round < rounds || (seen.size < 2 && round < mostRounds); round++) {
-        shop.db.close()
+        shop.release()
         const child = spawn(
           process.execPath,
           [...node, folder, persona.id, small.backup_id, large.backup_id, out.path],
@@ -154,7 +154,7 @@ async function crowded(folder: string): Promise<{
     Array.from({ length: 400 }, (_, at) => memoryOf(at, 1536)),
   )
   const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
-  shop.db.close()
+  shop.release()
   return { persona, backup, big, content, close: () => elsewhere.close() }
 }
 
@@ -168,7 +168,7 @@ async function stillWhole(folder: string, persona: Persona, content: string | nu
   const rows = await shop.backups.list(persona)
   assert.is(rows.length, 1)
   assert.equal(readdirSync(join(folder, 'backups')), [`${rows[0]!.backup_id}.dna.zip`])
-  shop.db.close()
+  shop.release()
 }
 
 const mounted = mountSmall()
@@ -197,7 +197,7 @@ onSmallDisk('change nothing when the disk is full during an import or a restore'
 crashes('change nothing when a file may not grow any further', async () => {
   const shop = await openShop()
   const { folder } = shop
-  shop.db.close()
+  shop.release()
   const { persona, backup, big, content, close } = await crowded(folder)
   try {
     // Whether the write fails or the system ends the process: 2 MB blocks of 1,024 bytes are less than either needs.

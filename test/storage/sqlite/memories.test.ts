@@ -7,7 +7,7 @@ import { rank } from '../../../src/personas/memory/ranking.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
-import { leaveRest } from '../../../src/storage/sqlite/housekeeping.ts'
+import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
@@ -277,7 +277,7 @@ test('that are too many go a few slices at a time where a caller waits, and no m
     assert.is((await store.list(mine, { limit: 10, offset: 0 })).total, 1)
     assertAgreeing(db)
     await store.add(mine, all, keepAll)
-    leaveRest(db)
+    deferCleanup(db)
     await store.trim(mine, policy)
     assert.is((await store.list(mine, { limit: 1, offset: 0 })).total, 700)
   }))

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { type Accounts, createAccounts } from '../accounts/accounts.ts'
+import { createPasswords } from '../accounts/passwords.ts'
+import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
+import type { AccountStore } from '../accounts/users.ts'
+import { readSecret, type Settings } from '../settings/settings.ts'
+import { ownTokenSecret } from '../storage/files/token-secret.ts'
+
+/** The part of the composition root that deals with users and logins. */
+export function openAccounts(settings: Settings, store: AccountStore): Accounts {
+  return createAccounts({
+    store,
+    passwords: createPasswords(),
+    tokens: createTokens(() => tokenSecrets(settings), Date.now),
+    rules: {
+      singleUserMode: settings.singleUserMode,
+      allowRegistration: settings.allowRegistration,
+      lifetime: settings.tokenLifetime,
+      administrator: settings.defaultAdmin,
+      production: settings.production,
+    },
+    secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
+    initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
+    now: () => performance.now(),
+    clock: Date.now,
+    newId: randomUUID,
+  })
+}
+
+/**
+ * JWT_SECRET, which production demands and checks, else the installation's own secret; behind it JWT_SECRET_PREVIOUS.
+ * Throws `configuration` in production for a missing or weak JWT_SECRET.
+ */
+function tokenSecrets({ environment, production, paths }: Settings): Secrets {
+  const given = readSecret('JWT_SECRET', environment)?.value
+  const previous = readSecret('JWT_SECRET_PREVIOUS', environment)?.value
+  if (production) refuseWeakSecret(given === undefined ? ['JWT_SECRET is not set'] : secretProblems(given))
+  const current = given ?? ownTokenSecret(join(paths.data, 'token-secret'))
+  return previous === undefined ? [current] : [current, previous]
+}

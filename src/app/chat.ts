@@ -1,0 +1,132 @@
+import { performance } from 'node:perf_hooks'
+import { createAttempts } from '../chat/attempts.ts'
+import type { Circuits } from '../chat/circuit.ts'
+import { dialectFor } from '../chat/dialects/dialects.ts'
+import type { Health } from '../chat/health.ts'
+import { httpTarget } from '../chat/provider.ts'
+import { createRouter, type Router } from '../chat/router.ts'
+import type { Send } from '../http/send.ts'
+import { openHttpClient } from '../http-client/agent.ts'
+import { defaultChatModel } from '../model-hub/known-models.ts'
+import type { PluginHost } from '../plugins/host.ts'
+import type { Keys } from '../plugins/keys.ts'
+import type { PluginManifest } from '../plugins/manifest.ts'
+import { createOllamaRunner, type OllamaRunner } from '../runners/ollama.ts'
+import type { OnnxRunner } from '../runners/onnx-runner.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** Everything a chat needs; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
+export interface Chat {
+  readonly router: Router
+  readonly ollama: OllamaRunner
+  readonly embedded: OnnxRunner
+  /** Sends to the providers. */
+  readonly send: Send
+  close(): Promise<void>
+}
+
+export interface ChatParts {
+  readonly settings: Settings
+  readonly plugins: PluginHost
+  readonly keys: Keys
+  readonly health: Health
+  readonly circuits: Circuits
+  /** Ports of this machine where this process serves the API. */
+  readonly ownPorts: Set<number>
+  /** The models that run on this machine. */
+  readonly embedded: OnnxRunner
+}
+
+/** The part of the composition root that chats. */
+export function openChat(parts: ChatParts): Chat {
+  const { settings, plugins, keys, health, circuits, ownPorts, embedded } = parts
+  const now = () => performance.now()
+  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
+  // The operator's own setting names the local runner, so its address may always be private.
+  const local = settings.pluginAllowPrivate ? client : openHttpClient({ allowPrivate: true })
+  const ollama = createOllamaRunner({
+    url: settings.ollamaHost,
+    preferred: settings.localModel,
+    send: local.send,
+    dialect: dialectFor('ollama', settings.ollamaHost),
+    now,
+  })
+  const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
+  const router = createRouter({
+    find: (id) => plugins.find(id),
+    active: () => plugins.active('chat'),
+    target(manifest, model) {
+      // A plugin that is read again is another object: old targets go with it.
+      const known = targets.get(manifest) ?? new Map<string, ReturnType<typeof httpTarget>>()
+      targets.set(manifest, known)
+      const target =
+        known.get(model) ??
+        httpTarget({
+          manifest,
+          model,
+          runner: null,
+          dialect: dialectFor(manifest.api, manifest.endpoint),
+          send: client.send,
+          keyHeader: (url) => keys.headerFor(manifest, url),
+        })
+      if (known.size < 1000) known.set(model, target)
+      return target
+    },
+    async local(model) {
+      // A pulled model that is asked for by its name answers, even beside another runner.
+      const names = model !== undefined && embedded.models().includes(model) ? await ollama.models() : undefined
+      const pulled = names?.every(({ name }) => name !== model && name !== `${model}:latest`)
+      return (pulled ? undefined : await ollama.target(model)) ?? embedded.target(model)
+    },
+    advice: (failed) => advice(settings, plugins, failed, embedded.models()),
+    attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
+    now,
+    observe: health.observe,
+  })
+  return {
+    router,
+    ollama,
+    embedded,
+    send: client.send,
+    async close() {
+      await client.close()
+      if (local !== client) await local.close()
+    },
+  }
+}
+
+/**
+ * Next steps for a user whose chat nothing answered, once these plugins and runners have failed: names neither a failed
+ * one nor a key that is set already.
+ */
+function advice(
+  settings: Settings,
+  plugins: PluginHost,
+  failed: ReadonlySet<string>,
+  pulled: readonly string[],
+): readonly string[] {
+  const others = plugins
+    .list()
+    .filter(({ id, type, active }) => (type === 'chat' || type === 'completion') && !active && !failed.has(id))
+  const ready = others.find(({ state }) => state === 'ready')
+  const closed = others.find(({ id, state }) => state === 'key_missing' && id === 'openai') ?? others.find(isClosed)
+  const provider = ready
+    ? [`Activate a plugin whose key is set: aichat plugin activate ${ready.id}`]
+    : closed
+      ? [`Use a provider: set its key, such as ${closed.auth.key_env}, and run aichat plugin activate ${closed.id}`]
+      : []
+  const lines = [
+    ...provider,
+    ...(pulled.length > 0
+      ? []
+      : [`pull a small model that runs on this machine: aichat models pull ${defaultChatModel}`]),
+    ...(failed.has('ollama')
+      ? []
+      : [`start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`]),
+  ]
+  return lines.map((line, at) => (at === 0 ? `${line.charAt(0).toUpperCase()}${line.slice(1)}` : `or ${line}`))
+}
+
+function isClosed({ state }: { readonly state: string }): boolean {
+  return state === 'key_missing'
+}

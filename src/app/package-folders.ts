@@ -1,0 +1,13 @@
+import { join } from 'node:path'
+import type { Settings } from '../settings/settings.ts'
+
+/** The folders that hold whole personas as files. */
+export interface PackageFolders {
+  /** Packages that are received or sent right now. */
+  readonly scratch: string
+  readonly backups: string
+}
+
+export function packageFolders(paths: Settings['paths']): PackageFolders {
+  return { scratch: join(paths.state, 'packages'), backups: join(paths.data, 'backups') }
+}

@@ -1,0 +1,44 @@
+import { createSpeechRouter, type SpeechRouter } from '../../speech/router.ts'
+import { openSpeechService, type SpeechService } from '../../speech/service.ts'
+import { openHttpClient } from '../http-client/agent.ts'
+import type { PluginHost } from '../plugins/host.ts'
+import type { Keys } from '../plugins/keys.ts'
+import type { Settings } from '../settings/settings.ts'
+import { speechPlaces } from './speech-places.ts'
+
+export interface SpeechAreaParts {
+  readonly settings: Settings
+  readonly plugins: PluginHost
+  readonly keys: Keys
+}
+
+/** The speech router, and how its engines and connections are closed. */
+export interface SpeechArea {
+  readonly router: SpeechRouter
+  close(): Promise<void>
+}
+
+/** The part of the composition root that speaks; an engine starts with the first text for it. */
+export function openSpeech({ settings, plugins, keys }: SpeechAreaParts): SpeechArea {
+  const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate })
+  const services = new Map<string, SpeechService>()
+  const router = createSpeechRouter({
+    plugins: () => plugins.list().filter(({ type }) => type === 'tts'),
+    active: () => plugins.active('tts'),
+    keyHeader: keys.headerFor,
+    send: client.send,
+    open(server, variant) {
+      const key = `${server} ${variant ?? ''}`
+      const service = services.get(key) ?? openSpeechService({ ...speechPlaces(settings), server, variant })
+      services.set(key, service)
+      return service
+    },
+  })
+  return {
+    router,
+    async close() {
+      await client.close()
+      await Promise.all([...services.values()].map((service) => service.close()))
+    },
+  }
+}

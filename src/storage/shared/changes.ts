@@ -1,0 +1,14 @@
+/** What other parts of the product cache, or have cached for them: the tables of accounts and logins, and the plugins. */
+export type ChangeKind = 'accounts' | 'plugins'
+
+/**
+ * Tells caches when to drop what they hold, also after a write of another process on the same storage. A database of
+ * one machine knows at once; a shared one is told of a write by a notification, and polls as the guarantee.
+ */
+export interface Changes {
+  /**
+   * Another value after every committed write of that kind. Synchronous and about a microsecond, for every request asks.
+   * A shared database may lag behind by one second. Undefined while it cannot tell: then nothing cached may be used.
+   */
+  mark(kind: ChangeKind): string | undefined
+}

@@ -1,0 +1,9 @@
+/** What a process opens a storage for. */
+export interface StorageUse {
+  /** A service reads everything once at its start; a single command does not. */
+  readonly check?: boolean
+  /** Reads personas beside the process that writes; every write fails. */
+  readonly readOnly?: boolean
+  /** Creates nothing: where no storage is there yet, an empty one that goes with `close` takes its place. */
+  readonly create?: false
+}

@@ -1,0 +1,44 @@
+import { AppError } from '../../errors.ts'
+
+/** A failure of SQLite as an AppError that says what to do; any other value comes back as it is. */
+export function translated(thrown: unknown): unknown {
+  const code = String((thrown as { code?: unknown } | null)?.code ?? '')
+  if (!code.startsWith('SQLITE_')) return thrown
+  if (code === 'SQLITE_FULL') return new AppError('io', 'The disk is full', { cause: thrown })
+  if (/^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
+    return new AppError('io', 'The database may not be opened or written', {
+      details: ['Check who owns its folder and what its permissions are'],
+      cause: thrown,
+    })
+  if (code.startsWith('SQLITE_IOERR'))
+    return new AppError('io', 'The disk could not be read or written', { cause: thrown })
+  if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT'))
+    return new AppError('configuration', 'The database is damaged', {
+      details: ['Stop aichat and restore the database from a backup'],
+      cause: thrown,
+    })
+  if (/^SQLITE_(?:BUSY|LOCKED)/.test(code))
+    return new AppError('busy', 'The database is locked by another process', { cause: thrown, retryAfter: 5 })
+  return new AppError('internal', 'Internal server error', { cause: thrown })
+}
+
+/** A store whose methods fail with AppErrors in place of SQLite's, whether they throw or reject. */
+export function translating<S extends object>(store: S): S {
+  const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
+  return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method)])) as S
+}
+
+function withAppErrors(method: (...given: unknown[]) => unknown): (...given: unknown[]) => unknown {
+  return (...given) => {
+    try {
+      const result = method(...given)
+      return result instanceof Promise
+        ? result.catch((reason) => {
+            throw translated(reason)
+          })
+        : result
+    } catch (reason) {
+      throw translated(reason)
+    }
+  }
+}

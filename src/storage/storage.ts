@@ -1,0 +1,50 @@
+import type { AccountStore } from '../accounts/users.ts'
+import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
+import type { ConversationStore } from '../personas/chat/conversation.ts'
+import type { MemoryStore } from '../personas/memory/memory.ts'
+import type { PersonaArchive } from '../personas/package/archive.ts'
+import type { BackupStore } from '../personas/package/backup-store.ts'
+import type { PersonaStore } from '../personas/persona.ts'
+import type { PluginStore } from '../plugins/store.ts'
+import type { Changes } from './shared/changes.ts'
+import type { StorageUse } from './shared/storage-use.ts'
+import type { SqliteSettings } from './sqlite/storage.ts'
+
+/**
+ * The port to everything that this installation keeps: one value, whichever database is behind it. Each store's interface
+ * stands in the area that uses it, and `test/storage/contract` holds every implementation to it. All stores fail with
+ * AppErrors: `configuration` (damaged or lost), `io` (disk, permissions), `busy` (locked), or their own.
+ */
+export interface Storage {
+  readonly accounts: AccountStore
+  readonly plugins: PluginStore
+  readonly personas: PersonaStore
+  readonly memories: MemoryStore
+  readonly conversations: ConversationStore
+  readonly adaptations: AdaptationStore
+  /** Whole personas. */
+  readonly packages: PersonaArchive
+  readonly backups: BackupStore
+  readonly changes: Changes
+  /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
+  check(): Promise<string>
+  /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */
+  deferCleanup(): void
+  /** Any work in slices ends with the current one; the next process finishes it. */
+  close(): Promise<void>
+}
+
+/** Plain data, which a child process can be handed. */
+export type StorageSettings = SqliteSettings
+
+/**
+ * Opens the storage and brings it to the newest schema. Throws `configuration` when it is damaged, lost, or written by a
+ * newer aichat; nothing is changed then.
+ */
+export async function openStorage(settings: StorageSettings, use: StorageUse = {}): Promise<Storage> {
+  const { openSqliteStorage } = await import('./sqlite/storage.ts')
+  return openSqliteStorage(settings, use)
+}
+
+/** The plugins alone: most commands need them and no database. */
+export { openPlugins } from './files/plugins.ts'

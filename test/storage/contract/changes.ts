@@ -1,0 +1,32 @@
+import * as assert from 'uvu/assert'
+import type { PluginManifest } from '../../../src/plugins/manifest.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
+import type { Rule } from './rule.ts'
+import { account, noon } from './samples.ts'
+
+export const changeRules: readonly Rule[] = [
+  {
+    store: 'changes',
+    topic: 'concurrency',
+    says: 'the mark of the accounts is another one after a change by any connection, and of the plugins likewise',
+    async holds(place) {
+      const both = [await place.open(), await place.open()]
+      await both[0]!.accounts.insert(account('ada'), false)
+      const session = { id: 's', userId: 'ada', createdAt: noon, expiresAt: noon + 1000 }
+      const writes: readonly ['accounts' | 'plugins', (storage: Storage) => unknown][] = [
+        ['accounts', ({ accounts }) => accounts.openSession(session, 'hash')],
+        ['accounts', ({ accounts }) => accounts.update('ada', { email: null }, noon)],
+        ['accounts', ({ accounts }) => accounts.setPassword('ada', 'next', true, noon)],
+        ['plugins', ({ plugins }) => plugins.write('p', { id: 'p' } as unknown as PluginManifest)],
+        ['plugins', ({ plugins }) => plugins.setActive('chat', 'p')],
+      ]
+      for (const [kind, write] of writes)
+        for (const writer of both) {
+          const before = both.map(({ changes }) => changes.mark(kind))
+          await write(writer)
+          const after = both.map(({ changes }) => changes.mark(kind))
+          for (const at of [0, 1]) assert.ok(after[at] === undefined || after[at] !== before[at], `${kind} ${at}`)
+        }
+    },
+  },
+]

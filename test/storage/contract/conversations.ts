@@ -1,0 +1,118 @@
+import * as assert from 'uvu/assert'
+import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
+import type { Rule } from './rule.ts'
+import { makeScope, noon } from './samples.ts'
+
+export const conversationRules: readonly Rule[] = [
+  {
+    store: 'conversations',
+    topic: 'scopes',
+    says: 'a conversation is listed, read, continued, renamed and removed by its owner alone',
+    async holds(place) {
+      const { conversations } = await place.open()
+      assert.ok(await conversations.create(talk('c')))
+      assert.ok(await conversations.append('ada', 'c', [said('hello')]))
+      assert.not.ok(await conversations.append('eve', 'c', [said('intruder')]))
+      assert.not.ok(await conversations.rename('eve', 'c', 'stolen'))
+      assert.not.ok(await conversations.remove('eve', 'c'))
+      assert.equal(await conversations.messages('eve', 'c'), [])
+      assert.is(await conversations.named('eve', 'c'), undefined)
+      assert.is((await conversations.list('eve', 10, 0)).total, 0)
+      assert.equal(await conversations.messages('ada', 'c'), [said('hello')])
+      assert.ok(await conversations.create({ ...talk('d'), user_id: 'eve', name: 'c' }))
+      assert.ok(await conversations.remove('ada', 'c'))
+      assert.is(await conversations.find('c'), undefined)
+      assert.is((await conversations.find('d'))?.name, 'c')
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'scopes',
+    says: 'a conversation outlives its persona and forgets it',
+    async holds(place) {
+      const storage = await place.open()
+      await makeScope(storage, 'p')
+      await storage.conversations.create({ ...talk('c'), persona_id: 'p' })
+      assert.is((await storage.conversations.find('c'))?.persona_id, 'p')
+      await storage.personas.remove('p', 'ada')
+      assert.equal(Object.keys((await storage.conversations.find('c'))!).includes('persona_id'), false)
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'order',
+    says: 'the conversation with the newest message is listed first, and messages stay in the order of their saving',
+    async holds(place) {
+      const { conversations } = await place.open()
+      for (const id of ['a', 'b', 'c']) await conversations.create(talk(id))
+      await conversations.append('ada', 'b', [said('two', 20), said('one', 10)])
+      await conversations.append('ada', 'c', [said('three', 30)])
+      await conversations.append('ada', 'b', [said('late', 5)])
+      const { conversations: listed } = await conversations.list('ada', 10, 0)
+      assert.equal(
+        listed.map(({ id, messages, updated_at }) => [id, messages, updated_at - noon]),
+        [
+          ['c', 1, 30],
+          ['b', 3, 20],
+          ['a', 0, 0],
+        ],
+      )
+      assert.equal(await conversations.messages('ada', 'b'), [said('two', 20), said('one', 10), said('late', 5)])
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'ties',
+    says: 'conversations of one moment are listed by their ids',
+    async holds(place) {
+      const { conversations } = await place.open()
+      for (const id of ['c', 'B', 'a']) await conversations.create(talk(id))
+      const { conversations: listed } = await conversations.list('ada', 10, 0)
+      assert.equal(
+        listed.map(({ id }) => id),
+        ['B', 'a', 'c'],
+      )
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'limits',
+    says: 'a page holds as many conversations as were asked for, with the number of all; a name is given once',
+    async holds(place) {
+      const { conversations } = await place.open()
+      for (const id of ['a', 'b', 'c', 'd']) await conversations.create(talk(id))
+      const { conversations: listed, total } = await conversations.list('ada', 2, 1)
+      assert.equal([listed.map(({ id }) => id), total], [['b', 'c'], 4])
+      assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))
+      assert.not.ok(await conversations.rename('ada', 'b', 'a'))
+      assert.ok(await conversations.rename('ada', 'b', 'z'))
+      assert.is((await conversations.named('ada', 'z'))?.id, 'b')
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'concurrency',
+    says: 'over two connections a name is given once, and no message is lost',
+    async holds(place) {
+      const both = [await place.open(), await place.open()]
+      const made = await Promise.all(
+        Array.from({ length: 6 }, (_, at) => both[at % 2]!.conversations.create({ ...talk(`c${at}`), name: 'Trip' })),
+      )
+      assert.is(made.filter(Boolean).length, 1)
+      const { id } = (await both[0]!.conversations.named('ada', 'Trip'))!
+      await Promise.all(
+        Array.from({ length: 20 }, (_, at) => both[at % 2]!.conversations.append('ada', id, [said(`m${at}`)])),
+      )
+      const texts = (await both[1]!.conversations.messages('ada', id)).map(({ message }) => message.content)
+      assert.equal([...texts].sort(), Array.from({ length: 20 }, (_, at) => `m${at}`).sort())
+    },
+  },
+]
+
+function talk(id: string) {
+  return { id, user_id: 'ada', name: id, created_at: noon }
+}
+
+function said(content: string, after = 0): SavedMessage {
+  return { message: { role: 'user', content }, timestamp: noon + after }
+}

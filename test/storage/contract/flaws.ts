@@ -1,0 +1,219 @@
+import { emptyLog } from '../../../src/personas/adaptation/log.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
+import type { Flaw, StoreName } from './rule.ts'
+
+/** One flaw for every part of the contract: together, a storage that is wrong in all of them. */
+export const flaws: readonly Flaw[] = [
+  // Scopes: an owner is not looked at, or not followed.
+  flaw('accounts', 'scopes', () => ({ remove: async () => 'removed' })),
+  flaw('personas', 'scopes', ({ personas }) => ({
+    async remove(id) {
+      const found = await personas.find(id)
+      return found ? personas.remove(id, found.user_id) : false
+    },
+  })),
+  flaw('memories', 'scopes', ({ memories }) => ({
+    search: async (scope, query) => memories.search({ ...scope, userId: 'ada' }, query),
+  })),
+  flaw('conversations', 'scopes', ({ conversations }) => ({
+    messages: (_owner, id) => conversations.messages('ada', id),
+  })),
+  flaw('adaptations', 'scopes', ({ adaptations }) => ({
+    log: (scope) => adaptations.log({ ...scope, userId: 'ada' }),
+  })),
+  flaw('packages', 'scopes', ({ packages }) => ({
+    read: (scope, use) => packages.read({ ...scope, userId: 'ada' }, use),
+  })),
+  flaw('backups', 'scopes', ({ backups }) => ({ list: (scope) => backups.list({ ...scope, userId: 'ada' }) })),
+  flaw('plugins', 'scopes', ({ plugins }) => ({ setActive: (_kind, id) => plugins.setActive('chat', id) })),
+
+  // Order: lists come as they like.
+  flaw('accounts', 'order', ({ accounts }) => ({
+    async list(query) {
+      const { users, total } = await accounts.list(query)
+      return { users: users.toReversed(), total }
+    },
+  })),
+  flaw('personas', 'order', ({ personas }) => ({ list: async (owner) => (await personas.list(owner)).toReversed() })),
+  flaw('memories', 'order', ({ memories }) => ({
+    async list(scope, options) {
+      const { entries, total } = await memories.list(scope, options)
+      return { entries: entries.toReversed(), total }
+    },
+  })),
+  flaw('conversations', 'order', ({ conversations }) => ({
+    messages: async (owner, id) =>
+      [...(await conversations.messages(owner, id))].sort((a, b) => a.timestamp - b.timestamp),
+  })),
+  flaw('adaptations', 'order', ({ adaptations }) => ({
+    log: async (scope) => (await adaptations.log(scope)).toReversed(),
+  })),
+  flaw('packages', 'order', ({ packages }) => ({
+    read: (scope, use) =>
+      packages.read(scope, (archived) =>
+        use({
+          ...archived,
+          memories: () => [...archived.memories()].sort((a, b) => (a.entry.content < b.entry.content ? -1 : 1)),
+        }),
+      ),
+  })),
+  flaw('backups', 'order', ({ backups }) => ({
+    list: async (scope) =>
+      [...(await backups.list(scope))].sort(
+        (a, b) => b.created_at - a.created_at || (a.backup_id < b.backup_id ? -1 : 1),
+      ),
+  })),
+  flaw('plugins', 'order', ({ plugins }) => ({
+    read() {
+      const stored = plugins.read()
+      return { ...stored, overlays: new Map([...stored.overlays].toReversed()) }
+    },
+  })),
+
+  // Ties: rows of one moment come in another order than the one that is promised.
+  flaw('accounts', 'ties', ({ accounts }) => ({
+    async list(query) {
+      const { users, total } = await accounts.list(query)
+      return { users: [...users].sort((a, b) => a.created_at - b.created_at || a.id.localeCompare(b.id)), total }
+    },
+  })),
+  flaw('personas', 'ties', ({ personas }) => ({
+    list: async (owner) =>
+      [...(await personas.list(owner))].sort((a, b) => a.created_at - b.created_at || a.id.localeCompare(b.id)),
+  })),
+  flaw('memories', 'ties', ({ memories }) => ({
+    async list(scope, options) {
+      const { entries, total } = await memories.list(scope, options)
+      return {
+        entries: [...entries].sort((a, b) => b.timestamp - a.timestamp || (a.content < b.content ? 1 : -1)),
+        total,
+      }
+    },
+  })),
+  flaw('conversations', 'ties', ({ conversations }) => ({
+    async list(owner, limit, offset) {
+      const { conversations: listed, total } = await conversations.list(owner, limit, offset)
+      return {
+        conversations: [...listed].sort((a, b) => b.updated_at - a.updated_at || a.id.localeCompare(b.id)),
+        total,
+      }
+    },
+  })),
+
+  // Limits: of a page, or of an owner.
+  flaw('accounts', 'limits', ({ accounts }) => ({ list: (query) => accounts.list({ ...query, offset: 0 }) })),
+  unlimited('personas'),
+  unlimited('memories'),
+  flaw('conversations', 'limits', ({ conversations }) => ({
+    list: (owner, limit) => conversations.list(owner, limit, 0),
+  })),
+  unlimited('adaptations'),
+  unlimited('packages'),
+  unlimited('backups'),
+
+  // Concurrency: a look and a write that are two steps, or a cache without an end.
+  flaw('accounts', 'concurrency', ({ accounts }) => {
+    const known = new Map<string, Awaited<ReturnType<Storage['accounts']['session']>>>()
+    return {
+      async session(id) {
+        if (!known.has(id)) known.set(id, await accounts.session(id))
+        return known.get(id)
+      },
+    }
+  }),
+  flaw('personas', 'concurrency', ({ personas }) => ({
+    async update(id, owner, change) {
+      const before = await personas.find(id)
+      if (before?.user_id !== owner) return undefined
+      const after = change(before)
+      await personas.save(after)
+      return after
+    },
+  })),
+  flaw('memories', 'concurrency', ({ memories }) => ({
+    add: (scope, given, policy) =>
+      memories.add(
+        scope,
+        given.map((each) => ({ ...each, metadata: { ...each.metadata, conversation: String(Math.random()) } })),
+        policy,
+      ),
+  })),
+  flaw('conversations', 'concurrency', ({ conversations }) => ({
+    async append(owner, id, messages) {
+      const known = (await conversations.find(id))?.messages ?? 0
+      await Promise.resolve()
+      return ((await conversations.find(id))?.messages ?? 0) === known
+        ? conversations.append(owner, id, messages)
+        : true
+    },
+  })),
+  flaw('adaptations', 'concurrency', ({ adaptations }) => ({
+    async append(scope, record, learned) {
+      await adaptations.append(scope, record, learned)
+      return record.prev_hash === emptyLog.hash
+    },
+  })),
+  flaw('packages', 'concurrency', ({ packages }) => ({
+    async write(arrival, signal) {
+      return { memories: (await packages.write(arrival, signal).catch(() => ({ memories: 0 }))).memories }
+    },
+  })),
+  flaw('backups', 'concurrency', ({ backups }) => {
+    const known = new Map<string, Awaited<ReturnType<Storage['backups']['list']>>>()
+    let turn = 0
+    return {
+      add: async (scope, row) => (turn++ === 0 ? backups.add(scope, row) : undefined),
+      async list(scope) {
+        if (!known.has(scope.personaId)) known.set(scope.personaId, await backups.list(scope))
+        return known.get(scope.personaId)!
+      },
+    }
+  }),
+  flaw('plugins', 'concurrency', ({ plugins }) => {
+    let written = false
+    return {
+      async write(id, document) {
+        if (!written) await plugins.write(id, document)
+        written = true
+      },
+    }
+  }),
+  flaw('changes', 'concurrency', () => ({ mark: () => 'always the same' })),
+
+  // Crash: acknowledged before it is written, or written before it is whole.
+  flaw('accounts', 'crash', () => ({ openSession: async () => true })),
+  flaw('personas', 'crash', () => ({ remove: async () => true })),
+  flaw('memories', 'crash', () => ({ wipe: async () => 1 })),
+  flaw('conversations', 'crash', () => ({ append: async () => true })),
+  flaw('adaptations', 'crash', () => ({ append: async () => true })),
+  flaw('packages', 'crash', ({ packages, personas }) => ({
+    async write(arrival, signal) {
+      await personas.save(arrival.persona)
+      return packages.write({ ...arrival, how: 'replace' }, signal)
+    },
+  })),
+  flaw('backups', 'crash', () => ({ add: async () => undefined })),
+  flaw('plugins', 'crash', () => ({ setActive: async () => undefined })),
+]
+
+/** A flaw that puts wrong methods in the place of some of a store's. */
+function flaw<K extends StoreName>(
+  store: K,
+  topic: Flaw['topic'],
+  wrong: (storage: Storage) => Partial<Storage[K]>,
+): Flaw {
+  return {
+    store,
+    topic,
+    wrap: (storage) => ({ ...storage, [store]: { ...storage[store], ...wrong(storage) } }),
+  }
+}
+
+/** A storage that does not know what its owners may store. */
+function unlimited(store: StoreName): Flaw {
+  return {
+    store,
+    topic: 'limits',
+    settings: (settings) => ({ ...settings, limits: { memories: 1e9, bytes: 1e15 } }),
+  }
+}

@@ -1,0 +1,25 @@
+import { accountRules } from './accounts.ts'
+import { adaptationRules } from './adaptations.ts'
+import { backupRules } from './backups.ts'
+import { changeRules } from './changes.ts'
+import { conversationRules } from './conversations.ts'
+import { crashRules } from './crash.ts'
+import { memoryRules } from './memories.ts'
+import { packageRules } from './packages.ts'
+import { personaRules } from './personas.ts'
+import { pluginRules } from './plugins.ts'
+import type { Rule } from './rule.ts'
+
+/** The contract: every promise that a storage makes, whichever database is behind it. */
+export const rules: readonly Rule[] = [
+  ...accountRules,
+  ...personaRules,
+  ...memoryRules,
+  ...conversationRules,
+  ...adaptationRules,
+  ...packageRules,
+  ...backupRules,
+  ...pluginRules,
+  ...changeRules,
+  ...crashRules,
+]

@@ -1,0 +1,113 @@
+import type { NewAccount } from '../../../src/accounts/users.ts'
+import { type AdaptationRecord, type LogHead, seal } from '../../../src/personas/adaptation/log.ts'
+import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
+import type { NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
+import type { IncomingMemory, PersonaWrite } from '../../../src/personas/package/archive.ts'
+import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
+
+/** Milliseconds since 1970: the time of the samples. */
+export const noon = Date.UTC(2026, 5, 1, 12)
+
+export const keepAll: RetentionPolicy = {
+  maxMemories: 1e9,
+  maxAge: Number.MAX_SAFE_INTEGER,
+  cleanup: false,
+  now: noon,
+}
+
+export function account(id: string, more: Partial<NewAccount> = {}): NewAccount {
+  return {
+    id,
+    username: id,
+    email: null,
+    passwordHash: 'hash',
+    role: 'user',
+    mustChangePassword: false,
+    createdAt: noon,
+    ...more,
+  }
+}
+
+export function persona(id: string, owner: string, more: Partial<Persona> = {}): Persona {
+  return { id, user_id: owner, name: id, model: 'm', parameters: {}, created_at: noon, updated_at: noon, ...more }
+}
+
+export function memory(content: string, more: Partial<NewMemory> = {}): NewMemory {
+  return { content, timestamp: noon, importance_score: 0.5, metadata: {}, ...more }
+}
+
+/** A unit vector of eight dimensions; those of near angles are near. */
+export function vector(angle: number): Vector {
+  const values = new Float32Array(8)
+  values[0] = Math.cos(angle)
+  values[1] = Math.sin(angle)
+  return { space: { key: 'contract/8', model: 'contract', dimension: 8 }, values }
+}
+
+/** Saves a persona of that owner; resolves with its scope. */
+export async function makeScope(storage: Storage, id: string, owner = 'ada'): Promise<Scope> {
+  await storage.personas.save(persona(id, owner))
+  return { personaId: id, userId: owner }
+}
+
+/** The next record of a log. */
+export function record({ personaId, userId }: Scope, id: string, head: LogHead, key?: string): AdaptationRecord {
+  return seal(
+    {
+      id,
+      persona_id: personaId,
+      user_id: userId,
+      timestamp: noon,
+      adaptation_type: 'note',
+      trigger_event: 'contract',
+      changes: [],
+      status: 'applied',
+      inputs: { kind: 'note', about: {} },
+      ...(key !== undefined && { idempotency_key: key }),
+    },
+    head,
+  )
+}
+
+export function backup(id: string, personaId: string, more: Partial<BackupRow> = {}): BackupRow {
+  return {
+    backup_id: id,
+    persona_id: personaId,
+    created_at: noon,
+    reason: 'manual',
+    checksum: 'sum',
+    content_hash: 'hash',
+    bytes: 10,
+    memories: 0,
+    adaptations: 0,
+    ...more,
+  }
+}
+
+/** So many memories of a package. */
+export function* incoming(count: number, word = 'memory'): Generator<IncomingMemory> {
+  for (let at = 0; at < count; at++)
+    yield { ...memory(`${word} ${at}`, { timestamp: noon + at }), id: `${word}-${at}`, extra: {} }
+}
+
+/** A whole persona that comes with so many memories. */
+export function whole(id: string, owner: string, count: number, more: Partial<PersonaWrite> = {}): PersonaWrite {
+  return {
+    persona: persona(id, owner),
+    how: 'create',
+    memories: () => incoming(count),
+    count,
+    weight: 0,
+    log: () => ({ records: [], learned: nothingLearned() }),
+    passthrough: {},
+    ...more,
+  }
+}
+
+/** The contents of a scope's memories as `list` gives them. */
+export async function contents(storage: Storage, scope: Scope, limit = 1000, offset = 0): Promise<readonly string[]> {
+  const { entries } = await storage.memories.list(scope, { limit, offset })
+  return entries.map(({ content }) => content)
+}
