@@ -78,7 +78,7 @@ export function createEngineProcess(options: EngineProcessOptions): EngineProces
   }
 
   function opened(): OpenedEngine {
-    if (!child.opened) throw new AppError('internal', 'The engine is asked before it is loaded')
+    if (!child.opened) throw new AppError('internal', 'The engine is used before it is loaded')
     return child.opened
   }
 

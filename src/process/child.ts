@@ -145,7 +145,7 @@ export function spawnChild<M extends Methods<M>>(options: ChildOptions): Child<M
         wake()
       },
     })
-    if (!child.connected) end = { error: options.lost('its process has ended') }
+    if (isOver || !child.connected) end = { error: options.lost('its process has ended') }
     send({ type: 'request', call, method, input })
     signal?.addEventListener('abort', cancel, { once: true })
     try {

@@ -58,7 +58,7 @@ test('an AppError crosses with its code, details and cause; the process goes on'
     const error = (await errorOf(child.request('fail', 'app'))) as AppError
     assert.equal(
       [error.name, error.code, error.message, error.details, error.retryAfter, (error.cause as Error).message],
-      ['AppError', 'busy', 'Come again', ['in a while'], 3, 'TypeError: no room'],
+      ['AppError', 'busy', 'Come again', ['in a while'], 3, 'TypeError: no memory'],
     )
     assert.is(await child.request('echo', 'still here'), 'still here')
   }))
@@ -135,8 +135,8 @@ test('a call that is cancelled in the line does not run', () =>
     await running.next()
     const waiting = errorOf(child.request('crash', null, second.signal))
     second.abort(new Error('left the line'))
-    first.abort(new Error('made room'))
-    assert.is((await errorOf(running.next())).message, 'made room')
+    first.abort(new Error('freed the place'))
+    assert.is((await errorOf(running.next())).message, 'freed the place')
     assert.is((await waiting).message, 'left the line')
     assert.is(await child.request('echo', 1), 1)
   }))

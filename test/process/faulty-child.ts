@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { AppError } from '../../src/errors.ts'
 import { serveParent } from '../../src/process/child-side.ts'
 
-/** A child whose methods are named after their faults. */
+/** A child with methods that are named after their faults. */
 export interface FaultyMethods {
   readonly open: {
     readonly input: 'well' | 'fail' | 'hang' | 'crash'
@@ -70,7 +70,7 @@ serveParent<FaultyMethods>(
         throw new AppError('busy', 'Come again', {
           details: ['in a while'],
           retryAfter: 3,
-          cause: new TypeError('no room'),
+          cause: new TypeError('no memory'),
         })
       if (how === 'system') readFileSync('/nonexistent/file')
       throw 'a text'

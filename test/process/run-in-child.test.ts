@@ -52,7 +52,7 @@ test('four run at the same time, 64 wait, and one more is refused', () =>
     assert.is(await run({ action: 'double', number: 1 }), 2)
   }))
 
-/** A server whose connections are taken one by one. */
+/** A server; `sockets` takes its connections one by one. */
 async function withServer(work: (port: number, sockets: () => Promise<Socket>) => Promise<void>): Promise<void> {
   const arrived: Socket[] = []
   let wake = () => {}
