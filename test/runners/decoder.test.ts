@@ -85,7 +85,7 @@ test('a prompt in pieces is the same prompt', () =>
     for (const cut of [1, 2, 15, 29]) assert.equal(await greedy(decoder, prompt, 12, cut), whole)
   }))
 
-test('the cache grows past its first room without losing anything', () =>
+test('the cache grows past its first capacity without losing anything', () =>
   withDecoder(async (decoder) => {
     const ids = Array.from({ length: 300 }, (_, index) => (index * 11) % 61)
     await decoder.append(ids.slice(0, 250))
