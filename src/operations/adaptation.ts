@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import type { RecordView } from '../personas/adaptation/adaptations.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
-import type { Persona } from '../personas/persona.ts'
-import { type Call, defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
+import { defineOperation } from './operation.ts'
+import { locatePersona, ownPersona } from './personas.ts'
 
 const preference = z.looseObject({
   value: z.unknown(),
@@ -48,11 +47,6 @@ const adaptationRecord = z.looseObject({
 
 const id = z.string()
 
-/** The caller's persona of that id or name. */
-export async function ownPersona({ app, caller }: Call, idOrName: string): Promise<Persona> {
-  return (await app.personas()).personas.get(caller.id, idOrName)
-}
-
 export const showState = defineOperation({
   name: 'personas.state',
   method: 'GET',
@@ -96,9 +90,8 @@ export const listAdaptations = defineOperation({
     offset: z.coerce.number().int().min(0).default(0),
   }),
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
-  run: async (call, { id, ...page }) => {
-    const persona = await ownPersona(call, id)
-    const { records, total } = await (await call.app.packages()).adaptation.log(persona, page)
+  run: async ({ app }, { id: _id, ...page }, persona) => {
+    const { records, total } = await (await app.packages()).adaptation.log(persona, page)
     return { records: records.map(shownRecord), total }
   },
 })

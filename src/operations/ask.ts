@@ -27,18 +27,18 @@ export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin
 /** In whose name an operation is asked in this process. */
 export type LocalCaller = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
 
-/** Asks the core in this process, in somebody's name: the same checks as over HTTP but for the token. */
+/** Runs operations in this process for a caller: the same checks as over HTTP, except for the token. */
 export function askInProcess(
   app: App,
   who: Caller | LocalCaller,
 ): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
     async ask(operation, raw, signal) {
-      const call = await open(operation, raw, signal)
-      return (await operation.run(call, parseInput(operation, raw))) as never
+      const { call, located } = await open(operation, raw, signal)
+      return (await operation.run(call, parseInput(operation, raw), located)) as never
     },
     async askStream(operation, raw, signal) {
-      const call = await open(operation, raw, signal)
+      const { call } = await open(operation, raw, signal)
       const input = parseInput(operation, raw)
       if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
       return (await operation.stream.run(call, input)).chunks
@@ -49,24 +49,23 @@ export function askInProcess(
     operation: Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'impersonal' | 'locate'>,
     raw: unknown,
     signal: AbortSignal | undefined,
-  ): Promise<Call> {
+  ): Promise<{ readonly call: Call; readonly located: unknown }> {
     const caller = typeof who === 'function' ? await who(operation) : who
-    const texts = located(raw)
+    const texts = textsOf(raw)
     const { singleUserMode } = app.settings
     const accounts = singleUserMode && caller.id !== localOwner.id ? await app.accounts() : undefined
     authorise(operation, caller, texts['id'], {
       singleUser: singleUserMode,
-      // Without a user there is nobody but the owner of the data folder.
+      // Without users, every caller is the owner of the data folder.
       isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,
     })
     const call: Call = { app, caller, signal }
-    await operation.locate?.(call, texts)
-    return call
+    return { call, located: await operation.locate?.(call, texts) }
   }
 }
 
-/** The texts of an input: what over HTTP would stand in the path. */
-function located(raw: unknown): Record<string, string> {
+/** The texts of an input: over HTTP they are in the path. */
+function textsOf(raw: unknown): Record<string, string> {
   const fields = Object.entries((raw ?? {}) as Record<string, unknown>)
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
 import type { ChatCall, RouteReport } from '../chat/router.ts'
+import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError, toAppError } from '../errors.ts'
 import type { PreparedChat } from '../personas/chat/persona-chat.ts'
 import { type Call, defineOperation } from './operation.ts'
@@ -11,7 +12,7 @@ const part = z.looseObject({ type: z.string() })
  * OpenAI's own service takes 2,048 messages. Where each of 5,000 is wrong in the costliest way, to say so takes 40 ms
  * (measured on one core of an AMD EPYC with Node 20).
  */
-const mostMessages = 5000
+export const mostMessages = 5000
 const mostParts = 1000
 const mostTools = 1000
 
@@ -23,7 +24,7 @@ const message = z.looseObject({
 })
 
 /** A chat completions request whose model may be left out, and what is ours beside it. */
-const chatInput = z.looseObject({
+export const chatInput = z.looseObject({
   messages: z
     .array(message)
     .min(1, 'must hold at least one message')
@@ -100,15 +101,6 @@ export const chat = defineOperation({
     },
   },
 })
-
-/** A streamed chat at its commit point; also what the dialect routes show in their own words. */
-export async function openChatStream(
-  call: Call,
-  input: ChatInput,
-): Promise<{ chunks: AsyncIterable<ChatChunk>; report: RouteReport }> {
-  const { router } = await call.app.chat()
-  return router.stream(routed(input), call.signal)
-}
 
 interface Prepared {
   readonly routed: ChatCall
@@ -220,4 +212,67 @@ export const previewChat = defineOperation({
   },
 })
 
-export const chatOperations = [chat, previewChat]
+/** The offered models as a chat may name them. */
+export const listChatModels = defineOperation({
+  name: 'chat.models',
+  method: 'GET',
+  path: '/api/chat/models',
+  access: 'user',
+  impersonal: true,
+  summary:
+    "Lists the models that a chat can name: the active plugin's, those of other usable plugins as `plugin:model`, and the local ones.",
+  input: z.object({}),
+  output: z.object({
+    models: z.array(
+      z.object({
+        id: z.string(),
+        /** Null for a model of this machine. */
+        plugin: z.string().nullable(),
+        display_name: z.exactOptional(z.string()),
+        /** Tokens of a request and its answer, and of the longest answer. */
+        context_window: z.exactOptional(z.number()),
+        max_output: z.exactOptional(z.number()),
+      }),
+    ),
+  }),
+  run: async ({ app }) => {
+    const usable = app.plugins
+      .list()
+      .filter(({ type, active, state }) => (type === 'chat' || type === 'completion') && (active || state === 'ready'))
+    const { ollama, embedded } = await app.chat()
+    const running = ((await ollama.models()) ?? []).filter(({ embedding }) => !embedding).map(({ name }) => name)
+    return {
+      models: [
+        ...usable.flatMap(({ id: plugin, active, model_map, models }) =>
+          model_map.map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...modelFacts(models?.[id]) })),
+        ),
+        ...[...running, ...embedded.models()].map((id) => ({ id, plugin: null })),
+      ],
+    }
+  },
+})
+
+/** The facts of a plugin document, which may hold anything, as far as they make sense. */
+function modelFacts(facts: Readonly<Record<string, unknown>> = {}) {
+  const { display_name, context_window, max_output } = facts
+  return {
+    ...(typeof display_name === 'string' && { display_name }),
+    ...(typeof context_window === 'number' && context_window > 0 && { context_window }),
+    ...(typeof max_output === 'number' && max_output > 0 && { max_output }),
+  }
+}
+
+export const countTokens = defineOperation({
+  name: 'chat.tokens',
+  method: 'POST',
+  path: '/api/chat/tokens',
+  access: 'user',
+  impersonal: true,
+  summary: 'Estimates the tokens of a chat, without asking its model.',
+  limit: 32 * 1024 * 1024,
+  input: chatInput,
+  output: z.object({ input_tokens: z.int() }),
+  run: async (_, input) => ({ input_tokens: estimateRequestTokens((await read(routed(input).request)) as Countable) }),
+})
+
+export const chatOperations = [chat, previewChat, listChatModels, countTokens]

@@ -70,6 +70,8 @@ interface Described {
   readonly impersonal?: true
   /** The field of the input that the whole JSON body becomes, where its fields must not mix with those of path and query. */
   readonly bodyField?: string
+  /** The documented schema of that body, where the area validates it; `name` is its place in the OpenAPI document. */
+  readonly bodySchema?: { readonly name: string; readonly schema: z.ZodType }
   /** How a request body that is no JSON becomes a field of the input. */
   readonly upload?: Upload
 }
@@ -101,17 +103,17 @@ export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.Zo
   readonly stream?: never
 }
 
-/** An operation that only a known caller may ask. */
-export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType>
+/** An operation that only an authenticated caller may run; `L` is the resource that its path names. */
+export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType, L = unknown>
   extends Typed<I, O> {
   readonly access: Exclude<Access, 'public'>
-  run(call: Call, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  run(call: Call, input: z.output<I>, located: L): z.input<O> | Promise<z.input<O>>
   /**
-   * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
-   * at, so that a stranger learns nothing from a validation message.
+   * Reads the resource that the path names, for `run`; throws when it is not found or not the caller's. Called before the
+   * rest of the input is validated, so that validation messages tell other users nothing.
    */
-  locate?(call: Call, path: Readonly<Record<string, string>>): void | Promise<void>
-  /** The same question answered piece by piece, where the input wants it. */
+  locate?(call: Call, path: Readonly<Record<string, string>>): L | Promise<L>
+  /** Streams the answer where the input asks for it. */
   readonly stream?: StreamOf<I>
 }
 
@@ -158,9 +160,9 @@ export class Download {
 export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
   operation: PublicOperation<I, O>,
 ): PublicOperation<I, O>
-export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
-  operation: GuardedOperation<I, O>,
-): GuardedOperation<I, O>
+export function defineOperation<I extends z.ZodType, O extends z.ZodType, L = void>(
+  operation: GuardedOperation<I, O, L>,
+): GuardedOperation<I, O, L>
 export function defineOperation(operation: Operation): Operation {
   return operation
 }

@@ -5,9 +5,8 @@ import { parseJson } from '../formats/json.ts'
 import type { ExportedFile } from '../personas/package/exported-file.ts'
 import { packageLimits } from '../personas/package/format.ts'
 import type { ReceivedPackage } from '../personas/package/upload.ts'
-import { ownPersona } from './adaptation.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
+import { locatePersona, ownPersona } from './personas.ts'
 
 const id = z.string()
 

@@ -9,8 +9,9 @@ import { type Call, defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
 
-/** Any object: the host judges it by the plugin schema and by the operator's rules in one go. */
+/** The host validates it by the plugin schema and by the operator's rules together, so that one answer names all problems. */
 const pluginDocument = boundedRecord(z.string(), z.unknown(), 1000)
+const bodySchema = { name: 'Plugin', schema: pluginManifest }
 
 /** `?replace=true` in an address, `true` in process. */
 const flag = z.union([z.boolean(), z.stringbool()]).default(false)
@@ -139,6 +140,7 @@ export const installPlugin = defineOperation({
   summary: 'Installs a plugin document.',
   limit: 256 * 1024,
   bodyField: 'document',
+  bodySchema,
   query: ['replace'],
   input: z.object({ document: pluginDocument, replace: flag }),
   output: writtenPlugin,
@@ -174,6 +176,7 @@ export const updatePlugin = defineOperation({
   summary: 'Replaces a plugin by a whole document with the same id.',
   limit: 256 * 1024,
   bodyField: 'document',
+  bodySchema,
   locate: ({ app }, { id = '' }) => void app.plugins.get(id),
   input: z.object({ id: z.string(), document: pluginDocument }),
   output: writtenPlugin,

@@ -18,8 +18,11 @@ const session = z.object({
 
 const savedMessage = z.looseObject({ role: z.string(), timestamp: z.int() })
 
-async function locateSession({ app, caller }: Call, path: Readonly<Record<string, string>>): Promise<void> {
-  await (await app.personas()).conversations.get(caller.id, path['id'] ?? '')
+async function locateSession(
+  { app, caller }: Call,
+  { id = '' }: Readonly<Record<string, string>>,
+): Promise<Conversation> {
+  return (await app.personas()).conversations.get(caller.id, id)
 }
 
 export const listSessions = defineOperation({
@@ -66,9 +69,8 @@ export const showSession = defineOperation({
   locate: locateSession,
   input: sessionId,
   output: session.extend({ messages: z.array(savedMessage) }),
-  run: async ({ app, caller }, { id }) => {
+  run: async ({ app, caller }, _input, conversation) => {
     const { conversations } = await app.personas()
-    const conversation = await conversations.get(caller.id, id)
     const messages = await conversations.messages(caller.id, conversation.id)
     return { ...viewOf(conversation), messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })) }
   },

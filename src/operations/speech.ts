@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SpeechAnswer } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
-import { type Call, Download, defineOperation } from './operation.ts'
+import { Download, defineOperation } from './operation.ts'
 
 /** What every way of speaking takes. */
 const common = {
@@ -15,18 +15,11 @@ const common = {
 
 const audio = z.instanceof(Download)
 
-export const speechInput = z.object({
+const speechInput = z.object({
   ...common,
   voice: z.exactOptional(z.string().max(500)),
   cfg_coef: z.exactOptional(z.number().min(0).max(10)),
 })
-
-/** Speaks, for an operation and for the route of OpenAI's clients. */
-export async function speak(call: Call, input: z.output<typeof speechInput>): Promise<Download> {
-  const router = await call.app.speech()
-  const { cfg_coef, ...request } = input
-  return download(await router.speak({ ...request, cfgCoefficient: cfg_coef }, call.signal))
-}
 
 function download({ type, headers, counting = [], body }: SpeechAnswer): Download {
   return new Download(type, body, { headers, trailers: counting })
@@ -43,7 +36,8 @@ export const speakText = defineOperation({
   input: speechInput,
   produces: ['audio/wav'],
   output: audio,
-  run: speak,
+  run: async ({ app, signal }, { cfg_coef: cfgCoefficient, ...request }) =>
+    download(await (await app.speech()).speak({ ...request, cfgCoefficient }, signal)),
 })
 
 export const designVoice = defineOperation({

@@ -8,10 +8,9 @@ const role = z.enum(['admin', 'user'])
 const name = z.string().min(1, 'must not be empty').max(254)
 const email = z.string().max(254).nullable()
 
-/** Throws `not_found` when the user named by the path does not exist. */
-export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>): Promise<void> {
-  const accounts = await app.accounts()
-  accounts.users.get(id)
+/** The account of the user that the path names; throws `not_found`. */
+export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>) {
+  return (await app.accounts()).users.get(id)
 }
 
 export const listUsers = defineOperation({
@@ -62,7 +61,7 @@ export const showUser = defineOperation({
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: userView,
-  run: async ({ app }, { id }) => (await app.accounts()).users.get(id).user,
+  run: (_, _input, { user }) => user,
 })
 
 export const createUser = defineOperation({

@@ -44,21 +44,21 @@ export const anthropicError: ErrorBody = (error, requestId) => ({
 })
 
 /** The dialect whose client asks, on an address that both have: Anthropic's clients name their version with every request. */
-export function askedIn({ request, path }: RequestContext): Inbound {
+export function clientDialect({ request, path }: RequestContext): Inbound {
   const { headers } = request
   const isAnthropic = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined
   return isAnthropic || /^\/v1\/messages\b/.test(path) ? 'anthropic-messages' : 'openai-chat'
 }
 
 /** A failure in the shape of the dialect that is asked in. */
-export const askedError: ErrorBody = (error, requestId, context) =>
-  (askedIn(context) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, context)
+export const errorOfClient: ErrorBody = (error, requestId, context) =>
+  (clientDialect(context) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, context)
 
 /** How an address under /v1/ that no route answers is refused: in its client's shape, naming what there is. */
 export function refusalsFor(routes: readonly Route[]) {
   const existing = [`There is ${routes.map(({ method, path }) => `${method} ${shown(path)}`).join(', ')}`]
   return (context: RequestContext) =>
-    context.path.startsWith('/v1/') ? { errorBody: askedError, existing } : undefined
+    context.path.startsWith('/v1/') ? { errorBody: errorOfClient, existing } : undefined
 }
 
 /** `/v1/models/**:id` as readers know it. */

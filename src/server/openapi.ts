@@ -34,7 +34,7 @@ const reasons: Record<number, string> = {
 
 /** The OpenAPI 3.1 document of all routes: every path, input, output and status. */
 export function openApi(operations: readonly Operation[], version: string): Json {
-  const paths = otherPaths(failuresOf)
+  const paths = otherPaths(failuresOf, schemaOf)
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
@@ -50,10 +50,18 @@ export function openApi(operations: readonly Operation[], version: string): Json
     servers: [{ url: '/' }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Error: errorSchema, ...dialectErrors },
+      schemas: { Error: errorSchema, ...bodySchemas(operations), ...dialectErrors },
     },
     paths,
   }
+}
+
+/** The bodies that areas validate, by the names under which operations refer to them. */
+function bodySchemas(operations: readonly Operation[]): Json {
+  const bodies = operations.flatMap(({ bodySchema: body }) =>
+    body ? [[body.name, schemaOf(body.schema, 'input')]] : [],
+  )
+  return Object.fromEntries(bodies)
 }
 
 function describe(operation: Operation): Json {
@@ -92,7 +100,7 @@ function describe(operation: Operation): Json {
           // A package may be left out, where that means something of its own.
           required: operation.upload?.as !== 'stream' && (field !== undefined || needed.length > 0),
           content: Object.fromEntries(
-            bodyTypes(operation).map((type) => [type, { schema: bodySchema(operation, body) }]),
+            bodyTypes(operation).map((type) => [type, { schema: shownBody(operation, body) }]),
           ),
         },
       }),
@@ -119,7 +127,8 @@ export function bodyTypes({ upload }: Operation): readonly string[] {
   return upload?.types ?? [jsonType]
 }
 
-function bodySchema({ upload }: Operation, body: unknown): unknown {
+function shownBody({ upload, bodySchema }: Operation, body: unknown): unknown {
+  if (bodySchema) return { $ref: `#/components/schemas/${bodySchema.name}` }
   if (upload?.as === 'stream') return {}
   if (!upload) return body
   const file = { type: 'string', format: 'binary' }

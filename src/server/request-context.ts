@@ -38,9 +38,6 @@ export const safeHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-/** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
-const heartbeatMs = 15_000
-
 /** An address line's path and query, neither of them decoded. */
 export function splitTarget(target = '/'): { readonly path: string; readonly search: string } {
   const mark = target.indexOf('?')
@@ -194,44 +191,8 @@ function linger({ request, response }: RequestContext): void {
   request.resume()
 }
 
-/** A streamed answer of server-sent events; the first write sends the headers. */
-export interface EventWriter {
-  /** Resolves when the client can take more; rejects never. */
-  write(text: string): Promise<void> | undefined
-  end(text?: string): void
-}
-
-export function openEvents({ response }: RequestContext, headers: Readonly<Record<string, string>> = {}): EventWriter {
-  response.statusCode = 200
-  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
-  response.setHeader('x-accel-buffering', 'no')
-  for (const name in headers) response.setHeader(name, headers[name]!)
-  response.socket?.setNoDelay(true)
-  const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs)
-  heartbeat.unref()
-  let pending = ''
-  const flush = () => {
-    if (pending === '') return
-    response.write(pending)
-    pending = ''
-  }
-  return {
-    write(text) {
-      heartbeat.refresh()
-      // Events that arrive together leave together: each write costs more than the events in it.
-      if (pending === '') process.nextTick(flush)
-      pending += text
-      return response.writableNeedDrain && !response.destroyed ? drained(response) : undefined
-    },
-    end(text) {
-      clearInterval(heartbeat)
-      response.end(pending + (text ?? ''))
-      pending = ''
-    },
-  }
-}
-
-async function drained(response: ServerResponse): Promise<void> {
+/** Resolves when the response takes more bytes, or has been closed; never rejects. */
+export async function drained(response: ServerResponse): Promise<void> {
   const controller = new AbortController()
   const stop = () => controller.abort()
   response.once('close', stop)

@@ -2,18 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import {
-  type Call,
-  type Caller,
-  Download,
-  type Operation,
-  type PublicCall,
-  type StreamOf,
-} from '../operations/operation.ts'
+import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
+import { jsonEvents, sendEvents } from './event-stream.ts'
 import { jsonType } from './media-type.ts'
 import { readForm } from './multipart.ts'
-import { type ErrorBody, errorBody, failureOf, openEvents, type RequestContext, sendJson } from './request-context.ts'
+import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
 
 /** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
 export interface Route {
@@ -57,11 +51,16 @@ export async function serveOperation(
     return sendOutput(operation, call, output, context, identity)
   }
   const call = callOf(app, context, identity)
-  await operation.locate?.(call, context.params)
+  const located = await operation.locate?.(call, context.params)
   const input = parseInput(operation, await readInput(operation, context))
   const { stream } = operation
-  if (stream?.wanted(input)) return whileLoggedIn(context, identity, () => serveStream(stream, call, input, context))
-  await sendOutput(operation, call, await operation.run(call, input), context, identity)
+  if (stream?.wanted(input)) {
+    return whileLoggedIn(context, identity, async () => {
+      const { chunks, headers } = await stream.run(call, input)
+      await sendEvents(context, chunks, jsonEvents(context), headers)
+    })
+  }
+  await sendOutput(operation, call, await operation.run(call, input, located), context, identity)
 }
 
 async function sendOutput(
@@ -170,25 +169,6 @@ async function readPart(request: IncomingMessage, field: string, limit: number):
   const part = form.get(field) ?? form.get('plugin')
   if (!part) throw new AppError('invalid', 'Invalid request', { details: [`${field}: the part is missing`] })
   return part.text()
-}
-
-/** Server-sent events, one JSON value each, `[DONE]` at a clean end and an `error` event at any other. */
-async function serveStream(stream: StreamOf, call: Call, input: unknown, context: RequestContext): Promise<void> {
-  const { chunks, headers } = await stream.run(call, input)
-  const events = openEvents(context, headers)
-  try {
-    for await (const chunk of chunks) {
-      const wait = events.write(`data: ${JSON.stringify(chunk)}\n\n`)
-      if (wait) await wait
-      context.signal.throwIfAborted()
-    }
-    events.end('data: [DONE]\n\n')
-  } catch (thrown) {
-    const error = failureOf(context, thrown)
-    // The status line said 200 long ago: here the event says which failure this is.
-    const body = { ...errorBody(error, context.id), status: error.status }
-    events.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
-  }
 }
 
 /** Bytes as they are made, or whole with their length. */

@@ -18,7 +18,7 @@ const format = z
   .nullish()
   .refine((name) => !name || name.toLowerCase() === 'wav', 'only wav is supported')
 
-const speechBody = z.object({
+export const speechBody = z.object({
   input,
   model: z.string().max(300).nullish(),
   voice: z.string().max(500).nullish(),
