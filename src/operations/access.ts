@@ -1,19 +1,19 @@
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 
-/** What of an operation says who may ask it. */
+/** The access rule of an operation. */
 export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode'>
 
 /** How the installation is used. */
 export interface Mode {
   readonly singleUser: boolean
-  /** In single-user mode the only one who may do anything. */
+  /** The only caller that single-user mode admits. */
   isDefaultAdministrator(id: string): boolean
 }
 
 /**
- * Whether a known caller may ask an operation. Throws `forbidden`, in this order: single-user mode, role, ownership.
- * `id` is the user whom the path names. Both faces ask here, so that they refuse alike.
+ * Authorises a caller, over HTTP and in process. Throws `forbidden`, in this order: single-user mode, role, ownership.
+ * `id` is the user that the path names.
  */
 export function authorise(rule: AccessRule, caller: Caller | undefined, id: string | undefined, mode: Mode): void {
   checkSingleUserMode(rule, caller, mode)
@@ -22,12 +22,12 @@ export function authorise(rule: AccessRule, caller: Caller | undefined, id: stri
   if (rule.access === 'self') validateUserOwnership(caller, id)
 }
 
-/** Blocks what single-user mode does not have, and everybody but the default administrator. */
+/** In single-user mode, throws `forbidden` for blocked operations and for all callers but the default administrator. */
 export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): void {
   if (!mode.singleUser) return
-  if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'This is switched off in single-user mode')
+  if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'Not available in single-user mode')
   if (rule.access !== 'public' && caller && !mode.isDefaultAdministrator(caller.id))
-    throw new AppError('forbidden', 'In single-user mode only the default administrator may do anything')
+    throw new AppError('forbidden', 'In single-user mode only the default administrator has access')
 }
 
 /** Throws `forbidden` unless the caller has one of the roles. */
@@ -40,7 +40,7 @@ export function requireRole(...roles: readonly Role[]): (caller: Caller) => void
 
 export const requireAdmin = requireRole('admin')
 
-/** Lets an administrator pass, and the user whose own data it is; for everybody else it is the same whether or not it exists. */
+/** Throws `forbidden` unless the caller is an administrator or the user of that id, whether or not it exists. */
 export function validateUserOwnership(caller: Caller, id: string | undefined): void {
   if (caller.role !== 'admin' && caller.id !== id)
     throw new AppError('forbidden', 'Only an administrator and the user concerned may do this')

@@ -4,14 +4,14 @@ import { AppError } from '../errors.ts'
 import { authorise } from './access.ts'
 import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
 
-/** An input of the operation, or `invalid` with one line for each thing that is wrong. */
+/** Validates an input. Throws `invalid` with one line per problem. */
 export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
   const parsed = operation.input.safeParse(raw)
   if (parsed.success) return parsed.data
   throw new AppError('invalid', 'Invalid request', { details: problemsOf(parsed.error) })
 }
 
-/** `messages.0.role: …`, one line per problem. */
+/** One line per problem: `messages.0.role: …`. */
 function problemsOf(error: z.ZodError): readonly string[] {
   return error.issues.map((issue) => {
     const path = issue.path.map(String).join('.')
@@ -21,10 +21,10 @@ function problemsOf(error: z.ZodError): readonly string[] {
   })
 }
 
-/** The owner of the data folder while there are no users: what is local belongs to whoever can read it. */
+/** The caller while there are no users: the owner of the data folder. */
 export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin' }
 
-/** In whose name an operation is asked in this process. */
+/** Finds the caller of an operation in this process. */
 export type LocalCaller = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
 
 /** Runs operations in this process for a caller: the same checks as over HTTP, except for the token. */

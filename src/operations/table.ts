@@ -12,7 +12,7 @@ import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
 import { userOperations } from './users.ts'
 
-/** Every operation there is: the routes, the OpenAPI document and the tests that walk them all follow from this list. */
+/** All operations: the routes, the OpenAPI document and the exhaustive tests are derived from this list. */
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,

@@ -12,7 +12,7 @@ import { sendEvents } from './event-stream.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import { type Identity, whileLoggedIn } from './routes.ts'
 
-/** Answers a chat in the dialect in which it is asked. It goes straight to the router: personas and sessions are for /api/chat. */
+/** Answers a chat in the dialect of its request. It calls the router itself: personas and sessions are for /api/chat. */
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
   const dialect = dialectFor(id, '')
   const body = dialect.readRequest(await readJson(context.request, chat.limit!))
@@ -35,7 +35,7 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   sendJson(context, 200, dialect.writeReply(reply))
 }
 
-/** Claude Code asks for about ten. */
+/** Claude Code sends about ten. */
 const mostBetas = 50
 
 /** The request with the beta features that an `anthropic-beta` header lists, separated by commas. */

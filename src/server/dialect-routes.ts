@@ -12,8 +12,8 @@ import { callOf, type Identify, type Identity, type Route, type Rule, sendDownlo
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 
 /**
- * The routes for clients of OpenAI and Anthropic. Each reads its dialect's request, asks the operation or the area behind
- * it, and answers, also in failure, in its dialect.
+ * The routes for clients of OpenAI and Anthropic. Each reads a request of its dialect, runs the operation, and writes the
+ * answer or the failure in its dialect.
  */
 export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   return [
@@ -52,10 +52,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   }
 
   async function speak(context: RequestContext, identity: Identity): Promise<void> {
-    const { readSpeechBody, refusingNames } = await import('./speech-body.ts')
+    const { readSpeechBody, invalidNames } = await import('./speech-body.ts')
     const { speakText } = await import('../operations/speech.ts')
     const body = await readSpeechBody(context.request)
-    const speech = await refusingNames(async () => speakText.run(callOf(app, context, identity), body))
+    const speech = await invalidNames(async () => speakText.run(callOf(app, context, identity), body))
     await whileLoggedIn(context, identity, () => sendDownload(context, speech))
   }
 

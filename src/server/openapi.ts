@@ -17,10 +17,10 @@ const errorSchema = {
 }
 
 const reasons: Record<number, string> = {
-  400: 'The request does not hold what it must',
+  400: 'Invalid request',
   401: 'A valid token is missing',
   403: 'Not permitted',
-  404: 'There is no such thing',
+  404: 'Not found',
   408: 'The body did not come in time',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
@@ -28,7 +28,7 @@ const reasons: Record<number, string> = {
   429: 'Too many attempts; Retry-After says when to come back',
   500: 'Internal error',
   502: "A provider's answer cannot be read",
-  503: 'Nobody can answer now',
+  503: 'No model can answer now',
   504: 'No answer in time',
 }
 
@@ -46,7 +46,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
       version,
       description: 'Chat with any model provider, local speech, and personas with a memory.',
     },
-    // Relative to where the document was read, which a proxy may call otherwise than we do.
+    // Relative to the address of the document, which a proxy may change.
     servers: [{ url: '/' }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -97,7 +97,7 @@ function describe(operation: Operation): Json {
     ...(hasBody &&
       (field !== undefined || Object.keys(bodyFields).length > 0) && {
         requestBody: {
-          // A package may be left out, where that means something of its own.
+          // Operations with a package give its absence a meaning.
           required: operation.upload?.as !== 'stream' && (field !== undefined || needed.length > 0),
           content: Object.fromEntries(
             bodyTypes(operation).map((type) => [type, { schema: shownBody(operation, body) }]),
@@ -121,7 +121,7 @@ function describe(operation: Operation): Json {
   }
 }
 
-/** In which media types an operation reads its body. */
+/** The media types of the body of an operation. */
 export function bodyTypes({ upload }: Operation): readonly string[] {
   if (upload?.as === 'multipart') return [formType]
   return upload?.types ?? [jsonType]
@@ -135,7 +135,7 @@ function shownBody({ upload, bodySchema }: Operation, body: unknown): unknown {
   return { type: 'object', required: [upload.field], properties: { [upload.field]: file } }
 }
 
-/** The statuses of an operation's failures: those that follow from what it is, and those that it states. */
+/** The statuses of an operation's failures: those that follow from its other fields, and those that it lists. */
 function statusesOf({ access, path, method, failures = [] }: Operation): readonly number[] {
   return [
     ...[400, 403, 500, 503],
@@ -152,7 +152,7 @@ function failuresOf(statuses: readonly number[], schema: string): Json {
   return Object.fromEntries(sorted.map((status) => [String(status), { description: reasons[status], content }]))
 }
 
-/** A zod schema as JSON Schema; answers may gain fields, so nothing forbids unknown ones. */
+/** A zod schema as JSON Schema, without `additionalProperties: false`: answers may gain fields. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
     io,

@@ -6,7 +6,7 @@ import { replaceFile } from '../storage/files/atomic.ts'
 import { identifyBy } from './guards.ts'
 import type { Identify } from './routes.ts'
 
-/** What a service needs of the process it runs in. */
+/** The parts of its process that a service uses. */
 export interface ServiceIo {
   /** Aborted when the service is to stop. */
   readonly signal: AbortSignal
@@ -14,18 +14,18 @@ export interface ServiceIo {
   readonly stderrIsTerminal: boolean
 }
 
-/** Who may use a service, made ready before it listens. */
-export interface ServiceIdentity {
+/** The accounts of a service, ready before it listens. */
+export interface ServiceAccounts {
   readonly identify: Identify
-  /** Says on the terminal, never in the log, how to get in where nobody has been yet; `url` reaches the service from here. */
-  greet(url: string): void
+  /** Prints how to create the first administrator, while there is no user; `url` reaches the service from this machine. */
+  announceSetup(url: string): void
 }
 
 /**
  * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
- * the default administrator where the settings want one.
+ * the default administrator where the settings ask for one.
  */
-export async function openIdentity(app: App, { stderr, stderrIsTerminal }: ServiceIo): Promise<ServiceIdentity> {
+export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }: ServiceIo): Promise<ServiceAccounts> {
   const accounts = await app.accounts()
   const { administrator, warnings } = await accounts.prepareService()
   for (const warning of warnings) stderr.write(`aichat: ${warning}; in production this is refused\n`)
@@ -33,7 +33,7 @@ export async function openIdentity(app: App, { stderr, stderrIsTerminal }: Servi
   const setupToken = accounts.needsSetup() ? randomBytes(16).toString('base64url') : undefined
   return {
     identify: identifyBy(accounts, app.settings, setupToken),
-    greet(url) {
+    announceSetup(url) {
       if (!accounts.needsSetup()) return
       stderr.write(
         [
@@ -46,13 +46,13 @@ export async function openIdentity(app: App, { stderr, stderrIsTerminal }: Servi
     },
   }
 
-  /** A password that somebody chose is known to them; one that was made is shown once, or kept where only we can read. */
+  /** A generated password is shown once on a terminal, else kept in a file that only this user can read. */
   function introduce({ username, password, generated }: FirstAdministrator): string {
-    const who = `The default administrator "${username}" was created`
-    if (stderrIsTerminal) return `${who} with the password ${password} (shown once; change it with aichat passwd)`
-    if (!generated) return `${who} with the password from DEFAULT_ADMIN_PASSWORD`
+    const created = `The default administrator "${username}" was created`
+    if (stderrIsTerminal) return `${created} with the password ${password} (shown once; change it with aichat passwd)`
+    if (!generated) return `${created} with the password from DEFAULT_ADMIN_PASSWORD`
     const path = join(app.settings.paths.state, 'initial-password')
     replaceFile(path, `${password}\n`)
-    return `${who}; the password is in ${path} (remove that file after the first login)`
+    return `${created}; the password is in ${path} (remove that file after the first login)`
   }
 }
