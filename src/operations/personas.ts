@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
 
-/** An id, or a name that exactly one of the caller's personas has. */
+/** An id, or a name that is unique among the caller's personas. */
 const personaId = z.object({ id: z.string() })
 
 /** The caller's persona of that id or name; throws `not_found`, or `forbidden` for another user's. */

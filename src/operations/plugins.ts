@@ -26,7 +26,7 @@ export const pluginView = pluginManifest.extend({
   state: z.enum(['ready', 'key_missing', 'retired']),
 })
 
-/** A plugin that was just written, with what in its document will not do what its author meant. */
+/** A stored plugin, with warnings about its document: unknown fields, fallbacks to missing plugins. */
 const writtenPlugin = pluginView.extend({ warnings: z.array(z.string()).default([]) })
 
 function written({ app }: Pick<Call, 'app'>, view: PluginView): z.output<typeof writtenPlugin> {
@@ -73,7 +73,7 @@ export const pluginStatus = defineOperation({
   path: '/api/plugins/status/all',
   access: 'user',
   impersonal: true,
-  summary: 'Tells for every plugin whether it can be used and how it last did.',
+  summary: 'Shows for every plugin whether it is usable, its last error and its circuit.',
   input: z.object({}),
   output: z.object({
     plugins: z.array(
@@ -123,7 +123,7 @@ export const exportPlugin = defineOperation({
   path: '/api/plugins/:id/export',
   access: 'user',
   impersonal: true,
-  summary: 'Gives the plugin document as it can be installed elsewhere.',
+  summary: 'Exports the plugin document, which another installation can install.',
   input: pluginId,
   output: pluginManifest,
   attachment: (plugin) => `${plugin.id}.json`,
@@ -239,7 +239,7 @@ export const testPlugin = defineOperation({
   path: '/api/plugins/:id/test',
   access: 'admin',
   impersonal: true,
-  summary: 'Makes one tiny live call and says which step failed.',
+  summary: 'Makes a tiny live call and names the step that failed.',
   input: pluginId,
   output: z.object({
     id: z.string(),

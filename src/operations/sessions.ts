@@ -30,7 +30,7 @@ export const listSessions = defineOperation({
   method: 'GET',
   path: '/api/sessions',
   access: 'user',
-  summary: "Lists the caller's saved conversations, the one spoken in last first.",
+  summary: "Lists the caller's saved conversations, most recently used first.",
   input: z.object({
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     offset: z.coerce.number().int().min(0).default(0),
@@ -50,7 +50,7 @@ export const createSession = defineOperation({
   path: '/api/sessions',
   access: 'user',
   status: 201,
-  summary: 'Begins a saved conversation; with `reuse`, gives back the one of that name.',
+  summary: 'Creates a saved conversation; with `reuse`, returns an existing one of that name.',
   input: z.object({
     name: z.exactOptional(conversationName),
     persona: z.exactOptional(z.string()),

@@ -4,7 +4,7 @@ import { listVoices, readManifest, serverIds } from '../../speech/servers/manife
 import { AppError } from '../errors.ts'
 import { Download, defineOperation } from './operation.ts'
 
-/** What every way of speaking takes. */
+/** The input of every operation that speaks. */
 const common = {
   input: z.string(),
   model: z.exactOptional(z.string().max(300)),
@@ -80,7 +80,7 @@ export const cloneVoice = defineOperation({
 /** Throws `invalid` for anything else; a regular expression would take ten times as long for 30 MiB. */
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64')
-  // What is no base64 is left out by the decoder, and the bytes are fewer than the length of the text says.
+  // The decoder skips invalid characters, so that the bytes are fewer than the length of the text implies.
   if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes
   throw new AppError('invalid', 'Invalid request', { details: ['reference_audio: must be a WAV file in base64'] })
 }
@@ -119,7 +119,7 @@ export const showSpeechHealth = defineOperation({
   path: '/api/speech/health',
   access: 'user',
   impersonal: true,
-  summary: 'Tells how each speech server is, and which engine speaks for it.',
+  summary: 'Shows the state and the engine of each speech server.',
   input: z.object({}),
   output: z.object({
     servers: z.array(

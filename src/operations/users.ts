@@ -19,7 +19,7 @@ export const listUsers = defineOperation({
   path: '/api/users',
   access: 'admin',
   blockedInSingleUserMode: true,
-  summary: 'Lists the users in the order in which they came.',
+  summary: 'Lists the users, oldest first.',
   input: z.object({
     limit: z.coerce.number().int().min(1).max(200).default(100),
     offset: z.coerce.number().int().min(0).default(0),
@@ -71,7 +71,7 @@ export const createUser = defineOperation({
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
-  summary: 'Creates a user; the first one is an administrator whatever role was asked.',
+  summary: 'Creates a user; the first one is always an administrator.',
   limit,
   input: z.object({
     username: name,
@@ -123,7 +123,7 @@ export const removeUser = defineOperation({
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
-  summary: 'Removes a user and all that is theirs.',
+  summary: "Removes a user with the user's personas, conversations and logins.",
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: z.object({ message: z.string(), id: z.string() }),

@@ -4,8 +4,9 @@ import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { AppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
-import { chat, reportHeaders, routed } from '../operations/chat.ts'
+import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
 import { readJson } from './body.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
@@ -16,7 +17,12 @@ import { type Identity, whileLoggedIn } from './routes.ts'
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
   const dialect = dialectFor(id, '')
   const body = dialect.readRequest(await readJson(context.request, chat.limit!))
-  const call = routed(parseInput(chat, withBetas(body, context)))
+  const isClosed = () => context.response.destroyed
+  await nextStage(body, isClosed)
+  const input = parseInput(chat, withBetas(body, context))
+  boundText(app.settings, input)
+  await nextStage(input, isClosed)
+  const call = routed(input)
   const { router } = await app.chat()
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {

@@ -1,5 +1,6 @@
 import type { App } from '../app/app.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
+import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { chat, countTokens } from '../operations/chat.ts'
 import { readJson } from './body.ts'
@@ -67,6 +68,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   async function tokens(context: RequestContext, identity: Identity): Promise<void> {
     const body = dialectFor('anthropic-messages', '').readRequest(await readJson(context.request, chat.limit!))
+    await nextStage(body, () => context.response.destroyed)
     sendJson(context, 200, await countTokens.run(callOf(app, context, identity), parseInput(countTokens, body)))
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { H3, type H3Event, toNodeHandler } from 'h3'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
@@ -7,10 +8,11 @@ import { hostRange } from '../http/address-range.ts'
 import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
-import { type BodyPatience, createBodyWatch, usualPatience } from './body-watch.ts'
+import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
+import { createInFlight } from './in-flight.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import {
@@ -23,7 +25,7 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
-import { type Identify, type Route, serveOperation } from './routes.ts'
+import { type Identify, type Identity, type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -37,15 +39,24 @@ export interface ServerParts {
   readonly version: string
   readonly identify: Identify
   readonly state: ServerState
-  /** How long bodies may take; `usualPatience` where nothing is said. */
-  readonly patience?: BodyPatience
+  /** Default `usualBodyTimeouts`. */
+  readonly bodyTimeouts?: BodyTimeouts
   /** Called after every answer, for the log. */
   readonly observe: (context: RequestContext, route: string, status: number) => void
 }
 
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
-  const { app, identify } = parts
+  const { app } = parts
+  const inFlight = createInFlight(app.settings.limits)
+  const identify: Identify = (context, rule) => {
+    const counted = (identity: Identity) => {
+      if (identity.caller) inFlight.enter(context, identity.caller.id)
+      return identity
+    }
+    const identity = parts.identify(context, rule)
+    return identity instanceof Promise ? identity.then(counted) : counted(identity)
+  }
   const metrics = createMetrics(app)
   const observe: ServerParts['observe'] = (context, route, status) => {
     metrics.observe(context, route, status)
@@ -123,7 +134,7 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 const noParams: Record<string, string> = {}
 
 export interface MountParts
-  extends Pick<ServerParts, 'app' | 'observe' | 'patience'>,
+  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts'>,
     Partial<Pick<ServerParts, 'state'>> {
   /** The error shape of an address without a route, and the routes to name in it; undefined for the shape of /api. */
   readonly unknown?: (
@@ -138,8 +149,11 @@ const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
  * Routes as a node handler: guards first, then the route, 404 or 405 without one. A path without parameters is looked up in a
  * map; h3 routes all others.
  */
-export function mount({ app, observe, unknown, state, patience }: MountParts, routes: readonly Route[]): NodeHandler {
-  const watchBody = createBodyWatch(patience ?? usualPatience)
+export function mount(
+  { app, observe, unknown, state, bodyTimeouts }: MountParts,
+  routes: readonly Route[],
+): NodeHandler {
+  const watchBody = createBodyWatch(bodyTimeouts ?? usualBodyTimeouts)
   // h3 itself only refuses addresses that it cannot decode.
   const h3 = new H3({
     silent: true,
@@ -154,7 +168,19 @@ export function mount({ app, observe, unknown, state, patience }: MountParts, ro
   h3.all('/**', (event) => node(event, '', new Map()))
   const throughH3 = toNodeHandler(h3)
   const fixed = new Map([...paths].filter(([path]) => !path.includes(':')))
+  const latest = new WeakMap<Socket, ServerResponse>()
   return (request, response) => {
+    const { socket } = request
+    const before = latest.get(socket)
+    latest.set(socket, response)
+    // Serves pipelined requests one by one, so that none starts after its client has disconnected.
+    if (!before || before.writableFinished || before.closed) return begin(request, response)
+    before.once('close', () => {
+      if (!socket.destroyed) begin(request, response)
+    })
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
     const { path } = splitTarget(request.url)
     // The objects that h3 creates for a request would cost a chat 14 of its 150 µs.
     const methods = fixed.get(path)

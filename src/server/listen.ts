@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
@@ -60,10 +60,14 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   server.removeAllListeners('request')
   const answering = new Set<ServerResponse>()
   server.on('request', (request, response) => {
+    const forget = () => answering.delete(response)
     answering.add(response)
-    response.once('close', () => answering.delete(response))
+    response.once('close', forget)
+    // A pipelined response without a socket yet gets no `close` event when the connection ends.
+    if (!response.socket) request.socket.once('close', forget)
     void handler(request, response)
   })
+  acceptLateRequests(server)
   server.headersTimeout = 10_000
   // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
@@ -81,13 +85,49 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   }
 }
 
+/** How long buffered bytes may take to be read once the event loop runs again: milliseconds. */
+const lateReadMs = 1_000
+
+/**
+ * Answers a request that arrived in time but was read too late. Node checks `headersTimeout` before it reads: after a longer
+ * block of the event loop it would answer 408 to a request that is already in the socket's buffer. Waits a second for it to
+ * be read; a connection without a complete request by then is answered with 408 and closed.
+ */
+export function acceptLateRequests(server: Server): void {
+  const counts = new WeakMap<object, number>()
+  const requestsOn = (socket: object) => counts.get(socket) ?? 0
+  server.prependListener('request', ({ socket }) => void counts.set(socket, requestsOn(socket) + 1))
+  server.on('clientError', (reason: NodeJS.ErrnoException, socket: Socket) => {
+    if (reason.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(reason, socket)
+    const before = requestsOn(socket)
+    const check = () => {
+      if (requestsOn(socket) === before) refuse(reason, socket)
+    }
+    // The poll phase, which reads buffered bytes, runs between timers and immediates.
+    setTimeout(() => setImmediate(check), lateReadMs).unref()
+  })
+}
+
+/** Node's default for `clientError`. */
+function refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  const status = refusals[code ?? ''] ?? '400 Bad Request'
+  if (socket.writable && socket.bytesWritten === 0) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  socket.destroy()
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
 async function finish(server: Server, answers: readonly ServerResponse[], graceMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   server.closeIdleConnections()
   for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
   const timer = new AbortController()
   const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
-  await Promise.race([Promise.all(ended), setTimeout(graceMs, undefined, { signal: timer.signal }).catch(() => {})])
+  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: timer.signal }).catch(() => {})])
   timer.abort()
 }
 
@@ -99,7 +139,7 @@ async function close(server: Server): Promise<void> {
   server.close()
   server.closeIdleConnections()
   const timer = new AbortController()
-  const late = setTimeout(lastAnswersMs, undefined, { signal: timer.signal })
+  const late = sleep(lastAnswersMs, undefined, { signal: timer.signal })
   await Promise.race([closed, late.then(() => server.closeAllConnections())])
   await closed
   timer.abort()

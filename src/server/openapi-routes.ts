@@ -76,7 +76,7 @@ const routes: readonly DocumentedRoute[] = [
     summary: 'Figures for Prometheus: for this machine and administrators.',
     produces: ['text/plain'],
     answer: z.string(),
-    statuses: [401],
+    statuses: [401, 429],
   },
   { route: 'GET /openapi.json', summary: 'This document.', answer: z.looseObject({}), statuses: [] },
   {
@@ -107,14 +107,14 @@ const routes: readonly DocumentedRoute[] = [
     summary: 'The models that a chat can name, in the dialect of OpenAI, or of Anthropic for its clients.',
     dialect: 'openai',
     answer: modelLists,
-    statuses: [401],
+    statuses: [401, 429],
   },
   {
     route: 'GET /v1/models/{id}',
     summary: 'One of the models that a chat can name.',
     dialect: 'openai',
     answer: z.union([openaiModel, anthropicModel]),
-    statuses: [401, 404],
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/messages',

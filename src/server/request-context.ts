@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
+import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 
 /** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
@@ -117,16 +118,27 @@ class NodeRequestContext implements RequestContext {
 
 const connections = new WeakMap<Socket, AbortController>()
 
-/** Ends the context with JSON. */
+/** Answers with JSON, unless the client has disconnected. */
 export function sendJson(context: RequestContext, status: number, value: unknown): void {
-  const text = beginJson(context, status, value)
-  // To turn a text of megabytes into bytes takes as long as to write it: others have their turn in between.
-  if (text.length > heavyText) setImmediate(() => context.response.end(text))
-  else context.response.end(text)
+  if (context.response.destroyed) return
+  if (weightOf(value, heavyValue) > heavyValue) void sendHeavy(context, status, value)
+  else context.response.end(beginJson(context, status, value))
 }
 
-/** From this length on an answer's text costs milliseconds: characters. */
-const heavyText = 1024 * 1024
+/** Answers with megabytes of JSON, in turns of the event loop and with backpressure. */
+async function sendHeavy({ response }: RequestContext, status: number, value: unknown): Promise<void> {
+  const written = await writeJson(value, () => response.destroyed).catch(() => void response.destroy())
+  if (!written || response.destroyed) return
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('content-length', written.length)
+  response.statusCode = status
+  for (const piece of written.pieces) {
+    response.write(piece)
+    if (response.writableNeedDrain) await drained(response)
+    if (response.destroyed) return
+  }
+  response.end()
+}
 
 /** Sets the headers of a JSON answer and returns its text. */
 function beginJson({ response }: RequestContext, status: number, value: unknown): string {
@@ -158,7 +170,7 @@ export function failureOf({ failure }: RequestContext, thrown: unknown): AppErro
   return failure ?? toAppError(thrown)
 }
 
-/** Ends the context with a failure, or ends the connection when the answer has begun. */
+/** Answers with a failure; closes the connection if the answer has begun. */
 export function sendError(context: RequestContext, thrown: unknown, body: ErrorBody = errorBody): void {
   const { request, response, id } = context
   const error = failureOf(context, thrown)

@@ -50,6 +50,8 @@ export async function serve(
     const accounts = api && (await openServiceAccounts(app, io))
     // Removes the temporary packages of a killed process before the first request.
     if (api) await app.packages()
+    // Loading the language detector blocks the event loop for 300 ms: before the first request.
+    await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
@@ -69,6 +71,7 @@ export async function serve(
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
+    app.leaveRest()
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))

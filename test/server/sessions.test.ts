@@ -315,7 +315,7 @@ test('a session that is removed while an answer comes is a warning beside the an
         messages: [{ role: 'user', content: 'remove it' }],
       })
       assert.equal([answer.status, answer.body.choices[0].message.content], [200, 'done'])
-      assert.match(answer.body.aichat.warnings.join(), 'could not be kept')
+      assert.match(answer.body.aichat.warnings.join(), 'could not be saved')
       assert.is((await all.ada('GET', `/api/sessions/${session.id}`)).status, 404)
     },
     {

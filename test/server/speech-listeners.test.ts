@@ -45,14 +45,17 @@ interface State {
 }
 
 /** A server whose speech never ends, and a connection that has asked for it. */
-async function withListener(patienceMs: number, work: (socket: Socket, state: State) => Promise<void>): Promise<void> {
+async function withListener(
+  writeTimeoutMs: number,
+  work: (socket: Socket, state: State) => Promise<void>,
+): Promise<void> {
   let end = () => {}
   const over = new Promise<void>((resolve) => {
     end = resolve
   })
   const state: State = { made: 0, over }
   const installation = openInstallation()
-  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), patienceMs)
+  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), writeTimeoutMs)
   const http = createServer(handler).listen(0, '127.0.0.1')
   await once(http, 'listening')
   const socket = connect((http.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
