@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type App, openApp } from '../src/app/app.ts'
 import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
-import type { Identify } from '../src/server/routes.ts'
+import type { Identify } from '../src/server/identity.ts'
 import { readSettings } from '../src/settings/settings.ts'
 import { cheapPasswords } from './cheap-passwords.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RecordView } from '../personas/adaptation/adaptations.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
+import { page } from './input.ts'
 import { defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'
 
@@ -84,14 +85,10 @@ export const listAdaptations = defineOperation({
   access: 'user',
   summary: 'Lists the adaptation log of a persona, newest first; undone records are marked.',
   locate: locatePersona,
-  input: z.object({
-    id,
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
-  }),
+  input: z.object({ id, ...page }),
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
-  run: async ({ app }, { id: _id, ...page }, persona) => {
-    const { records, total } = await (await app.packages()).adaptation.log(persona, page)
+  run: async ({ app }, { id: _id, ...range }, persona) => {
+    const { records, total } = await (await app.packages()).adaptation.log(persona, range)
     return { records: records.map(shownRecord), total }
   },
 })

@@ -93,7 +93,7 @@ export const chat = defineOperation({
     const answer = reply.choices[0]?.message
     const warnings = answer ? await save(prepared, answer) : []
     const choices = reply.choices.map((choice) => ({ ...choice }))
-    return { ...reply, choices, aichat: { ...plain(report, prepared), warnings: [...report.warnings, ...warnings] } }
+    return { ...reply, choices, aichat: { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] } }
   },
   stream: {
     wanted: (input) => input.stream === true,
@@ -188,7 +188,7 @@ async function* withReport(
   const seen: ChatChunk[] = []
   let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield last ? chunk : { ...chunk, aichat: plain(report, prepared) }
+    yield last ? chunk : { ...chunk, aichat: reportOf(report, prepared) }
     last = chunk
     if (prepared.chat) seen.push(chunk)
   }
@@ -199,7 +199,7 @@ async function* withReport(
   if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }
 
-function plain(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
+function reportOf(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
   return {
     ...report,
     attempts: report.attempts.map((attempt) => ({ ...attempt })),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { memoryInput } from '../personas/memory/memory.ts'
+import { page } from './input.ts'
 import { defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
 
@@ -32,8 +33,6 @@ const memory = entry.extend({
 
 /** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
 const mostEmbeddings = 100
-
-const limit = z.coerce.number().int().min(1).max(1000)
 
 /** Memories found by one search: a thousand took 290 ms to read, rank and write. A list of all has pages of that size. */
 const mostFound = 100
@@ -69,8 +68,7 @@ export const listMemories = defineOperation({
   locate: locatePersona,
   input: personaId
     .extend({
-      limit: limit.default(100),
-      offset: z.coerce.number().int().min(0).default(0),
+      ...page,
       category: z.exactOptional(z.string()),
       include: z.exactOptional(z.enum(['embedding'])),
     })
@@ -172,7 +170,7 @@ export const listEvictions = defineOperation({
   access: 'user',
   summary: 'Lists the evicted memories with the reason, newest first.',
   locate: locatePersona,
-  input: personaId.extend({ limit: limit.default(100) }),
+  input: personaId.extend({ limit: page.limit }),
   output: z.object({ evictions: z.array(eviction) }),
   run: async ({ app, caller }, { id, limit }) => ({
     evictions: [...(await (await app.personas()).memories.evictions(caller.id, id, limit))],

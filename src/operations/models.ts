@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
+import { queryFlag } from './input.ts'
 import { defineOperation } from './operation.ts'
-import { pulledModelOperations } from './pulled-models.ts'
 
 const modelRow = z.object({
   id: z.string(),
@@ -25,7 +25,7 @@ export const listModels = defineOperation({
   summary: 'Lists the models of the plugins, from their stored lists; with `installed`, those on this machine.',
   input: z.object({
     plugin: z.exactOptional(z.string()),
-    installed: z.union([z.boolean(), z.stringbool()]).default(false),
+    installed: queryFlag,
   }),
   output: z.object({ models: z.array(modelRow) }),
   run: async ({ app }, { plugin, installed }) => {
@@ -112,7 +112,7 @@ export const refreshModels = defineOperation({
     const rows: RefreshRow[] = []
     for await (const row of lists.refresh(request, signal)) rows.push(row)
     rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
-    return { plugins: rows.map(plain) }
+    return { plugins: rows.map(rowOf) }
   },
   stream: {
     wanted: (input) => input.stream,
@@ -127,14 +127,14 @@ export const refreshModels = defineOperation({
 
 async function* refreshChunks(total: number, rows: AsyncIterable<RefreshRow>): AsyncGenerator<RefreshPiece> {
   yield { total }
-  for await (const row of rows) yield { row: plain(row) }
+  for await (const row of rows) yield { row: rowOf(row) }
 }
 
 function refreshRequest(input: { plugins?: string[]; dry_run: boolean; force: boolean }): RefreshRequest {
   return { plugins: input.plugins, dryRun: input.dry_run, force: input.force }
 }
 
-function plain(row: RefreshRow): z.output<typeof refreshRow> {
+function rowOf(row: RefreshRow): z.output<typeof refreshRow> {
   return { ...row, added: [...row.added], removed: [...row.removed], warnings: [...row.warnings] }
 }
 
@@ -149,7 +149,7 @@ export const restoreModels = defineOperation({
   summary: "Restores a plugin's model list from before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,
-  run: async ({ app }, { plugin }) => plain((await app.models()).lists.restore(plugin)),
+  run: async ({ app }, { plugin }) => rowOf((await app.models()).lists.restore(plugin)),
 })
 
-export const modelOperations = [listModels, refreshModels, restoreModels, ...pulledModelOperations]
+export const modelOperations = [listModels, refreshModels, restoreModels]

@@ -64,6 +64,10 @@ interface OperationParts {
   readonly failures?: readonly number[]
   /** Answered with 403 in single-user mode. */
   readonly blockedInSingleUserMode?: true
+  /** Refused by address after too many failed logins. */
+  readonly loginLimit?: true
+  /** May create the first user: until there is one, other machines need the setup token. */
+  readonly createsFirstUser?: true
   /** Recorded in the audit table when run over HTTP: actor, action, target, address. */
   readonly audited?: true
   /** The same for every caller: in process no user is looked up and no database opened. */

@@ -5,13 +5,11 @@ import { parseJson } from '../formats/json.ts'
 import type { ExportedFile } from '../personas/package/exported-file.ts'
 import { packageLimits } from '../personas/package/format.ts'
 import type { ReceivedPackage } from '../personas/package/upload.ts'
+import { queryFlag } from './input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'
 
 const id = z.string()
-
-/** `?dry_run=true` in an address, `true` in process. */
-const flag = z.union([z.boolean(), z.stringbool()]).default(false)
 
 /** The bytes of an uploaded package, written to a file before they are read. */
 const bytes = z.custom<AsyncIterable<Uint8Array>>(
@@ -139,7 +137,7 @@ export const importPersona = defineOperation({
   input: z.object({
     package: bytes,
     mode: z.enum(['create', 'merge', 'replace']).default('create'),
-    dry_run: flag,
+    dry_run: queryFlag,
     persona: z.exactOptional(z.string()),
     model: z.exactOptional(z.string().trim().min(1).max(300)),
   }),

@@ -5,6 +5,7 @@ import { parseJson } from '../formats/json.ts'
 import { requestBounds } from '../formats/json-meter.ts'
 import type { PluginView } from '../plugins/host.ts'
 import { pluginManifest } from '../plugins/manifest.ts'
+import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
@@ -12,9 +13,6 @@ const pluginId = z.object({ id: z.string() })
 /** The host validates it by the plugin schema and by the operator's rules together, so that one answer names all problems. */
 const pluginDocument = boundedRecord(z.string(), z.unknown(), 1000)
 const bodySchema = { name: 'Plugin', schema: pluginManifest }
-
-/** `?replace=true` in an address, `true` in process. */
-const flag = z.union([z.boolean(), z.stringbool()]).default(false)
 
 const kind = z.enum(['chat', 'embedding', 'tts'])
 
@@ -142,7 +140,7 @@ export const installPlugin = defineOperation({
   bodyField: 'document',
   bodySchema,
   query: ['replace'],
-  input: z.object({ document: pluginDocument, replace: flag }),
+  input: z.object({ document: pluginDocument, replace: queryFlag }),
   output: writtenPlugin,
   status: 201,
   run: (call, { document, replace }) => written(call, call.app.plugins.install(document, { replace })),
@@ -159,7 +157,7 @@ export const uploadPlugin = defineOperation({
   limit: 512 * 1024,
   upload: { field: 'file', as: 'multipart' },
   query: ['replace'],
-  input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
+  input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: queryFlag }),
   output: writtenPlugin,
   status: 201,
   run: (call, { file, replace }) =>

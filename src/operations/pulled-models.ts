@@ -37,7 +37,7 @@ export const pullModel = defineOperation({
   }),
   output: pulled,
   run: async ({ app, signal }, { name, non_commercial: nonCommercial }) =>
-    plain(await (await app.models()).hub.pull(name, { signal, nonCommercial })),
+    resultOf(await (await app.models()).hub.pull(name, { signal, nonCommercial })),
   stream: {
     wanted: (input) => input.stream,
     run: async (call, { name, non_commercial }) => ({ chunks: follow(call, name, non_commercial) }),
@@ -97,13 +97,13 @@ async function* follow({ app, signal }: Call, name: string, nonCommercial?: bool
     }
     await done
     if (failure) throw failure.reason
-    yield { pulled: plain(result!) }
+    yield { pulled: resultOf(result!) }
   } finally {
     left.abort()
   }
 }
 
-function plain({ notes, unpinned, ...rest }: Pulled): z.output<typeof pulled> {
+function resultOf({ notes, unpinned, ...rest }: Pulled): z.output<typeof pulled> {
   return { ...rest, unpinned: [...unpinned], notes: [...notes] }
 }
 

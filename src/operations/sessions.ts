@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Conversation, conversationName } from '../personas/chat/conversation.ts'
+import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const sessionId = z.object({ id: z.string() })
@@ -31,10 +32,7 @@ export const listSessions = defineOperation({
   path: '/api/sessions',
   access: 'user',
   summary: "Lists the caller's saved conversations, most recently used first.",
-  input: z.object({
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
-  }),
+  input: z.object(page),
   output: z.object({ sessions: z.array(session), total: z.int() }),
   run: async ({ app, caller }, { limit, offset }) => {
     const { conversations } = await app.personas()

@@ -7,6 +7,7 @@ import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
+import { pulledModelOperations } from './pulled-models.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
@@ -16,6 +17,7 @@ import { userOperations } from './users.ts'
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
+  ...pulledModelOperations,
   ...chatOperations,
   ...serviceOperations,
   ...speechOperations,

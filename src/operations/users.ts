@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireAdmin } from './access.ts'
 import { userView } from './auth.ts'
+import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const limit = 16 * 1024
@@ -22,7 +23,7 @@ export const listUsers = defineOperation({
   summary: 'Lists the users, oldest first.',
   input: z.object({
     limit: z.coerce.number().int().min(1).max(200).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
+    offset: page.offset,
     /** A part of the name or address. */
     q: z.exactOptional(z.string().max(254)),
   }),

@@ -2,8 +2,7 @@ import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isRepeated } from './guards.ts'
-import type { RequestContext } from './request-context.ts'
+import { isRepeated, type RequestContext } from './request-context.ts'
 
 /**
  * Guards against DNS rebinding: refuses a Host that is not a name of this server. IP literals pass, since only names can be

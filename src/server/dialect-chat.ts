@@ -10,8 +10,9 @@ import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
 import { readJson } from './body.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
+import type { Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
-import { type Identity, whileLoggedIn } from './routes.ts'
+import { whileLoggedIn } from './routes.ts'
 
 /** Answers a chat in the dialect of its request. It calls the router itself: personas and sessions are for /api/chat. */
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {

@@ -7,8 +7,9 @@ import { readJson } from './body.ts'
 import { answerChat } from './dialect-chat.ts'
 import { anthropicError, errorOfClient, openaiError } from './dialect-errors.ts'
 import { answerModels } from './dialect-models.ts'
+import type { Identify, Identity, Rule } from './identity.ts'
 import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
-import { callOf, type Identify, type Identity, type Route, type Rule, sendDownload, whileLoggedIn } from './routes.ts'
+import { callOf, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 

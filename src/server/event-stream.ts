@@ -6,7 +6,7 @@ export interface EventEncoder<T> {
   push(chunk: T): string
   /** The end of a complete answer. */
   end(): string
-  /** A failure after the first byte, where the status line has already said 200. */
+  /** A failure after the first byte, after the status 200. */
   fail(error: AppError): string
 }
 

@@ -4,7 +4,7 @@ import type { FirstAdministrator } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import { identifyBy } from './guards.ts'
-import type { Identify } from './routes.ts'
+import type { Identify } from './identity.ts'
 
 /** The parts of its process that a service uses. */
 export interface ServiceIo {

@@ -8,11 +8,10 @@ import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
-import { login, register, setUp } from '../operations/auth.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Identify } from './identity.ts'
 import { watchLogins } from './live-logins.ts'
-import type { RequestContext } from './request-context.ts'
-import type { Identify } from './routes.ts'
+import { isRepeated, type RequestContext } from './request-context.ts'
 
 /** The caller and the login of a token. */
 type Authenticated = Exclude<Verified, string>
@@ -49,8 +48,8 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
       if (authenticated) context.response.setHeader('www-authenticate', `${challenge}, error="insufficient_scope"`)
       throw reason
     }
-    if (rule === login) rateLimitAuth(accounts, address)
-    if ((rule === register || rule === setUp) && !local && accounts.needsSetup()) checkSetupToken(context, setupToken)
+    if (rule.loginLimit) rateLimitAuth(accounts, address)
+    if (rule.createsFirstUser && !local && accounts.needsSetup()) checkSetupToken(context, setupToken)
     const session = authenticated?.session
     return {
       caller: authenticated?.caller,
@@ -134,12 +133,4 @@ function tokenOf({ request }: RequestContext, apiKey = false): string | undefine
   if (bearer !== undefined || !apiKey) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
   const key = request.headers['x-api-key']
   return typeof key === 'string' ? key : undefined
-}
-
-/** Whether a header was sent more than once. */
-export function isRepeated({ headers, rawHeaders }: IncomingMessage, name: string): boolean {
-  if (headers[name] === undefined) return false
-  let times = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) times++
-  return times > 1
 }

@@ -12,7 +12,8 @@ import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-wa
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
-import { createInFlight } from './in-flight.ts'
+import type { Identify } from './identity.ts'
+import { limitInFlight } from './in-flight.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import {
@@ -25,7 +26,7 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
-import { type Identify, type Identity, type Route, serveOperation } from './routes.ts'
+import { type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -48,15 +49,7 @@ export interface ServerParts {
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app } = parts
-  const inFlight = createInFlight(app.settings.limits)
-  const identify: Identify = (context, rule) => {
-    const counted = (identity: Identity) => {
-      if (identity.caller) inFlight.enter(context, identity.caller.id)
-      return identity
-    }
-    const identity = parts.identify(context, rule)
-    return identity instanceof Promise ? identity.then(counted) : counted(identity)
-  }
+  const identify = limitInFlight(parts.identify, app.settings.limits)
   const metrics = createMetrics(app)
   const observe: ServerParts['observe'] = (context, route, status) => {
     metrics.observe(context, route, status)

@@ -45,6 +45,14 @@ export function splitTarget(target = '/'): { readonly path: string; readonly sea
   return mark < 0 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark + 1) }
 }
 
+/** Whether a header was sent more than once. */
+export function isRepeated({ headers, rawHeaders }: IncomingMessage, name: string): boolean {
+  if (headers[name] === undefined) return false
+  let times = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) times++
+  return times > 1
+}
+
 /** Opens the context of a request and sets the headers of every answer. `ended` is called once, when the answer ends or is cut off. */
 export function openRequestContext(
   request: IncomingMessage,

@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
+import { type Call, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
 import { jsonEvents, sendEvents } from './event-stream.ts'
+import type { Identify, Identity } from './identity.ts'
 import { jsonType } from './media-type.ts'
 import { readForm } from './multipart.ts'
 import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
@@ -18,25 +19,6 @@ export interface Route {
   handle(context: RequestContext): void | Promise<void>
   readonly errorBody?: ErrorBody
 }
-
-/** The authenticated caller of a request. */
-export interface Identity {
-  /** Undefined without a token, which only access `public` allows. */
-  readonly caller?: Caller | undefined
-  readonly session?: string | undefined
-  readonly address?: string | undefined
-  /** Calls back when the login ends; returns the function that stops watching. */
-  readonly watch?: ((ended: () => void) => () => void) | undefined
-}
-
-/** The access rule of an operation, or of a route without one. */
-export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode'> & {
-  /** The token may also come as x-api-key. */
-  readonly apiKey?: true
-}
-
-/** Authenticates a request. Throws when the access rule refuses its caller. */
-export type Identify = (context: RequestContext, rule: Rule) => Identity | Promise<Identity>
 
 /** Answers a request by its operation: authenticates, locates, reads and validates the input, runs, sends. */
 export async function serveOperation(
