@@ -30,7 +30,7 @@ export type LocalCaller = (operation: Pick<Operation, 'impersonal'>) => Caller |
 /** Runs operations in this process for a caller: the same checks as over HTTP, except for the token. */
 export function askInProcess(
   app: App,
-  who: Caller | LocalCaller,
+  principal: Caller | LocalCaller,
 ): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
     async ask(operation, raw, signal) {
@@ -50,7 +50,7 @@ export function askInProcess(
     raw: unknown,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly call: Call; readonly located: unknown }> {
-    const caller = typeof who === 'function' ? await who(operation) : who
+    const caller = typeof principal === 'function' ? await principal(operation) : principal
     const texts = textsOf(raw)
     const { singleUserMode } = app.settings
     const accounts = singleUserMode && caller.id !== localOwner.id ? await app.accounts() : undefined

@@ -97,7 +97,7 @@ export const refreshModels = defineOperation({
   impersonal: true,
   audited: true,
   summary:
-    'Fetches model lists from their providers: of the named plugins, or of all that are not retired and whose key is set. An implausible list leaves the old one in use.',
+    'Fetches model lists from their providers: of the named plugins, or of all that are not retired and have a key. An implausible list leaves the old one in use.',
   input: z.object({
     plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
     dry_run: z.boolean().default(false),

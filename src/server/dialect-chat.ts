@@ -32,7 +32,7 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
       const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, reportHeaders(report))
     })
-  const { reply, report } = await router.complete(call, context.gone)
+  const { reply, report } = await router.complete(call, context.disconnected)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')

@@ -22,7 +22,7 @@ export interface RequestContext {
    * Aborted when the client's connection ends: for work that leaves no listener behind. Shared by all answers on the
    * connection, since a signal for each costs 5 µs.
    */
-  readonly gone: AbortSignal
+  readonly disconnected: AbortSignal
   /** The reason of `abort`. */
   readonly failure: AppError | undefined
   /** Aborts the work for this request; its answer ends with the failure. */
@@ -101,7 +101,7 @@ class NodeRequestContext implements RequestContext {
     return this.#controller.signal
   }
 
-  get gone(): AbortSignal {
+  get disconnected(): AbortSignal {
     const { socket } = this.request
     const known = connections.get(socket)
     if (known) return known.signal

@@ -234,7 +234,7 @@ interface List {
   readonly most: number
 }
 
-/** What of zod's definitions leads to other schemas. */
+/** The parts of zod's definitions that lead to other schemas. */
 interface Definition {
   readonly type: string
   readonly shape?: Readonly<Record<string, z.ZodType>>

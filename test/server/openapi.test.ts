@@ -95,7 +95,7 @@ test('every status and media type that a route answers with is in it, however it
     assert.ok(all.has(status), `${status} was not seen`)
   await daemon.close()
 
-  /** Removals come last, and what ends a login after everything else. */
+  /** Removals last but one, routes that end a login last. */
   function inOrder() {
     const rank = ({ method, path }: { method: string; path: string }) =>
       path.startsWith('/api/auth/') ? 2 : method === 'DELETE' ? 1 : 0
@@ -193,7 +193,7 @@ async function documentOf(daemon: TestDaemon): Promise<Document> {
   return (await daemon.call('GET', '/openapi.json')).body as Document
 }
 
-/** Something of each kind that a path can name: of the administrator, and a persona of somebody else. */
+/** A resource of each kind in a path: of the administrator, and a persona of another user. */
 async function things(daemon: TestDaemon, admin: string, user: string) {
   const made = async (token: string, path: string, body: object) =>
     ((await daemon.call('POST', path, { token, body })).body as { id: string }).id

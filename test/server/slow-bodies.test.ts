@@ -116,7 +116,7 @@ async function withServer(run: (port: number, url: string) => Promise<void>): Pr
   }
 }
 
-/** A request whose body has begun. */
+/** A request with an open body. */
 function begin(port: number, path: string, type: string, length: number, start: string): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.write(
