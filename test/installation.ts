@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type App, openApp } from '../src/app/app.ts'
 import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
-import type { Identify } from '../src/server/routes.ts'
+import type { Identify } from '../src/server/identity.ts'
 import { readSettings } from '../src/settings/settings.ts'
 import './cheap-bcrypt.ts'
 
@@ -17,7 +17,7 @@ export interface Installation {
   readonly app: App
   /**
    * The API on loopback, without accounts: everybody is the owner unless `identify` says otherwise. `parts` changes what the
-   * server is made of, such as its patience.
+   * server is made of, such as its body timeouts.
    */
   serve(identify?: Identify, parts?: Partial<ServerParts>): Promise<string>
   close(): Promise<void>

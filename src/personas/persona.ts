@@ -164,7 +164,8 @@ export interface Personas {
   /** By id, or by name where exactly one persona of the owner has it. */
   get(owner: string, idOrName: string): Promise<Persona>
   list(owner: string): Promise<readonly Persona[]>
-  update(owner: string, idOrName: string, change: PersonaChange): Promise<Persona>
+  /** Changes a persona that `get` has found, in one transaction on its newest state. */
+  update(owner: string, located: Persona, change: PersonaChange): Promise<Persona>
   remove(owner: string, idOrName: string): Promise<Persona>
 }
 

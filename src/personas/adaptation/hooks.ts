@@ -1,4 +1,4 @@
-import type { Persona, Personas } from '../persona.ts'
+import type { Persona } from '../persona.ts'
 import type { Adaptation } from './adaptations.ts'
 import { noticeFeedback } from './feedback.ts'
 import { adaptationPrompt } from './prompt.ts'
@@ -17,19 +17,6 @@ export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>): Ch
     async observe(persona, said) {
       const observation = noticeFeedback(said)
       if (observation) await adaptation.observe(persona, observation)
-    },
-  }
-}
-
-/** The same personas, whose log of adaptation also says when its settings became others. */
-export function withSettingsRecords(personas: Personas, adaptation: Pick<Adaptation, 'settingsChanged'>): Personas {
-  return {
-    ...personas,
-    async update(owner, idOrName, change) {
-      const before = await personas.get(owner, idOrName)
-      const after = await personas.update(owner, before.id, change)
-      await adaptation.settingsChanged(before, after)
-      return after
     },
   }
 }

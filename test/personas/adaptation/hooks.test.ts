@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
-import { chatHooks, withSettingsRecords } from '../../../src/personas/adaptation/hooks.ts'
-import type { Persona, Personas } from '../../../src/personas/persona.ts'
+import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { createPersonas } from '../../../src/personas/personas.ts'
+import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { suite } from '../../suite.ts'
 import { openShop } from '../persona-shop.ts'
 
@@ -22,19 +24,20 @@ hooks('hears wishes about the manner of answers, and tells the model once there 
 
 hooks('writes down when a persona’s settings freeze it', async () => {
   const shop = await openShop()
-  let persona = await shop.stock('u1', 0)
-  const plain: Pick<Personas, 'get' | 'update'> = {
-    get: async () => persona,
-    update: async (_owner, _id, change) => {
-      persona = { ...persona, ...(change as Partial<Persona>) }
-      return persona
-    },
-  }
-  const personas = withSettingsRecords(plain as Personas, shop.adaptation)
-  await personas.update('u1', persona.id, { mutation_settings: { enabled: false } })
+  const persona = await shop.stock('u1', 0)
+  const personas = createPersonas({
+    store: createPersonaStore(shop.db),
+    embedders: { require: async () => {} },
+    onEmbeddingModel: () => {},
+    onMemorySettings: async () => {},
+    onUpdate: shop.adaptation.settingsChanged,
+    clock: () => shop.clock.now,
+  })
+  await personas.update('u1', persona, { mutation_settings: { enabled: false } })
   const { records } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
   assert.equal([records[0]?.adaptation_type, records[0]?.trigger_event], ['settings_changed', 'user_edit'])
-  await personas.update('u1', persona.id, { name: 'Another' })
+  // The persona that was found before the settings changed: the newest state counts.
+  await personas.update('u1', persona, { name: 'Another' })
   assert.is((await shop.adaptation.log(persona, { limit: 1, offset: 0 })).total, 4)
   shop.close()
 })
