@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { extname } from 'node:path'
 
 /**
- * Whether a downloaded file is what its name says: a page that tells of an error has a length and a hash like any other.
- * Looks at the structure alone, which costs a few reads of a file of any size; what is inside the runner finds out.
+ * Checks that a downloaded file has the format of its name: an HTML error page has a length and a hash like any other.
+ * Looks at the structure alone, which costs a few reads of a file of any size; the runner checks the content.
  */
 
 /** The longest header that is read: bytes. The safetensors library has the same bound. */
@@ -12,7 +12,7 @@ const longestHeader = 100_000_000
 /** The most fields of a protobuf message that are walked over: a vocabulary has one for each of its pieces. */
 const mostFields = 2_000_000
 
-/** What of a file is read at a time while it is walked over: bytes. */
+/** Bytes read at a time while walking over a file. */
 const window = 64 * 1024
 
 type Look = (file: FileHandle, bytes: number) => Promise<string | undefined>
@@ -28,7 +28,7 @@ const looks: Readonly<Record<string, Look>> = {
   '.model': (file, bytes) => protobuf(file, bytes, 1, 'SentencePiece model'),
 }
 
-/** What a file is not although its name, as the hub has it, says so: `no ONNX model`. Undefined when nothing speaks against it. */
+/** The format that a file lacks although its name on the hub has its ending: `no ONNX model`. Undefined when it fits. */
 export async function signatureMismatch(path: string, name: string): Promise<string | undefined> {
   const file = await open(path)
   try {
@@ -77,7 +77,7 @@ async function gguf(file: FileHandle, bytes: number): Promise<string | undefined
 }
 
 /** Walks over the fields of the outermost message: they must end where the file ends, and the one named be among them. */
-async function protobuf(file: FileHandle, bytes: number, needed: number, what: string): Promise<string | undefined> {
+async function protobuf(file: FileHandle, bytes: number, needed: number, format: string): Promise<string | undefined> {
   let at = 0
   let held: Buffer = Buffer.alloc(0)
   let from = 0
@@ -85,13 +85,13 @@ async function protobuf(file: FileHandle, bytes: number, needed: number, what: s
   for (let fields = 0; at < bytes; fields++) {
     const tag = await varint()
     const number = tag === undefined ? 0 : Math.floor(tag / 8)
-    if (tag === undefined || number === 0 || fields > mostFields) return `no ${what}`
+    if (tag === undefined || number === 0 || fields > mostFields) return `no ${format}`
     found ||= number === needed
     const length = await lengthOf(tag % 8)
-    if (length === undefined || at + length > bytes) return `no ${what}`
+    if (length === undefined || at + length > bytes) return `no ${format}`
     at += length
   }
-  return found ? undefined : `no ${what}`
+  return found ? undefined : `no ${format}`
 
   async function lengthOf(wire: number): Promise<number | undefined> {
     if (wire === 0) return (await varint()) === undefined ? undefined : 0

@@ -1,7 +1,7 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import { AppError } from '../errors.ts'
 
-/** A text of a PNG: the keyword and what it says. */
+/** A text of a PNG, with its keyword. */
 export interface PngText {
   readonly keyword: string
   readonly text: string
@@ -20,7 +20,7 @@ const longestText = 16 * 1024 ** 2
 /**
  * The texts of a PNG (tEXt, zTXt and iTXt, unpacked), in the order of the file. Each chunk's checksum is checked.
  * Throws `invalid` for a file that is no PNG, damaged, or cut off.
- * PNG specification, third edition, sections 5.3 and 11.3.3. Of iTXt, Latin-1 is what is asked here: cards are base64.
+ * PNG specification, third edition, sections 5.3 and 11.3.3. iTXt is read as Latin-1: cards are base64.
  */
 export function readPngTexts(png: Uint8Array): readonly PngText[] {
   return readChunks(png).flatMap((chunk) => {

@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts'
 import type { StoredType, TensorFile } from './safetensors.ts'
 
-/** The bits of the exponent, which are all set in what is not finite, in the last word of a number of so many bytes. */
+/** Exponent bits in the last word of a number, by its bytes: all set in numbers that are not finite. */
 const exponents: Partial<Record<StoredType, { readonly bytes: 2 | 4 | 8; readonly mask: number }>> = {
   F16: { bytes: 2, mask: 0x7c00 },
   BF16: { bytes: 2, mask: 0x7f80 },

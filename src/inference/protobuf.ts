@@ -13,7 +13,7 @@ export type Field =
   | { readonly field: number; readonly message: readonly Field[] }
   | { readonly field: number; readonly packed: readonly (number | bigint)[] }
 
-/** A field as it was read; fixed-width values stay bytes, since only the reader knows what they mean. */
+/** A field; fixed-width values stay bytes, since only the caller knows their type. */
 export interface ReadField {
   readonly field: number
   readonly value: bigint | Uint8Array

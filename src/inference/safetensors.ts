@@ -50,7 +50,7 @@ export interface TensorFile {
   digest(part: 'file' | 'numbers'): Promise<string>
   /** Which file this is and when it was last written: another text where another file has taken its place. */
   readonly identity: string
-  /** Throws an AppError where the path no longer leads to this very file, for what was read by path may be another's. */
+  /** Throws an AppError where the path no longer leads to this very file, since data read by path may be another file's. */
   requireUnchanged(): Promise<void>
   close(): Promise<void>
 }
@@ -165,7 +165,7 @@ function parseObject(json: string, path: string): Record<string, unknown> {
   throw new AppError('invalid', `${path} is no safetensors file: its header is not a JSON object`)
 }
 
-/** One tensor of the header, or what is wrong with it. */
+/** One tensor of the header, or its problem. */
 function parseEntry(name: string, value: unknown, start: number): TensorEntry | string {
   const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Record<string, unknown>
   if (typeof dtype !== 'string' || !Object.hasOwn(storedTypes, dtype))

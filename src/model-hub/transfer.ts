@@ -9,13 +9,13 @@ export interface HubFile {
   readonly path: string
 }
 
-/** What the hub says a file's content hashes to: SHA-256 for large files, the id of git's blob for small ones. */
+/** The hub's digest of a file's content: SHA-256 for large files, the git blob id for small ones. */
 export interface Digest {
   readonly kind: 'sha256' | 'git'
   readonly hex: string
 }
 
-/** What the hub tells of a file before its bytes. */
+/** The hub's description of a file. */
 export interface FileInfo {
   readonly bytes: number | undefined
   readonly digest: Digest | undefined
@@ -34,7 +34,7 @@ export interface Transfer {
    * Throws an AppError when the hub refuses, `HubBusy` when the same question may be answered later.
    */
   open(file: HubFile, from: number, signal?: AbortSignal): Promise<OpenFile>
-  /** What the hub tells of a file, without its bytes: the host that would send them is not asked where the hub knows. */
+  /** The hub's description of a file, without its bytes: the host of the bytes is asked only where the hub lacks it. */
   describe(file: HubFile, signal?: AbortSignal): Promise<FileInfo>
 }
 
@@ -76,7 +76,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     },
   }
 
-  /** Follows the hub's redirects to the bytes, or until what it has told is enough. */
+  /** Follows the hub's redirects to the bytes, or until the description is complete. */
   async function follow(
     file: HubFile,
     from: number,

@@ -128,8 +128,8 @@ async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise
 
 /** The request as OpenAI's dialect reads it; a model that is left out stays left out. Throws `invalid` for what it cannot be. */
 async function read({ model, ...request }: ChatCall['request']): Promise<ChatCall['request']> {
-  const { readOpenaiRequest } = await import('../chat/dialects/openai/request-writer.ts')
-  const { model: _none, ...checked } = readOpenaiRequest(request)
+  const { readRequest } = await import('../chat/dialects/openai/request-reader.ts')
+  const { model: _none, ...checked } = readRequest(request)
   return { ...checked, ...(model !== undefined && { model }) }
 }
 

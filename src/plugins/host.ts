@@ -15,10 +15,10 @@ import {
 import { manifestWarnings } from './manifest-warnings.ts'
 import type { PluginStore } from './store.ts'
 
-/** What a plugin's state is for the one who wants to use it. */
+/** The state of a plugin, as shown to its user. */
 export type PluginState = 'ready' | 'key_missing' | 'retired'
 
-/** A plugin document with what this installation knows about it. */
+/** A plugin document with its state in this installation. */
 export type PluginView = PluginManifest & {
   readonly active: boolean
   readonly source: 'bundled' | 'user'
@@ -41,11 +41,11 @@ export interface PluginHost {
   find(id: string): PluginManifest | undefined
   active(kind: PluginKind): PluginManifest | undefined
   broken(): readonly BrokenPlugin[]
-  /** What the operator allows to be a key, and where the bundled plugins' keys may go. */
+  /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
   keyRules(): ManifestRules
   /** Checks a document without storing it; throws `invalid` with every problem. */
   validate(document: unknown): PluginManifest
-  /** What in a valid document will not do what its author meant. */
+  /** Warnings about a valid document that will not work as its author meant. */
   warnings(manifest: PluginManifest): readonly string[]
   /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
   install(document: unknown, options?: { readonly replace?: boolean | undefined }): PluginView
@@ -56,7 +56,7 @@ export interface PluginHost {
   activate(id: string): PluginView
   /** Deactivates the active plugin of a kind; undefined when none was. */
   deactivate(kind: PluginKind): string | undefined
-  /** The document alone, as it can be installed elsewhere. */
+  /** The document alone, for installation on another machine. */
   export(id: string): PluginManifest
 }
 
@@ -90,7 +90,7 @@ interface Loaded {
 /** Within this many milliseconds a change by another process may go unseen. */
 const freshMs = 5
 
-/** The plugins of this installation. What another process changes is seen a few milliseconds later. */
+/** The plugins of this installation. Changes by another process are seen a few milliseconds later. */
 export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts, limit }: HostParts): PluginHost {
   let loaded: Loaded | undefined
   let checkedAt = 0
@@ -173,8 +173,8 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     for (const [id, manifest] of bundled) {
       if (!stored.hidden.has(id)) entries.set(id, { manifest, source: 'bundled', overridden: false })
     }
-    // Where its key may go is judged at use: a plugin that may no longer use it fails and says so, instead of giving way
-    // to the bundled one, which asks another host.
+    // The key's address is checked at use: a plugin that may no longer use its key fails with an error, instead of giving
+    // way to the bundled one, which asks another host.
     const lenient: ManifestRules = { ...rules, pinned: new Map() }
     for (const [id, text] of stored.overlays) {
       attempt(id, text, lenient, broken, (manifest) => {

@@ -16,7 +16,7 @@ export interface RefreshRequest {
   readonly force?: boolean | undefined
 }
 
-/** What became of one plugin's list. Where something failed or was skipped, the list before it is still whole and in use. */
+/** The result for one plugin's list. Where it failed or was skipped, the old list is still whole and in use. */
 export interface RefreshRow {
   readonly plugin: string
   /** How many models the list held, and holds now. */
@@ -40,7 +40,7 @@ export interface ModelLists {
   /**
    * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
    * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one whose key is
-   * not set, `invalid` for a named one that says nowhere where its list is.
+   * not set, `invalid` for a named one without a `models_source`.
    */
   refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
   /** Goes back to the list before the last change. Throws `not_found` where there is none. */
@@ -62,7 +62,7 @@ export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' |
 /** Providers asked at the same time: the seven of the package take two rounds. */
 const atOnce = 4
 
-/** The model lists of the plugins: fetched from their providers, judged, and replaced whole or not at all. */
+/** The model lists of the plugins: fetched from their providers, checked, and replaced whole or not at all. */
 export function createModelLists(parts: ModelListParts): ModelLists {
   const { host, store, keys, now, clock } = parts
   return {
@@ -127,7 +127,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
       })
       const { names, warnings } = listOf(rows, source, before, clock())
       const { include: _added, ...own } = source
-      // Names that the plugin itself adds say nothing about what the provider offers.
+      // Names that the plugin itself adds are no evidence of the provider's list.
       if (!chatModels(rows, own, clock()).some(isModelName))
         throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
       if (names.length * 2 < before.length && !request.force)
@@ -150,12 +150,12 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     }
   }
 
-  /** Only the list and its date change: what else stands in the document now, a user's fields among it, is kept. */
+  /** Only the list and its date change: the other fields of the document, a user's among them, are kept. */
   function write(view: PluginView, names: readonly string[]): void {
     const current = host.export(view.id)
     const date = new Date(clock()).toISOString().slice(0, 10)
     const next = host.validate({ ...current, model_map: names, models_as_of: date })
-    // The first overlay over a bundled plugin has no file before it: what was in use is kept before it is replaced.
+    // The first overlay over a bundled plugin has no file before it: the list in use is kept before it is replaced.
     if (view.source === 'bundled' && !view.overridden) store.keepBackup(view.id, current)
     host.update(view.id, next)
   }

@@ -1,6 +1,6 @@
 import type { PluginKind, PluginManifest } from './manifest.ts'
 
-/** What is stored about plugins: JSON texts by id, unparsed, so that one broken document stays one broken document. */
+/** Stored plugins: JSON texts by id, unparsed, so that one broken document does not affect the others. */
 export interface StoredPlugins {
   readonly bundled: ReadonlyMap<string, string>
   readonly overlays: ReadonlyMap<string, string>
@@ -9,7 +9,7 @@ export interface StoredPlugins {
   readonly active: ReadonlyMap<PluginKind, string | undefined>
 }
 
-/** What the plugin host needs of a storage. Each write is atomic and lasting when it returns. */
+/** The storage of the plugin host. Each write is atomic and durable when it returns. */
 export interface PluginStore {
   /** Differs after every change, also by another process. Cheap: asked before every use. */
   version(): string

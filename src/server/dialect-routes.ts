@@ -75,12 +75,14 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
       throw new AppError('protocol', badEnding(choice))
     const headers = reportHeaders(report)
     for (const name in headers) context.response.setHeader(name, headers[name]!)
-    sendJson(context, 200, dialect.writeReply(reply))
+    sendJson(context, 200, dialect.writeResponse(reply))
   }
 
   async function stream(context: RequestContext, call: Call, id: Inbound, input: ChatInput): Promise<void> {
     const { chunks, report } = await openChatStream(call, input)
-    const encoder = dialectFor(id, '').encodeStream(routed(input).request as Parameters<Dialect['encodeStream']>[0])
+    const encoder = dialectFor(id, '').createStreamWriter(
+      routed(input).request as Parameters<Dialect['createStreamWriter']>[0],
+    )
     const events = openEvents(context, reportHeaders(report))
     try {
       for await (const chunk of chunks) {

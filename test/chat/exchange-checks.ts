@@ -200,9 +200,9 @@ export function checkConversion(exchange: Exchange, target: Dialect): void {
   const reply = readWhole(source, request, exchange, streamed)
   const expected = factsIn(target.id, factsOfReply(reply), Boolean(reply.choices[0]?.message.refusal))
 
-  const whole = target.writeReply(reply)
+  const whole = target.writeResponse(reply)
   assert.equal(factsOf(target.id, Buffer.from(JSON.stringify(whole)), false), expected, 'written whole')
-  const again = target.readReply(JSON.parse(JSON.stringify(whole)), request, now)
+  const again = target.readResponse(JSON.parse(JSON.stringify(whole)), now)
   assert.equal(factsIn(target.id, factsOfReply(again)), expected, 'written whole and read again')
 
   if (!streamed) return
@@ -218,8 +218,8 @@ export function checkConversion(exchange: Exchange, target: Dialect): void {
 }
 
 /** The chunks of a stream that came in these pieces. */
-export function decode(dialect: Dialect, request: ChatRequest, pieces: readonly Uint8Array[]): readonly ChatChunk[] {
-  const decoder = dialect.decodeStream(request, now)
+export function decode(dialect: Dialect, _request: ChatRequest, pieces: readonly Uint8Array[]): readonly ChatChunk[] {
+  const decoder = dialect.createStreamReader(now)
   const chunks = pieces.flatMap((piece) => decoder.push(piece))
   chunks.push(...decoder.end())
   assert.ok(decoder.complete)
@@ -228,7 +228,7 @@ export function decode(dialect: Dialect, request: ChatRequest, pieces: readonly 
 
 /** Chunks as the bytes that a client of the dialect gets. */
 export function encode(dialect: Dialect, request: ChatRequest, chunks: readonly ChatChunk[]): Buffer {
-  const encoder = dialect.encodeStream({ ...request, stream_options: { include_usage: true } })
+  const encoder = dialect.createStreamWriter({ ...request, stream_options: { include_usage: true } })
   return Buffer.from(chunks.map((chunk) => encoder.push(chunk)).join('') + encoder.end())
 }
 
@@ -247,7 +247,7 @@ export function failureOf(read: () => unknown): { kind: DialectError['kind']; co
 
 function readWhole(dialect: Dialect, request: ChatRequest, { answer }: Exchange, streamed: boolean) {
   if (streamed) return collectReply(decode(dialect, request, [answer]))
-  return dialect.readReply(JSON.parse(answer.toString('utf8')), request, now)
+  return dialect.readResponse(JSON.parse(answer.toString('utf8')), now)
 }
 
 function outcomeOf(dialect: Dialect, request: ChatRequest, pieces: readonly Buffer[]): unknown {

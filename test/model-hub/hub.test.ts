@@ -131,8 +131,8 @@ test('a pull brings every file to its place and records what it hashes to', () =
       downloaded: 300_017,
       unpinned: ['config.json', 'onnx/model.onnx'],
       notes: [
-        'nothing of tiny was checked against a published SHA-256, since none is known: it is what the hub says it is',
-        'what came is recorded, and every later pull on this machine must find the same',
+        "nothing of tiny was checked against a published SHA-256, since none is known; it matches the hub's own digest",
+        'its hash is recorded, and every later pull on this machine must find the same',
       ],
     })
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
@@ -184,7 +184,7 @@ test('what a first pull found is a pin: the same commit must give the same conte
     loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: onnxOf(300_000), large: true })
     const error = await failure(hub.pull('tiny'))
     assert.is(error.code, 'invalid')
-    assert.match(error.message, /not the file that is pinned/)
+    assert.match(error.message, /not the pinned file/)
     assert.not.ok(existsSync(path('onnx/model.onnx')))
     assert.is(hub.find('tiny'), undefined)
   }))
@@ -379,7 +379,7 @@ test('a small file is held to the id that git gives its content', () =>
       response.end('{"hidden_size":9}')
       return true
     }
-    assert.match((await failure(hub.pull('tiny'))).message, /config.json is not the file that is pinned/)
+    assert.match((await failure(hub.pull('tiny'))).message, /config.json from the model hub is not the pinned file/)
   }))
 
 test('more bytes than were announced are refused', () =>

@@ -14,7 +14,7 @@ export interface ServerEvent {
 export interface LineReader {
   /** The whole lines that these bytes complete, without their ends. Throws a DialectError for a line over the limit. */
   push(bytes: Uint8Array): string[]
-  /** What stands after the last line end, or nothing. */
+  /** The text after the last line end, or nothing. */
   end(): string[]
 }
 
@@ -104,7 +104,7 @@ interface ByteStore {
   readonly length: number
   /** Keeps a copy: the caller may use its buffer again. */
   add(bytes: Uint8Array): void
-  /** What was kept and these bytes, as text; nothing is kept afterwards. */
+  /** The kept bytes and these as text; nothing is kept afterwards. */
   take(bytes: Uint8Array): string
 }
 
@@ -140,7 +140,7 @@ function createByteStore(limit: number): ByteStore {
 
 const space = 32
 
-/** The value of a field: what follows the colon, less one space. */
+/** The value of a field: the text after the colon, less one space. */
 function fieldValue(line: string, start: number): string {
   return line.slice(line.charCodeAt(start) === space ? start + 1 : start)
 }

@@ -395,7 +395,7 @@ test('thinking of a provider that signs nothing is shown with an empty signature
       },
     ],
   }
-  const message = anthropic.writeReply(reply)
+  const message = anthropic.writeResponse(reply)
   assert.equal(message['content'], [
     { type: 'thinking', thinking: 'hm', signature: '' },
     { type: 'text', text: 'a' },
@@ -450,14 +450,14 @@ test('an answer that ended with an error has no clean end', () => {
 
 test('cached tokens are counted in for us and beside the input for Anthropic', () => {
   const usage = { input_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 2, output_tokens: 3 }
-  const reply = anthropic.readReply({ content: [], stop_reason: 'end_turn', usage }, asked, 0)
+  const reply = anthropic.readResponse({ content: [], stop_reason: 'end_turn', usage }, 0)
   assert.equal(reply.usage, {
     prompt_tokens: 17,
     completion_tokens: 3,
     total_tokens: 20,
     prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
   })
-  assert.equal(anthropic.writeReply(reply)['usage'], usage)
+  assert.equal(anthropic.writeResponse(reply)['usage'], usage)
 })
 
 test.run()

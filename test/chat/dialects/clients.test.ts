@@ -107,7 +107,7 @@ for (const exchange of streams) {
     ['@anthropic-ai/sdk', anthropic],
   ] as const)
     test(`${name} throws when ${exchange.name} fails after its first piece`, async () => {
-      const encoder = client.encodeStream(requestOf(exchange))
+      const encoder = client.createStreamWriter(requestOf(exchange))
       const [first, second] = chunksOf(exchange)
       const bytes = Buffer.from(
         encoder.push(first!) +

@@ -75,8 +75,8 @@ for (const dialect of dialects) {
     fc.assert(
       fc.property(fc.constantFrom(...bodies).chain(mutated), (body) =>
         survives(() => {
-          const reply = dialect.readReply(body, asked, 0)
-          for (const target of dialects) JSON.stringify(target.writeReply(reply))
+          const reply = dialect.readResponse(body, 0)
+          for (const target of dialects) JSON.stringify(target.writeResponse(reply))
         }),
       ),
       { numRuns: 600, includeErrorInReport: true },
@@ -133,13 +133,13 @@ for (const dialect of dialects) {
 
   test(`${dialect.id}: an answer that is none is broken`, () => {
     for (const body of [null, 'text', 5, {}, { object: 'list', data: [] }])
-      assert.is(failureOf(() => dialect.readReply(body, asked, 0))?.kind, 'broken', JSON.stringify(body))
+      assert.is(failureOf(() => dialect.readResponse(body, 0))?.kind, 'broken', JSON.stringify(body))
   })
 
   test(`${dialect.id}: an error in place of a stream is reported, a whole answer is read`, () => {
     const error = Buffer.from(JSON.stringify(dialect.writeError({ message: 'no', status: 503 })))
     assert.is(failureOf(() => decode(dialect, asked, [error]))?.kind, 'reported')
-    const reply = dialect.writeReply({
+    const reply = dialect.writeResponse({
       id: 'r',
       object: 'chat.completion',
       created: 1,
@@ -162,11 +162,11 @@ test('arguments nested too deep to be written are a broken answer', () => {
     stop_reason: 'tool_use',
     usage: {},
   }
-  assert.is(failureOf(() => isDialectOf('anthropic-messages').readReply(anthropic, asked, 0))?.kind, 'broken')
+  assert.is(failureOf(() => isDialectOf('anthropic-messages').readResponse(anthropic, 0))?.kind, 'broken')
   const gemini = {
     candidates: [{ content: { parts: [{ functionCall: { name: 'n', args: deep } }] }, finishReason: 'STOP' }],
   }
-  assert.is(failureOf(() => isDialectOf('gemini').readReply(gemini, asked, 0))?.kind, 'broken')
+  assert.is(failureOf(() => isDialectOf('gemini').readResponse(gemini, 0))?.kind, 'broken')
 })
 
 test.run()

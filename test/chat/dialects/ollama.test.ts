@@ -194,7 +194,7 @@ test('the durations of an answer reach a client of Ollama', () => {
     prompt_eval_count: 1,
     eval_count: 2,
   }
-  assert.equal(ollama.writeReply(ollama.readReply(body, asked, 0)), body)
+  assert.equal(ollama.writeResponse(ollama.readResponse(body, 0)), body)
   assert.match(
     encode(ollama, asked, decode(ollama, asked, [Buffer.from(JSON.stringify(body))])).toString(),
     '"total_duration":5',
@@ -202,7 +202,7 @@ test('the durations of an answer reach a client of Ollama', () => {
 })
 
 test('a failure is a line of its own', () => {
-  assert.is(ollama.encodeStream(asked).fail({ message: 'no', status: 500 }), '{"error":"no"}\n')
+  assert.is(ollama.createStreamWriter(asked).fail({ message: 'no', status: 500 }), '{"error":"no"}\n')
 })
 
 test.run()

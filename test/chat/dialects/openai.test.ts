@@ -292,7 +292,7 @@ test('token counts go to a client only when it asked for them', () => {
     usage: { prompt_tokens: 1, completion_tokens: 1 },
   })
   const chunks = decode(openai, request, [bytes])
-  const encoder = openai.encodeStream(request)
+  const encoder = openai.createStreamWriter(request)
   assert.not.match(chunks.map((one) => encoder.push(one)).join(''), 'usage')
 })
 
@@ -340,7 +340,7 @@ test('a choice that never finishes makes the stream incomplete though another fi
     ...chunk({}),
     choices: [{ index: 1, delta: { role: 'assistant', content: 'b' }, finish_reason: null }],
   }
-  const decoder = openai.decodeStream(request)
+  const decoder = openai.createStreamReader()
   assert.throws(() => decoder.push(events(chunk({ role: 'assistant', content: 'a' }, 'stop'), second)), /broke off/)
   assert.not(decoder.complete)
 })
@@ -355,7 +355,7 @@ test('what comes after the end is not looked at', () => {
 
 test('a legacy function call is a tool call', () => {
   const message = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }
-  const reply = openai.readReply({ choices: [{ index: 0, message, finish_reason: 'function_call' }] }, request)
+  const reply = openai.readResponse({ choices: [{ index: 0, message, finish_reason: 'function_call' }] })
   assert.is(reply.choices[0]!.finish_reason, 'tool_calls')
   assert.is(reply.choices[0]!.message.tool_calls![0]!.function.name, 'f')
 })

@@ -42,8 +42,8 @@ for (const dialect of dialects) {
       fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), (said, size, cut) => {
         const asked: ChatRequest = { model: 'model-1', messages: [], stream: true }
         const facts = factsOfReply(said)
-        const whole = JSON.parse(JSON.stringify(dialect.writeReply(said)))
-        assert.equal(factsOfReply(dialect.readReply(whole, asked, 0)), facts, 'whole')
+        const whole = JSON.parse(JSON.stringify(dialect.writeResponse(said)))
+        assert.equal(factsOfReply(dialect.readResponse(whole, 0)), facts, 'whole')
 
         const bytes = encode(dialect, asked, piecesOf(chunksOf(said), size))
         assert.equal(factsOf(dialect.id, bytes, true), facts, 'the bytes of the stream')
