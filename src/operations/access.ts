@@ -23,7 +23,7 @@ export function authorise(rule: AccessRule, caller: Caller | undefined, id: stri
 }
 
 /** Blocks what single-user mode does not have, and everybody but the default administrator. */
-export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): void {
+function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): void {
   if (!mode.singleUser) return
   if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'This is switched off in single-user mode')
   if (rule.access !== 'public' && caller && !mode.isDefaultAdministrator(caller.id))
@@ -31,7 +31,7 @@ export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined
 }
 
 /** Throws `forbidden` unless the caller has one of the roles. */
-export function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
+function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
   return ({ role }) => {
     if (!roles.includes(role))
       throw new AppError('forbidden', roles.includes('admin') ? 'Only an administrator may do this' : 'Not permitted')
@@ -41,7 +41,7 @@ export function requireRole(...roles: readonly Role[]): (caller: Caller) => void
 export const requireAdmin = requireRole('admin')
 
 /** Lets an administrator pass, and the user whose own data it is; for everybody else it is the same whether or not it exists. */
-export function validateUserOwnership(caller: Caller, id: string | undefined): void {
+function validateUserOwnership(caller: Caller, id: string | undefined): void {
   if (caller.role !== 'admin' && caller.id !== id)
     throw new AppError('forbidden', 'Only an administrator and the user concerned may do this')
 }

@@ -9,11 +9,6 @@ export interface SecretSource {
   get(name: string): string | undefined | Promise<string | undefined>
 }
 
-export interface Key {
-  readonly name: string
-  readonly value: string
-}
-
 /** The keys of the plugins. They leave this file only for the header of a request to the plugin's own host. */
 export interface Keys {
   /** Whether the plugin needs no key, or one of its variables is set somewhere. */

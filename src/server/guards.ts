@@ -14,9 +14,6 @@ import { watchLogins } from './live-logins.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Identify } from './routes.ts'
 
-export { checkSingleUserMode, requireAdmin, requireRole, validateUserOwnership } from '../operations/access.ts'
-export { validateUserExists } from '../operations/users.ts'
-
 /** A token's login: who, and which one. */
 type Authenticated = Exclude<Verified, string>
 
@@ -67,7 +64,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 const challenge = 'Bearer realm="api"'
 
 /** Whose valid token came with the request. Throws `unauthenticated`, and says so as RFC 6750 wants it. */
-export function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated {
+function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated {
   const token = tokenOf(context, apiKey)
   const verified = token === undefined ? 'missing' : accounts.logins.verify(token)
   if (typeof verified !== 'string') return verified
@@ -86,14 +83,14 @@ export function authenticateToken(context: RequestContext, accounts: Accounts, a
 }
 
 /** The same where nobody needs to be known: without a valid token it is nobody. */
-export function optionalAuth(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
+function optionalAuth(context: RequestContext, accounts: Accounts, apiKey?: boolean): Authenticated | undefined {
   const token = tokenOf(context, apiKey)
   const verified = token === undefined ? 'invalid' : accounts.logins.verify(token)
   return typeof verified === 'string' ? undefined : verified
 }
 
 /** Refuses an address after too many failed logins, before the body is read; the login itself counts. */
-export function rateLimitAuth({ logins }: Accounts, address: string): void {
+function rateLimitAuth({ logins }: Accounts, address: string): void {
   logins.limit.check(networkOf(address))
 }
 

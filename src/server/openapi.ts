@@ -114,7 +114,7 @@ function describe(operation: Operation): Json {
 }
 
 /** In which media types an operation reads its body. */
-export function bodyTypes({ upload }: Operation): readonly string[] {
+function bodyTypes({ upload }: Operation): readonly string[] {
   if (upload?.as === 'multipart') return [formType]
   return upload?.types ?? [jsonType]
 }

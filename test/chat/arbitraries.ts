@@ -28,7 +28,7 @@ const words = fc.constantFrom(
   'event: error',
   '[DONE]',
 )
-export const text = fc.array(words, { minLength: 1, maxLength: 12 }).map((list) => `x${list.join('')}`)
+const text = fc.array(words, { minLength: 1, maxLength: 12 }).map((list) => `x${list.join('')}`)
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/)
 const json = fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
 

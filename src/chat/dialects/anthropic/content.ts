@@ -85,7 +85,7 @@ export function readAssistant(blocks: readonly JsonObject[]): Message {
 }
 
 /** A call as a `tool_use` block. */
-export function writeCall(call: ToolCall): JsonObject {
+function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   return { ...extraOf(call, 'anthropic'), type: 'tool_use', id: call.id, name, input: parseArguments(text) }
 }

@@ -18,7 +18,7 @@ const anthropicVersion = '2023-06-01'
  * Anthropic wants a limit with every request. Where none was asked, it is the smallest of the output limits that
  * Anthropic's list of models names (claude-opus-4-1, August 2026), so that every model there accepts it.
  */
-export const defaultMaxTokens = 32_000
+const defaultMaxTokens = 32_000
 
 /** Anthropic's own rule for ids of calls; ids of other providers are renamed to fit. */
 const toolIdPattern = '^[a-zA-Z0-9_-]{1,128}$'

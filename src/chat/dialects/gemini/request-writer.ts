@@ -100,7 +100,7 @@ function writeAnswer(message: Message, names: ReadonlyMap<string, string>): read
 }
 
 /** Gemini wants an object: a text that is none goes under `output`, the name that its page on function calling gives. */
-export function answerOf(text: string): JsonObject {
+function answerOf(text: string): JsonObject {
   return parseObject(text) ?? { output: text }
 }
 
