@@ -98,7 +98,7 @@ export function roomOf(file: string): string {
 }
 
 /** The number of a file's layer, 0 at the top. */
-export function layerOf(file: string): number {
+function layerOf(file: string): number {
   return layers.findIndex((rooms) => rooms.includes(roomOf(file)))
 }
 

@@ -10,7 +10,7 @@ const test = suite("Gemini's dialect")
 
 const endpoint = 'https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent'
 const hi: Message = { role: 'user', content: 'hi' }
-const said = { role: 'user', parts: [{ text: 'hi' }] }
+const hello = { role: 'user', parts: [{ text: 'hi' }] }
 
 function written(request: Partial<ChatRequest>, quirks?: Quirks): Record<string, unknown> {
   return JSON.parse(
@@ -33,10 +33,10 @@ const requests: readonly {
   {
     name: 'system messages from everywhere are one instruction',
     request: { messages: [{ role: 'system', content: 'a' }, hi, { role: 'developer', content: 'b' }] },
-    body: { systemInstruction: { parts: [{ text: 'a' }, { text: 'b' }] }, contents: [said] },
+    body: { systemInstruction: { parts: [{ text: 'a' }, { text: 'b' }] }, contents: [hello] },
   },
   {
-    name: 'where a model takes no instruction the user says it',
+    name: "where a model takes no instruction it becomes the user's",
     request: { messages: [{ role: 'system', content: 'a' }, hi] },
     quirks: { system_as: 'user' },
     body: { contents: [{ role: 'user', parts: [{ text: 'a' }, { text: 'hi' }] }] },
@@ -61,7 +61,7 @@ const requests: readonly {
     },
     body: {
       contents: [
-        said,
+        hello,
         {
           role: 'model',
           parts: [
@@ -96,20 +96,20 @@ const requests: readonly {
     },
     body: {
       contents: [
-        said,
+        hello,
         { role: 'model', parts: [{ functionCall: { id: 'a', name: 'f_a', args: {} }, thoughtSignature: 's' }] },
       ],
     },
   },
   {
-    name: 'the calls of another model get what Gemini 3 takes for a signature',
+    name: 'the calls of another model get the value that Gemini 3 takes for a signature',
     request: {
       model: 'gemini-3-pro',
       messages: [hi, { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] }],
     },
     body: {
       contents: [
-        said,
+        hello,
         {
           role: 'model',
           parts: [
@@ -172,7 +172,7 @@ const requests: readonly {
       tool_choice: { type: 'function', function: { name: 'old' } },
     },
     body: {
-      contents: [said],
+      contents: [hello],
       tools: [
         {
           functionDeclarations: [
@@ -208,7 +208,7 @@ const requests: readonly {
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
     },
     body: {
-      contents: [said],
+      contents: [hello],
       generationConfig: {
         temperature: 0,
         topP: 0.5,
@@ -227,7 +227,7 @@ const requests: readonly {
   {
     name: 'JSON without a schema',
     request: { response_format: { type: 'json_object' } },
-    body: { contents: [said], generationConfig: { responseMimeType: 'application/json' } },
+    body: { contents: [hello], generationConfig: { responseMimeType: 'application/json' } },
   },
 ]
 

@@ -50,7 +50,7 @@ function placesOf(value: unknown): Place[] {
   return Object.keys(holder).flatMap((name) => [{ holder, name }, ...placesOf(holder[name])])
 }
 
-/** Runs what may fail as promised, and fails the test for anything else, such as a TypeError. */
+/** Runs a function that may throw our errors; fails the test for any other, such as a TypeError. */
 function survives(run: () => void): void {
   try {
     run()
@@ -71,7 +71,7 @@ for (const dialect of dialects) {
     .map((line) => JSON.parse(line.replace(/^data: /, '')))
   const requests = exchanges.filter((exchange) => dialectOf(exchange) === dialect)
 
-  test(`${dialect.id}: an answer with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: an answer with anything in it is read or refused, and the result can be written in every dialect`, () => {
     fc.assert(
       fc.property(fc.constantFrom(...bodies).chain(mutated), (body) =>
         survives(() => {
@@ -83,7 +83,7 @@ for (const dialect of dialects) {
     )
   })
 
-  test(`${dialect.id}: a stream with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: a stream with anything in it is read or refused, and the result can be written in every dialect`, () => {
     const events = fc.array(
       fc.constantFrom(...lines).chain((line) => fc.oneof({ weight: 3, arbitrary: fc.constant(line) }, mutated(line))),
       { minLength: 1, maxLength: 8 },
@@ -102,7 +102,7 @@ for (const dialect of dialects) {
     )
   })
 
-  test(`${dialect.id}: a request with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: a request with anything in it is read or refused, and the result can be written in every dialect`, () => {
     const one = fc.constantFrom(...requests).chain(({ body, url }) => fc.tuple(mutated(body), fc.constant(url)))
     fc.assert(
       fc.property(one, ([body, url]) => {

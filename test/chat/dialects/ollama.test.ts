@@ -19,7 +19,11 @@ const requests: readonly {
   readonly request: Partial<ChatRequest>
   readonly body: Record<string, unknown>
 }[] = [
-  { name: 'stream is always said, for Ollama streams by itself', request: {}, body: { messages: [hi], stream: false } },
+  {
+    name: 'stream is always set, since Ollama streams by default',
+    request: {},
+    body: { messages: [hi], stream: false },
+  },
   {
     name: 'parts become text and pictures',
     request: {
@@ -148,7 +152,7 @@ test('answers of tools without ids find their calls by name, else in order', () 
   )
 })
 
-test('a request streams unless it says otherwise', () => {
+test('a request streams unless it sets stream to false', () => {
   assert.is(ollama.readRequest({ model: 'm', messages: [hi] }).stream, true)
   assert.is(ollama.readRequest({ model: 'm', messages: [hi], stream: false }).stream, false)
 })
