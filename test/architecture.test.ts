@@ -30,6 +30,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/cli'],
   conf: ['src/cli/config/file.ts'],
   eld: ['speech/text/latin-languages.ts'],
+  'eventsource-parser': ['src/chat/protocol/sse.ts'],
   fflate: ['src/formats/zip.ts', 'src/personas/package/zip-writer.ts'],
   h3: ['src/server/http-server.ts'],
   inquirer: ['src/cli/terminal/cli.ts'],

@@ -139,9 +139,9 @@ export function createRouter(parts: RouterParts): Router {
     const { plugin, model } = addressed(call)
     const warnings: string[] = []
     const first = plugin === undefined ? parts.active() : parts.find(plugin)
-    if (plugin !== undefined && !first) throw new AppError('not_found', `There is no plugin "${plugin}"`)
+    if (plugin !== undefined && !first) throw new AppError('not_found', `Plugin "${plugin}" not found`)
     if (model !== undefined && !isModelName(model))
-      throw new AppError('invalid', 'Invalid chat request', { details: ['model: is no model name'] })
+      throw new AppError('invalid', 'Invalid chat request', { details: ['model: invalid model name'] })
     const targets: Plan[] = []
     if (first) {
       refuseOtherKinds(first)
@@ -189,7 +189,7 @@ export function createRouter(parts: RouterParts): Router {
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
       const { message, provider } = parts.attempts.classify(reason, signal)
-      throw new AppError('protocol', `The answer of ${by} broke off: what came is not the whole answer`, {
+      throw new AppError('protocol', `The answer of ${by} broke off before its end`, {
         details: [message],
         ...(provider && { provider }),
         cause: reason,

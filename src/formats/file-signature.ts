@@ -23,12 +23,12 @@ const looks: Readonly<Record<string, Look>> = {
   '.gguf': gguf,
   '.wav': wav,
   // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto: ModelProto.graph
-  '.onnx': (file, bytes) => protobuf(file, bytes, 7, 'ONNX model'),
+  '.onnx': (file, bytes) => protobuf(file, bytes, 7, 'an ONNX model'),
   // https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto: ModelProto.pieces
-  '.model': (file, bytes) => protobuf(file, bytes, 1, 'SentencePiece model'),
+  '.model': (file, bytes) => protobuf(file, bytes, 1, 'a SentencePiece model'),
 }
 
-/** The format that a file lacks although its name on the hub has its ending: `no ONNX model`. Undefined when it fits. */
+/** The mismatch between a file and the ending of its name on the hub: `not an ONNX model`. Undefined when it fits. */
 export async function signatureMismatch(path: string, name: string): Promise<string | undefined> {
   const file = await open(path)
   try {
@@ -42,12 +42,12 @@ export async function signatureMismatch(path: string, name: string): Promise<str
 }
 
 async function json(file: FileHandle, bytes: number): Promise<string | undefined> {
-  return bytes <= longestHeader && objectIn(await read(file, 0, bytes)) ? undefined : 'no JSON object'
+  return bytes <= longestHeader && objectIn(await read(file, 0, bytes)) ? undefined : 'not a JSON object'
 }
 
 /** https://huggingface.co/docs/safetensors: the header's length, the header, and the tensors without a gap behind them. */
 async function safetensors(file: FileHandle, bytes: number): Promise<string | undefined> {
-  const wrong = 'no safetensors file'
+  const wrong = 'not a safetensors file'
   if (bytes < 8) return wrong
   const length = Number((await read(file, 0, 8)).readBigUInt64LE())
   if (length > longestHeader || 8 + length > bytes) return wrong
@@ -66,14 +66,14 @@ async function safetensors(file: FileHandle, bytes: number): Promise<string | un
 /** RIFF with the form WAVE (Multimedia Programming Interface and Data Specifications 1.0). */
 async function wav(file: FileHandle): Promise<string | undefined> {
   const start = (await read(file, 0, 12)).toString('latin1')
-  return /^RIFF....WAVE$/s.test(start) ? undefined : 'no WAV file'
+  return /^RIFF....WAVE$/s.test(start) ? undefined : 'not a WAV file'
 }
 
 /** https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: the magic, the version, how many tensors there are. */
 async function gguf(file: FileHandle, bytes: number): Promise<string | undefined> {
   const start = await read(file, 0, 16)
   const isGguf = bytes > 24 && start.toString('latin1', 0, 4) === 'GGUF' && [2, 3].includes(start.readUInt32LE(4))
-  return isGguf ? undefined : 'no GGUF model'
+  return isGguf ? undefined : 'not a GGUF model'
 }
 
 /** Walks over the fields of the outermost message: they must end where the file ends, and the one named be among them. */
@@ -85,13 +85,13 @@ async function protobuf(file: FileHandle, bytes: number, needed: number, format:
   for (let fields = 0; at < bytes; fields++) {
     const tag = await varint()
     const number = tag === undefined ? 0 : Math.floor(tag / 8)
-    if (tag === undefined || number === 0 || fields > mostFields) return `no ${format}`
+    if (tag === undefined || number === 0 || fields > mostFields) return `not ${format}`
     found ||= number === needed
     const length = await lengthOf(tag % 8)
-    if (length === undefined || at + length > bytes) return `no ${format}`
+    if (length === undefined || at + length > bytes) return `not ${format}`
     at += length
   }
-  return found ? undefined : `no ${format}`
+  return found ? undefined : `not ${format}`
 
   async function lengthOf(wire: number): Promise<number | undefined> {
     if (wire === 0) return (await varint()) === undefined ? undefined : 0

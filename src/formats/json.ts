@@ -23,7 +23,7 @@ export function parseMetered(text: string, name = 'the body'): unknown {
   }
   if (mayReachPrototype(text) && reachesPrototype(value)) {
     throw new AppError('invalid', `${capital(name)} holds a forbidden key`, {
-      details: ['__proto__ and constructor.prototype are no names for a field'],
+      details: ['__proto__ and constructor.prototype are forbidden names'],
     })
   }
   return value

@@ -58,7 +58,7 @@ export function plainPng(size: number): Buffer {
 
 function readChunks(bytes: Uint8Array): readonly Chunk[] {
   const png = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (!png.subarray(0, signature.length).equals(signature)) throw new AppError('invalid', 'The file is no PNG')
+  if (!png.subarray(0, signature.length).equals(signature)) throw new AppError('invalid', 'The file is not a PNG')
   const chunks: Chunk[] = []
   for (let at = signature.length; chunks.at(-1)?.type !== 'IEND'; ) {
     if (at + 12 > png.length) throw new AppError('invalid', 'The PNG breaks off')

@@ -119,7 +119,7 @@ function readEntry(bytes: Buffer, at: number): Entry {
   if (method !== 0 && method !== 8) throw unsupported(`${name} is packed by method ${method}; aichat reads deflate`)
   // The type of a Unix file in its attributes (stat.h): 0, as others write it, or a plain one.
   const type = bytes.readUInt16LE(at + 40) >>> 12
-  if (bytes.readUInt16LE(at + 34) !== 0 || (type !== 0 && type !== 8)) throw damaged(`${name} is no plain file`)
+  if (bytes.readUInt16LE(at + 34) !== 0 || (type !== 0 && type !== 8)) throw damaged(`${name} is not a plain file`)
   return {
     name,
     flags,

@@ -19,7 +19,7 @@ export async function requireFinite(file: TensorFile): Promise<void> {
       problems.push(`${name} holds numbers that are not finite`)
   }
   if (problems.length > 0)
-    throw new AppError('invalid', `${file.path} holds weights that are no numbers`, { details: problems.slice(0, 20) })
+    throw new AppError('invalid', `${file.path} holds weights that are not finite`, { details: problems.slice(0, 20) })
 }
 
 function areFinite(bytes: Uint8Array, size: 2 | 4 | 8, mask: number): boolean {

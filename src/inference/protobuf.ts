@@ -60,7 +60,7 @@ export function readMessage(bytes: Uint8Array, source: string): ReadField[] {
   }
 
   function broken(): AppError {
-    return new AppError('invalid', `${source} is damaged: it breaks off or is no protocol buffer message`)
+    return new AppError('invalid', `${source} is damaged: it is truncated or not a protocol buffer message`)
   }
 }
 

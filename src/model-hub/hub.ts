@@ -107,7 +107,7 @@ export function openHub(parts: HubParts): Hub {
   function lookUp(name: string): KnownModel {
     const model = known.get(name)
     if (model) return model
-    throw new AppError('not_found', `There is no model "${name.slice(0, 80)}" to pull`, {
+    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found`, {
       details: [...known.values()].map((each) => `${each.name}: ${each.summary}`),
     })
   }

@@ -166,7 +166,7 @@ async function requireRoom({ modelsFolder, freeBytes, model }: Plan, needed: num
   if (needed === 0) return
   const free = await freeBytes(modelsFolder)
   if (free >= needed + reserve) return
-  throw new AppError('io', `There is no room for ${model.name}`, {
+  throw new AppError('io', `Not enough disk space for ${model.name}`, {
     details: [
       `${megabytes(needed)} are needed in ${modelsFolder}, where ${megabytes(free)} are free`,
       'make room, or choose another folder with AICHAT_MODELS_DIR',

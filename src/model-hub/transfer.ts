@@ -154,7 +154,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     const location = text(headers['location'])
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
     if (!next || !/^https?:$/.test(next.protocol))
-      throw new AppError('protocol', 'The model hub redirects to something that is no address')
+      throw new AppError('protocol', 'The model hub redirects to an invalid URL')
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new AppError('protocol', 'The model hub redirects to an unencrypted address, which is not followed')
     return next
@@ -163,7 +163,10 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
   function homeOf(address: string): URL {
     const url = URL.canParse(address) ? new URL(address) : undefined
     if (!url || !/^https?:$/.test(url.protocol))
-      throw new AppError('configuration', `HF_ENDPOINT (models.hub) is no http address: ${address.slice(0, 100)}`)
+      throw new AppError(
+        'configuration',
+        `Invalid HF_ENDPOINT (models.hub), not an http address: ${address.slice(0, 100)}`,
+      )
     if (token && url.protocol === 'http:' && hostRange(url.hostname) === 'public')
       throw new AppError('configuration', 'HF_TOKEN would travel unencrypted: HF_ENDPOINT must be an https address')
     return url

@@ -57,7 +57,7 @@ function readAnswer({ id }: PluginManifest, text: string, count: number): Plugin
   try {
     answer = parseJson(text, `the answer of ${id}`)
   } catch (cause) {
-    throw new AppError('protocol', `${id} answered with something that is no JSON`, { cause })
+    throw new AppError('protocol', `${id} did not answer with JSON`, { cause })
   }
   const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: { total_tokens?: unknown } }
   const rows = (Array.isArray(data) ? data : []) as { index?: unknown; embedding?: unknown }[]

@@ -112,7 +112,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     install(document, { replace = false } = {}) {
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {
-        throw new AppError('invalid', `There is a plugin "${manifest.id}" already`, {
+        throw new AppError('invalid', `Plugin "${manifest.id}" already exists`, {
           details: ['Replace it (--force; over HTTP ?replace=true), or give the new one another id'],
         })
       }
@@ -216,7 +216,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
     if (!kept.has(manifest.id) && kept.size >= limit)
-      throw new AppError('invalid', `There are ${limit} plugins, which is the most there may be`, {
+      throw new AppError('invalid', `The limit of ${limit} plugins is reached`, {
         details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
       })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) store.remove(manifest.id)
@@ -236,7 +236,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const { entries } = current()
     if (entries.has(id)) return id
     const names = [...entries.keys()]
-    throw new AppError('not_found', `There is no plugin "${printable(id)}"`, {
+    throw new AppError('not_found', `Plugin "${printable(id)}" not found`, {
       details: names.length > 0 ? [`There are ${names.join(', ')}`] : [],
     })
   }

@@ -98,7 +98,7 @@ export function checkKeyName(name: string, context: z.RefinementCtx): void {
   if (looksLikeKey(name) || !/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
     context.addIssue(
       looksLikeKey(name)
-        ? 'holds what looks like a key; it must hold the name of a variable'
+        ? 'looks like a key; it must be the name of a variable'
         : 'must be the name of a variable: capitals, digits and _',
     )
   } else if (isOwnVariable(name)) context.addIssue('names a variable of aichat or of the machine, which is never a key')

@@ -85,7 +85,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     restore(id) {
       const { model_map: before } = host.get(id)
       const text = store.backup(id)
-      if (text === undefined) throw new AppError('not_found', `There is no earlier list of ${id}`)
+      if (text === undefined) throw new AppError('not_found', `Earlier list of ${id} not found`)
       const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
       const { models_as_of: _date, ...current } = host.export(id)
       const date = earlier.models_as_of
@@ -103,7 +103,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     const views = [...new Set(plugins)].map((id) => host.get(id))
     const without = views.filter((view) => !view.models_source).map((view) => `${view.id}: has no models_source`)
     if (without.length > 0)
-      throw new AppError('invalid', 'Only a plugin that says where its list is can be refreshed', { details: without })
+      throw new AppError('invalid', 'Only a plugin with a models_source can be refreshed', { details: without })
     const missing = views.filter((view) => !view.key_set).map((view) => view.auth.key_env)
     if (missing.length > 0)
       throw new AppError('configuration', `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} not set`, {

@@ -206,7 +206,7 @@ export function readSettings(
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
   }
-  if (problems.length > 0) throw new AppError('configuration', 'The settings make no sense', { details: problems })
+  if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
   return Object.freeze(settings)
 }
 
@@ -340,7 +340,7 @@ function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {
   const { hosts, wrong } = parseKeyHosts(entries)
   for (const number of wrong)
     problems.push(
-      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is none`,
+      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is invalid`,
     )
   return hosts
 }

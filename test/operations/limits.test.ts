@@ -134,7 +134,7 @@ limits('two packages are taken in at once; the third waits, other users do not',
 )
 
 limits('a limit that is no number is a mistake in the settings', () => {
-  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /settings make no sense/)
+  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /Invalid settings/)
 })
 
 limits.run()

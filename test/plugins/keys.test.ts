@@ -125,7 +125,7 @@ test('the addresses that the operator names are read exactly, and an entry that 
       assert.unreachable(wrong)
     } catch (reason) {
       assert.instance(reason, AppError, wrong)
-      assert.match((reason as AppError).details.join(), /entry 2 is none/)
+      assert.match((reason as AppError).details.join(), /entry 2 is invalid/)
       assert.not.match((reason as AppError).details.join(), key)
     }
 })

@@ -463,7 +463,7 @@ const zipped: readonly Case[] = [
       linked.writeUInt16LE(0o120777, linked.readUInt32LE(linked.length - 22 + 16) + 40)
       return linked
     },
-    /no plain file/,
+    /not a plain file/,
   ],
   [
     'nothing but wrong records',
