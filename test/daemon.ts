@@ -104,13 +104,16 @@ export interface SpawnedDaemon {
   readonly url: string
   readonly child: ChildProcess
   readonly call: CallApi
-  /** All that it has said so far. */
+  /** Its output so far. */
   readonly output: { stdout: string; stderr: string }
   /** Ends it with a signal and resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts it, in a new folder unless one is given; its bcrypt is cheap unless `NODE_OPTIONS` is given. Throws what it said when it ends instead of listening. */
+/**
+ * Starts it, in a new folder unless one is given; its bcrypt is cheap unless `NODE_OPTIONS` is given. Throws its output when
+ * it ends instead of listening.
+ */
 export async function spawnDaemon(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),

@@ -10,7 +10,7 @@ export interface Ran {
 }
 
 export interface RunMainOptions extends RunOptions {
-  /** Whether a terminal shows what is printed. */
+  /** Whether the output goes to a terminal. */
   readonly shown?: boolean
 }
 

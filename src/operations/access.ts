@@ -30,7 +30,7 @@ export function authorise(
 }
 
 /** In single-user mode, throws `forbidden` for blocked operations and for all callers but the default administrator. */
-export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): MaybePromise<void> {
+function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): MaybePromise<void> {
   if (!mode.singleUser) return
   if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'Not available in single-user mode')
   if (rule.access === 'public' || !caller) return
@@ -40,7 +40,7 @@ export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined
 }
 
 /** Throws `forbidden` unless the caller has one of the roles. */
-export function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
+function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
   return ({ role }) => {
     if (!roles.includes(role))
       throw new AppError('forbidden', roles.includes('admin') ? 'Only an administrator may do this' : 'Not permitted')
@@ -50,7 +50,7 @@ export function requireRole(...roles: readonly Role[]): (caller: Caller) => void
 export const requireAdmin = requireRole('admin')
 
 /** Throws `forbidden` unless the caller is an administrator or the user of that id, whether or not it exists. */
-export function validateUserOwnership(caller: Caller, id: string | undefined): void {
+function validateUserOwnership(caller: Caller, id: string | undefined): void {
   if (caller.role !== 'admin' && caller.id !== id)
     throw new AppError('forbidden', 'Only an administrator and the user concerned may do this')
 }

@@ -139,8 +139,8 @@ async function check({ app, signal }: Call, input: ChatInput): Promise<ChatCall>
   const { request, ...target } = routed(input)
   const isAborted = () => signal?.aborted === true
   await nextStage(request, isAborted)
-  const { readOpenaiRequest } = await import('../chat/dialects/openai/request-writer.ts')
-  const { model: _, ...checked } = readOpenaiRequest({ ...request, model: undefined })
+  const { readRequest } = await import('../chat/dialects/openai/request-reader.ts')
+  const { model: _, ...checked } = readRequest({ ...request, model: undefined })
   await nextStage(checked, isAborted)
   const { model } = request
   return { ...target, request: { ...checked, ...(model !== undefined && { model }) } }

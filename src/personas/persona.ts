@@ -21,7 +21,7 @@ const mutationSettings = z.object({
   auto_adapt: z.exactOptional(z.boolean()),
 })
 
-export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
+const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
 const name = displayName(200)
@@ -35,7 +35,7 @@ const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin',
  * Request fields sent with every chat of the persona, such as `temperature`. The ones whose meaning is known are
  * checked; others are passed on to the provider.
  */
-export const parameters = z
+const parameters = z
   .looseObject({
     temperature: z.exactOptional(z.number().min(0).max(2)),
     top_p: z.exactOptional(z.number().min(0).max(1)),

@@ -179,8 +179,8 @@ export interface ManifestRules {
 }
 
 /**
- * A stranger's JSON as a plugin document. Throws one `invalid` AppError that names every problem with its path in the
- * document: shapes, and what the operator's rules say about key names and addresses.
+ * Parses untrusted JSON as a plugin document. Throws one `invalid` AppError that names every problem with its path in the
+ * document: shapes, and the operator's rules on key names and addresses.
  */
 export function parseManifest(document: unknown, rules: ManifestRules): PluginManifest {
   const parsed = pluginManifest.safeParse(document)
@@ -192,7 +192,7 @@ export function parseManifest(document: unknown, rules: ManifestRules): PluginMa
   return parsed.data
 }
 
-/** What the operator's rules forbid, judged on the raw document so that it is reported beside the other problems. */
+/** Breaches of the operator's rules, checked on the raw document to be reported with the other problems. */
 function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   const problems: string[] = []
   const manifest = (typeof document === 'object' && document !== null ? document : {}) as Partial<PluginManifest>
@@ -201,7 +201,7 @@ function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   for (const [index, name] of names.entries()) {
     if (typeof name !== 'string' || name === '') continue
     const path = index === 0 ? 'auth.key_env' : `auth.key_env_alternatives.${index - 1}`
-    // What is no name of a key may be the key itself: it is never shown.
+    // A value that is not a key's name may be the key itself: it is never shown.
     if (!isKeyName(name, rules.keyNames)) {
       if (!isOwnVariable(name) && /^[A-Z][A-Z0-9_]*$/.test(name) && !looksLikeKey(name))
         problems.push(`${path}: must end in _API_KEY, be GITHUB_TOKEN, or be listed in PLUGIN_KEY_ENVS`)
@@ -230,7 +230,7 @@ export function endpointsOf(manifest: Partial<PluginManifest>): [string, string]
   return found.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]))
 }
 
-/** `auth.key_env: must be …`; unions and missing fields said plainly. */
+/** `auth.key_env: must be …`; unions and missing fields in plain words. */
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path.map(shownStep).join('.') || 'the plugin'
   if (issue.code === 'invalid_type') {
@@ -253,7 +253,7 @@ function shownStep(step: PropertyKey): string {
   return looksLikeKey(String(step)) ? '…' : String(step)
 }
 
-/** What may stand where one of several types may. */
+/** The names of the types that a union allows. */
 const unions: Readonly<Record<string, string>> = {
   fallback: 'the id of a plugin, or an object with plugin and model',
   models_source: 'a text, a number, true, false or null',

@@ -34,7 +34,7 @@ export interface ModelProcess {
 }
 
 /** The process ended in the middle of a call. The code is the one of a connection that breaks: the same call may succeed. */
-export class ModelLost extends Error {
+class ModelLost extends Error {
   override readonly name = 'ModelLost'
   readonly code = 'ECONNRESET'
 }

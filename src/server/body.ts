@@ -134,7 +134,7 @@ const mostBeyondAscii = 4 * 1024 * 1024
  * Decodes UTF-8 in pieces that may end within a character. Throws `invalid` for anything else, and `too_large` for more
  * text beyond ASCII than any model reads: every later step takes several times as long for it.
  */
-export function createDecoder(): { push(bytes: Buffer): string; end(): void } {
+function createDecoder(): { push(bytes: Buffer): string; end(): void } {
   let rest: Buffer = Buffer.alloc(0)
   let beyondAscii = 0
   return {

@@ -28,7 +28,7 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report } = await router.stream(call, context.signal)
-      const encoder = dialect.encodeStream(call.request as Parameters<Dialect['encodeStream']>[0])
+      const encoder = dialect.createStreamWriter(call.request as Parameters<Dialect['createStreamWriter']>[0])
       const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, reportHeaders(report))
     })
@@ -39,7 +39,7 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
     throw new AppError('protocol', badEnding(choice))
   const headers = reportHeaders(report)
   for (const name in headers) context.response.setHeader(name, headers[name]!)
-  sendJson(context, 200, dialect.writeReply(reply))
+  sendJson(context, 200, dialect.writeResponse(reply))
 }
 
 /** Claude Code sends about ten. */

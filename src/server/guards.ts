@@ -83,7 +83,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 const challenge = 'Bearer realm="api"'
 
 /** The login of the request's token. Throws or rejects with `unauthenticated`, with the challenge of RFC 6750. */
-export function authenticateToken(
+function authenticateToken(
   context: RequestContext,
   accounts: Accounts,
   apiKey?: boolean,
@@ -118,7 +118,7 @@ async function refuseToken(
 }
 
 /** The login of the request's token, or undefined without a valid one. */
-export function optionalAuth(
+function optionalAuth(
   context: RequestContext,
   accounts: Accounts,
   apiKey?: boolean,
@@ -129,7 +129,7 @@ export function optionalAuth(
 }
 
 /** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
-export function rateLimitAuth({ logins }: Accounts, address: string): void {
+function rateLimitAuth({ logins }: Accounts, address: string): void {
   logins.limit.check(networkOf(address))
 }
 

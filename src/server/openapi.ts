@@ -122,7 +122,7 @@ function describe(operation: Operation): Json {
 }
 
 /** The media types of the body of an operation. */
-export function bodyTypes({ upload }: Operation): readonly string[] {
+function bodyTypes({ upload }: Operation): readonly string[] {
   if (upload?.as === 'multipart') return [formType]
   return upload?.types ?? [jsonType]
 }

@@ -185,7 +185,7 @@ limits('by default sixty-four requests at once are served', () =>
 )
 
 limits('a limit that is no number is a mistake in the settings', () => {
-  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /settings make no sense/)
+  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /Invalid settings/)
 })
 
 limits.run()

@@ -36,7 +36,7 @@ export interface Shop {
   close(): void
 }
 
-export const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
+const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
 
 export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'))): Promise<Shop> {
   const db = await openDatabase(join(folder, 'aichat.db'))

@@ -221,7 +221,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
 }
 
 /** Whose memories a persona's are. */
-export function scopeOf(persona: Persona): Scope {
+function scopeOf(persona: Persona): Scope {
   return { personaId: persona.id, userId: persona.user_id }
 }
 

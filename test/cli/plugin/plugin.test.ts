@@ -16,7 +16,7 @@ test('installs from a file, prints the id, and refuses an id that is taken', () 
     assert.equal([first.code, first.stdout], [0, 'custom\n'])
     const second = await home.aichat(['plugin', 'install', file])
     assert.is(second.code, 65)
-    assert.match(second.stderr, /There is a plugin "custom" already/)
+    assert.match(second.stderr, /Plugin "custom" already exists/)
     assert.is((await home.aichat(['plugin', 'install', '--force', file])).code, 0)
   }))
 

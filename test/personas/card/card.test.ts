@@ -152,7 +152,7 @@ const broken: readonly (readonly [name: string, read: () => unknown, message: Re
     () => readCardPng(writePngTexts(plainPng(1), [{ keyword: 'chara', text: `${' '.repeat(1_000_000)}!` }])),
     /card in the picture is damaged/,
   ],
-  ['something else', () => readCardPng(Buffer.from('hello')), /no PNG/],
+  ['something else', () => readCardPng(Buffer.from('hello')), /not a PNG/],
 ]
 
 for (const [name, read, message] of broken)

@@ -57,4 +57,8 @@ test('are the stems of the author of the stemmer: its step 5b looks at what 5a h
   for (const [word, stem] of Object.entries(stems)) assert.equal(termsOf(word), [stem], word)
 })
 
+test('a word of any length has a stem', () => {
+  for (const letters of ['y', 'yb', 'ab', 'b']) assert.is(termsOf(letters.repeat(20_000)).length, 1, letters)
+})
+
 test.run()

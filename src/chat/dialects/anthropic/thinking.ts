@@ -3,9 +3,9 @@ import type { ChatRequest } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 
 /**
- * What `reasoning_effort` means for a Claude model, as fields that replace those of `body`. Which models take an effort,
- * which think adaptively and which want a budget is read from the capabilities in Anthropic's list of models (August 2026).
- * Nothing is added where the request came with Anthropic's own wish, or where the model or the conversation forbids thinking.
+ * `reasoning_effort` for a Claude model, as fields that replace those of `body`. Models that take an effort, think
+ * adaptively or want a budget are those of the capabilities in Anthropic's list of models (August 2026).
+ * Nothing is added where the request has Anthropic's own settings, or where the model or the conversation forbids thinking.
  */
 export function thinkingFields(request: ChatRequest, body: JsonObject): JsonObject {
   const effort = request.reasoning_effort

@@ -30,8 +30,8 @@ export function field(value: JsonObject, name: string): unknown {
 }
 
 /**
- * The parts of what a message holds. Empty texts say nothing and are left out; what Gemini has no part for is left out
- * too, unless it is `shown` to the model: that throws an AppError `invalid`.
+ * A message's content as Gemini's parts. Empty texts are left out, and parts that Gemini does not have; where the content
+ * is `shown` to the model those throw an AppError `invalid`.
  */
 export function writeParts(content: Message['content'], shown = false): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
@@ -44,7 +44,7 @@ export function writeParts(content: Message['content'], shown = false): JsonObje
   )
 }
 
-/** What parts are for us: plain text where they are that. What only Gemini can say stays as it is. */
+/** Gemini's parts as content: a plain text where they are one; a part that only Gemini has stays as it is. */
 export function readParts(parts: readonly JsonObject[]): Message['content'] {
   const read = parts.map(readPart)
   const [only] = read
@@ -52,7 +52,7 @@ export function readParts(parts: readonly JsonObject[]): Message['content'] {
 }
 
 /** The parts of a turn of the model's. Its thoughts are not sent back, but for the signatures. */
-export function writeModel(message: Message): readonly JsonObject[] {
+export function writeAssistant(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'gemini')['parts']
   if (Array.isArray(own)) return own
   const parts = writeParts(contentOf(message))
@@ -62,18 +62,18 @@ export function writeModel(message: Message): readonly JsonObject[] {
 }
 
 /**
- * A turn of the model's as our message; `ids` names the calls that have no id. What our shape cannot say whole (thoughts,
- * code that ran, signatures between texts) is kept word for word beside it, for Gemini reading the conversation again.
+ * A turn of the model's as our message; `ids` names the calls that have no id. Parts that our shape cannot express
+ * (thoughts, code that ran, signatures between texts) are kept unchanged beside it, for a Gemini provider.
  */
-export function readModel(parts: readonly JsonObject[], ids: (name: string) => string): Message {
+export function readAssistant(parts: readonly JsonObject[], ids: (name: string) => string): Message {
   const message = readAnswer(parts, ids)
   // Calls that Gemini's own client sends without a signature go back without one.
   const isWhole = message.tool_calls === undefined || message.tool_calls.some(signatureOf)
-  if (isWhole && isDeepStrictEqual(writeModel(message), parts)) return message
+  if (isWhole && isDeepStrictEqual(writeAssistant(message), parts)) return message
   return { ...message, ...mergeParts(message, parts) }
 }
 
-/** The same without keeping the parts: what an answer, or a piece of one, says in our shape. */
+/** The same without keeping the parts: an answer, or a piece of one, in our shape. */
 export function readAnswer(parts: readonly JsonObject[], ids: (name: string) => string): Message {
   const texts = parts.filter((part) => typeof part['text'] === 'string' && part['thought'] !== true)
   const reasoning = parts.filter((part) => part['thought'] === true).map((part) => stringOf(part['text']) ?? '')
@@ -91,7 +91,7 @@ export function readAnswer(parts: readonly JsonObject[], ids: (name: string) => 
   }
 }
 
-/** Whether everything in these parts can be said in our shape. */
+/** Whether our shape can express all of these parts. */
 export function isPlainAnswer(parts: readonly JsonObject[]): boolean {
   return parts.every((part) => {
     if (isObject(field(part, 'functionCall'))) return Object.keys(part).every((name) => callPartFields.has(name))
@@ -187,9 +187,9 @@ function readPart(part: JsonObject): ContentPart {
   const data = stringOf(inline['data'])
   if (mimeType !== undefined && data !== undefined) {
     const url = dataUrl(mimeType, data)
-    const carried = withExtra('gemini', extra)
-    if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url }, ...carried }
-    return { type: 'file', file: { file_data: url }, ...carried }
+    const own = withExtra('gemini', extra)
+    if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url }, ...own }
+    return { type: 'file', file: { file_data: url }, ...own }
   }
   const file = objectOf(field(part, 'fileData'))
   const url = stringOf(field(file, 'fileUri'))

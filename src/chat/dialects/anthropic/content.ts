@@ -28,10 +28,10 @@ import { unsupportedMedia } from '../shared/media-support.ts'
 export const thinkingFormat = 'anthropic-claude-v1'
 
 /**
- * The blocks of what a message holds. Empty texts are left out, because Anthropic refuses them; what it has no block for
- * is left out too, unless it is `shown` to the model: that throws an AppError `invalid`.
+ * A message's content as blocks. Empty texts are left out, because Anthropic refuses them. Parts without a block are left
+ * out too; where the content is `shown` to the model they throw an AppError `invalid`.
  */
-export function writeBlocks(content: Message['content'], shown = false): JsonObject[] {
+export function writeParts(content: Message['content'], shown = false): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return present(
     (content ?? []).map((part) => {
@@ -42,14 +42,14 @@ export function writeBlocks(content: Message['content'], shown = false): JsonObj
   )
 }
 
-/** The parts that blocks are for us; what only Anthropic can say stays as it is. */
-export function readBlocks(blocks: readonly JsonObject[]): ContentPart[] {
+/** Blocks as parts; a block that only Anthropic has stays as it is. */
+export function readParts(blocks: readonly JsonObject[]): ContentPart[] {
   return blocks.map(readBlock)
 }
 
 /**
  * The blocks of an assistant's turn: signed thinking first, as Anthropic demands, then text, then calls. Thinking without
- * a signature is left out, because Anthropic takes back only what it signed.
+ * a signature is left out, because Anthropic takes back only signed thinking.
  */
 export function writeAssistant(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'anthropic')['content']
@@ -57,13 +57,13 @@ export function writeAssistant(message: Message): readonly JsonObject[] {
   const content = contentOf(message)
   return [
     ...present((message.reasoning_details ?? []).map(writeThinking)),
-    ...writeBlocks(content),
+    ...writeParts(content),
     ...(message.tool_calls ?? []).map(writeCall),
   ]
 }
 
 /**
- * An assistant's turn as our message. Blocks that our shape cannot say whole (server tools, citations, thinking between
+ * An assistant's turn as our message. Blocks that our shape cannot express (server tools, citations, thinking between
  * calls) are kept word for word beside it, for an Anthropic provider that reads the conversation again.
  */
 export function readAssistant(blocks: readonly JsonObject[]): Message {
@@ -85,7 +85,7 @@ export function readAssistant(blocks: readonly JsonObject[]): Message {
 }
 
 /** A call as a `tool_use` block. */
-export function writeCall(call: ToolCall): JsonObject {
+function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   return { ...extraOf(call, 'anthropic'), type: 'tool_use', id: call.id, name, input: parseArguments(text) }
 }
