@@ -1,7 +1,7 @@
 import { type CommandNode, flatten } from '../help/tree.ts'
 import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
 
-/** Works with and without the package bash-completion; names with spaces and colons come out whole. */
+/** Works with and without the package bash-completion; quotes names with spaces and colons. */
 export function bashCompletion(root: CommandNode): string {
   const nodes = flatten(root)
   return `# bash completion for aichat, generated from its command tree
@@ -71,7 +71,7 @@ function branch(node: CommandNode): string {
     ;;`
 }
 
-/** A branch for each flag whose values are known; those of the program itself count after every command. */
+/** A branch for each option with known values; global options apply after every command. */
 function valueBranches(nodes: readonly CommandNode[], root: CommandNode): string[] {
   return nodes.flatMap((node) =>
     node.flags.flatMap((flag) => {

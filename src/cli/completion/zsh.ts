@@ -1,7 +1,7 @@
 import { type CommandNode, type Flag, flatten } from '../help/tree.ts'
 import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
 
-/** Works in a folder of `fpath`, and sourced after compinit. */
+/** Works from a folder of `fpath` and when sourced after compinit. */
 export function zshCompletion(root: CommandNode): string {
   const nodes = flatten(root)
   return `#compdef aichat

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { generated } from '../../../src/cli/completion/generate.ts'
 import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
-import { buildProgram } from '../../../src/cli/main.ts'
+import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { aichatCommand } from '../../command.ts'
 import { haveProgram } from '../../debian.ts'
@@ -40,7 +40,7 @@ const environment = {
 const test = suite('what is generated from the command tree')
 test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the checked-in completions and manual are fresh (npm run docs)', () => {
+test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
   for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
 })
 
@@ -63,10 +63,9 @@ const [bash, zsh, fish, mandoc, shellcheck] = [
   haveProgram('shellcheck'),
 ]
 
-when(mandoc)('mandoc finds nothing wrong with the manual', () => {
-  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(root, 'man', 'aichat.1')], {
-    encoding: 'utf8',
-  })
+when(mandoc)('mandoc finds nothing wrong with the manual pages', () => {
+  const pages = ['aichat.1', 'aichat-plugin.5'].map((page) => join(root, 'man', page))
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...pages], { encoding: 'utf8' })
   assert.is(status, 0, stdout)
 })
 

@@ -215,7 +215,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     out: async (data) => void out.push(String(data)),
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
-    stdinIsGiven: () => false,
+    stdinIsPiped: () => false,
     outliveTerminal: () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }
