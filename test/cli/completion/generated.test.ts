@@ -37,7 +37,7 @@ const environment = {
   LC_ALL: 'C.UTF-8',
 }
 
-const test = suite('what is generated from the command tree')
+const test = suite('files generated from the command tree and the schema')
 test.after(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
@@ -195,7 +195,7 @@ when(zsh)('zsh reads its script without complaint', () => {
   assert.is(spawnSync('zsh', ['-n', join(root, 'completions', '_aichat')]).status, 0)
 })
 
-test('a completion asks nobody and says nothing when something is wrong', () => {
+test('a completion asks and prints nothing on an error', () => {
   writeFileSync(join(folder, 'config.json'), '{ broken')
   const { status, stdout, stderr } = spawnSync(join(folder, 'bin', 'aichat'), ['__complete', 'plugins'], {
     env: environment,
@@ -207,7 +207,7 @@ test('a completion asks nobody and says nothing when something is wrong', () => 
 
 test.run()
 
-/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints what the terminal shows. */
+/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints the terminal's output. */
 function zshScript(line: string, found: string): string {
   return `
 zmodload zsh/zpty

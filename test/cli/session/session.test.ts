@@ -18,7 +18,7 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     assert.is((await run(['chat', '-s', 'Trip', '-S', 'Sum up:'], 'three')).stdout, '5: Sum up:\n\nthree\n')
     assert.is((await run(['chat', '-s', 'Other', 'hello'])).stdout, '1: hello\n')
     const continued = await run(['chat', '--continue', 'again'])
-    assert.equal([continued.stdout, continued.stderr], ['3: again\n', 'aichat: going on with "Other"\n'])
+    assert.equal([continued.stdout, continued.stderr], ['3: again\n', 'aichat: continuing "Other"\n'])
     assert.is((await run(['chat', '-s', 'Trip', '--json', 'four'])).code, 0)
     assert.is((await run(['chat', '--continue', '-q', 'five'])).stdout, '9: five\n')
     assert.equal(
@@ -36,7 +36,7 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     )
   }))
 
-test('a dry run begins no conversation, and shows what one that is there would send', () =>
+test('a dry run creates no conversation, and shows the request of an existing one', () =>
   scene(async ({ run, rest, provider }) => {
     assert.is((await run(['chat', '-s', 'New', '--dry-run', 'hello'])).code, 0)
     assert.equal((await rest('/api/sessions')).sessions, [])

@@ -40,7 +40,7 @@ test('tts speaks, lists its voices and shows its health', async () => {
   }
 })
 
-test('everything else says that this is a speech server, and what to do', async () => {
+test('any other command reports a speech server, with the next step', async () => {
   const server = await openSpeech('voxb-tts')
   try {
     for (const words of [

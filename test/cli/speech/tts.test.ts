@@ -19,7 +19,7 @@ test.after(() => home.remove())
 const aichat = (words: readonly string[], { environment = {}, ...options }: RunOptions = {}) =>
   runMain(words, { ...options, environment: { AICHAT_HOME: home.folder, HOME: home.folder, ...environment } })
 
-/** Plugins whose servers are certainly not there: the speech is made in this process. */
+/** Plugins with unreachable servers, so that this process speaks. */
 test.before(async () => {
   const app = openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
   for (const id of serverIds) {
@@ -50,7 +50,7 @@ test('words, a file, a voice of another server and an alias all speak', async ()
   }
 })
 
-test('what could not be spoken is said on stderr, and a text that is mostly that is refused', async () => {
+test('stderr names unspoken parts, and a text that is mostly unspoken is refused', async () => {
   for (const flags of [[], ['--stream']]) {
     const { code, bytes, stderr } = await aichat(['tts', 'The word 你好 means hello.', ...flags])
     assert.is(code, 0, stderr)
@@ -134,7 +134,7 @@ test('under npm start, which writes to stdout itself, audio is refused', async (
   assert.is((await aichat(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
 })
 
-test('without a player --play says what to install', async () => {
+test('without a player --play names the players to install', async () => {
   const { code, stderr } = await aichat(['tts', 'Hi', '--play'], { environment: { PATH: home.folder } })
   assert.is(code, 69)
   assert.match(stderr, /aplay/)
