@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { ServiceOptions, SpeechService } from '../../speech/service.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Passwords } from '../accounts/passwords.ts'
 import type { Secrets } from '../accounts/tokens.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
@@ -54,6 +55,8 @@ export interface App {
   /** What personas learn, and whole personas that come and go. */
   packages(): Promise<PackageArea>
   speech(): Promise<SpeechRouter>
+  /** Has what can be done at the next start end soon, such as the removal of what has left: for a service that stops. */
+  leaveRest(): void
   close(): Promise<void>
 }
 
@@ -65,12 +68,15 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole database once at its start. */
   readonly service?: boolean
+  /** Hashes and compares passwords; bcrypt at cost 12 unless a test gives another one. */
+  readonly passwords?: Passwords
 }
 
 /** The composition root: the one place that knows the areas and what they stand on. */
 export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
   const closers: (() => Promise<void> | void)[] = []
+  const resting: (() => void)[] = []
   // A service opens no keychain: nobody sits there to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(settings.paths), createKeychain())]
   const keys = createKeys([environmentSecrets(settings), ...keychain, secrets], () => plugins.keyRules())
@@ -106,6 +112,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     personas,
     packages,
     speech: once(openSpeech),
+    leaveRest() {
+      for (const leave of resting) leave()
+    },
     async close() {
       for (const close of closers.reverse()) await close()
     },
@@ -139,8 +148,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 
   /** The one connection of this process, for every store. */
   async function openDatabaseFile(): Promise<Database> {
-    const { openDatabase } = await import('../storage/sqlite/database.ts')
+    const [{ openDatabase }, { leaveRest }] = await Promise.all([
+      import('../storage/sqlite/database.ts'),
+      import('../storage/sqlite/housekeeping.ts'),
+    ])
     const db = await openDatabase(databasePath, { check: options.service === true })
+    resting.push(() => leaveRest(db))
     closers.push(() => void db.close())
     return db
   }
@@ -157,7 +170,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       ])
     return createAccounts({
       store: openAccountStore(db, databasePath),
-      passwords: createPasswords(),
+      passwords: options.passwords ?? createPasswords(),
       tokens: tokens.createTokens(tokenSecrets, Date.now),
       rules: {
         singleUserMode: settings.singleUserMode,

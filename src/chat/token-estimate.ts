@@ -34,8 +34,15 @@ function partTokens(part: ContentPart): number {
   return textTokens(part) + (file === undefined ? 0 : documentTokens(file))
 }
 
+/** From this length on a text is not written as JSON to be counted: characters. */
+const longText = 64 * 1024
+
 /** Bytes in base64 say nothing about tokens: only what stands around them is counted as text. */
 function textTokens(value: unknown): number {
+  if (typeof value === 'string') {
+    const quoted = value.length > longText ? Buffer.byteLength(value) + 2 : Buffer.byteLength(JSON.stringify(value))
+    return Math.ceil(quoted / 4)
+  }
   const text = JSON.stringify(value, function (this: unknown, name, inner) {
     // The data of Anthropic's documents of type `text` is the text itself.
     const isBytes = name === 'file_data' || (name === 'data' && objectOf(this)['type'] !== 'text')

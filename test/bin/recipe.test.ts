@@ -26,7 +26,7 @@ test('of the word vectors names every source that defines a word', () => {
   const files = ask('recipe.sourcesBehind(folder, source)', root, 'src/word-vectors/train.ts') as string[]
   for (const name of ['ranking-terms', 'irregular-forms', 'stem'])
     assert.ok(files.includes(join('src', 'personas', 'memory', `${name}.ts`)), name)
-  assert.ok(files.includes(join('src', 'wordnet', 'words.ts')))
+  assert.ok(files.includes(join('src', 'word-vectors', 'words.ts')))
   assert.ok(files.length < 30, 'and not everything there is')
 })
 

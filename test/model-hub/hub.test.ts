@@ -519,7 +519,7 @@ test('two processes that pull the same model share the work', () =>
   scene(async ({ loopback, folder }) => {
     const self = import.meta.url
     const loader = self.endsWith('.ts') ? ['--import', 'tsx'] : []
-    const script = new URL(self.endsWith('.ts') ? './pull-process.ts' : './pull-process.js', self)
+    const script = new URL(self.endsWith('.ts') ? './pull-child.ts' : './pull-process.js', self)
     const children = [1, 2].map(() =>
       spawn(process.execPath, [...loader, script.pathname, loopback.endpoint, folder, revision], { stdio: 'inherit' }),
     )
