@@ -3,7 +3,7 @@ import { pluginManifest } from '../../plugins/manifest.ts'
 import { escapeRoff } from './roff.ts'
 
 /** A field of the plugin document, at any depth. */
-export interface PluginField {
+interface PluginField {
   /** Dotted path; `[]` stands for the items of a list. */
   readonly path: string
   readonly type: string

@@ -138,8 +138,8 @@ function allAddresses(hostname: string): Promise<LookupAddress[]> {
 }
 
 function noApi(server: string): AppError {
-  return new AppError('unavailable', `${server} is a speech server, which does nothing but speak`, {
-    details: ['Name the address of the API with --server; `aichat serve` prints both', 'or work without it: --local'],
+  return new AppError('unavailable', `${server} is a speech server, without the REST API`, {
+    details: ['Give the address of the API with --server; `aichat serve` prints both', 'or work without it: --local'],
   })
 }
 

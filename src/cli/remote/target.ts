@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** A token and its source. */
-export interface FoundToken {
+interface FoundToken {
   readonly token: string
   readonly from: 'AICHAT_TOKEN' | TokenStorage
 }

@@ -21,7 +21,7 @@ export async function confirm(cli: Cli, question: string): Promise<void> {
 }
 
 /** A question of inquirer (https://github.com/SBoudrias/Inquirer.js), without its name. */
-export interface Question {
+interface Question {
   readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
   readonly message: string
   readonly default?: unknown

@@ -58,7 +58,7 @@ test('doctor names a missing key, a broken plugin, a damaged database and an ope
   const wrong = checks.filter(({ status }) => status !== 'ok')
   for (const part of [
     /GROQ_API_KEY is not set/,
-    /broken cannot be used/,
+    /invalid plugin "broken"/,
     /aichat\.db is damaged/,
     /can be read by others/,
   ]) {

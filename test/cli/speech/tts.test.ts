@@ -113,7 +113,7 @@ test('each refusal has its exit code, a sentence on stderr, and nothing on stdou
     [['Guten Tag, das ist ein Test'], 69, /German/],
     [['Hi', '-i', '/nowhere.txt'], 64, /not both/],
     [['-i', '/nowhere.txt'], 66, /nowhere/],
-    [[], 64, /nothing to speak/],
+    [[], 64, /Nothing to speak/],
     [['Hi', '--nope'], 64, /nope/],
     [['clone', 'Hi', '--ref', '/nowhere.wav'], 66, /nowhere/],
     [['clone', 'Hi'], 64, /--ref/],
