@@ -41,6 +41,7 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
     assert.not.match(stderr, new RegExp(`node_modules/(?:@github/)?${library}/`), `${library} is loaded`)
   }
   assert.not.match(stderr, /src\/(?:app|settings|operations|plugins|chat\/router|storage)[/.]/)
+  assert.not.match(stderr, /src\/cli\/\w+\/actions\.[jt]s/, 'an action is loaded')
 })
 
 test('nothing to do prints the help and exits 0', async () => {

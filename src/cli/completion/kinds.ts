@@ -56,6 +56,24 @@ export function stepPatterns(nodes: readonly CommandNode[]): string {
     .join(' | ')
 }
 
+/** `case` branches of bash and zsh for options with known values; global options apply after every command. */
+export function valueBranches(
+  nodes: readonly CommandNode[],
+  root: CommandNode,
+  assignment: (words: string) => string,
+): string {
+  return nodes
+    .flatMap((node) => node.flags.map((flag) => ({ node, flag, values: valuesOf(node, flag) })))
+    .flatMap(({ node, flag, values }) => {
+      if (!values) return []
+      const prefix = node === root ? `*'|` : `'${node.path.join(' ')}|`
+      const patterns = flagNames([flag]).map((name) => `${prefix}${name}'`)
+      const found = 'kind' in values ? `kind='${values.kind}'` : assignment(values.words.join(' '))
+      return [`    ${patterns.join(' | ')}) ${found} ;;`]
+    })
+    .join('\n')
+}
+
 /** Short and long names of options. */
 export function flagNames(flags: readonly Flag[]): readonly string[] {
   return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
