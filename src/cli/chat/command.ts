@@ -27,7 +27,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--no-fallback', 'stop at the first provider that fails')
     .option('--dry-run', 'print the request that would be sent, and send nothing')
     .example(
-      'aichat chat "Explain this" -f src/app.ts',
+      'aichat chat "Explain this" -f notes.md',
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
     )

@@ -74,9 +74,18 @@ function flagList(flags: readonly Flag[]): string[] {
   if (flags.length === 0) return []
   return [
     '.Bl -tag -width Ds',
-    ...flags.flatMap((flag) => [`.It ${flagNames(flag)}`, sentence(flag.description)]),
+    ...flags.flatMap((flag) => [`.It ${flagNames(flag)}`, sentence(valuesText(flag))]),
     '.El',
   ]
+}
+
+/** The description with choices and default, as `--help` shows them. */
+function valuesText({ description, choices, fallback }: Flag): string {
+  const facts = [
+    ...(choices.length > 0 ? [`choices: ${choices.join(', ')}`] : []),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+  ]
+  return facts.length > 0 ? `${description} (${facts.join('; ')})` : description
 }
 
 function flagNames({ short, long, value }: Flag): string {

@@ -20,6 +20,8 @@ export interface Flag {
   /** The name of its value; undefined for a switch. */
   readonly value: string | undefined
   readonly choices: readonly string[]
+  /** The default value; undefined for none, and for switches. */
+  readonly fallback: string | undefined
   readonly description: string
 }
 
@@ -40,6 +42,7 @@ export function treeOf(command: CliCommand, path: readonly string[] = []): Comma
       long: option.long,
       value: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1],
       choices: option.argChoices ?? [],
+      fallback: option.required && option.defaultValue !== undefined ? String(option.defaultValue) : undefined,
       description: option.description,
     })),
     examples: command.examples,

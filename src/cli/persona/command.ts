@@ -23,15 +23,23 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
     .example('aichat persona show Ada')
     .action(run((personas) => personas.show))
 
-  withSettings(persona.command('create').description('create a persona'))
-    .requiredOption('--name <name>', 'its name')
-    .requiredOption('-m, --model <model>', 'its model, or plugin:model')
+  withSettings(
+    persona
+      .command('create')
+      .description('create a persona')
+      .requiredOption('--name <name>', 'its name (required)')
+      .requiredOption('-m, --model <model>', 'its model, or plugin:model (required)'),
+  )
     .example('aichat persona create --name Ada -m openai:gpt-4.1-mini --prompt "You are a patient tutor." --memory')
     .action(run((personas) => personas.create))
 
-  withSettings(persona.command('update <id>').description('change the given settings of a persona'))
-    .option('--name <name>', 'its name')
-    .option('-m, --model <model>', 'its model, or plugin:model')
+  withSettings(
+    persona
+      .command('update <id>')
+      .description('change the given settings of a persona')
+      .option('--name <name>', 'its name')
+      .option('-m, --model <model>', 'its model, or plugin:model'),
+  )
     .example('aichat persona update Ada --retention-days 365', 'aichat persona update Ada --parameter temperature=0.3')
     .action(run((personas) => personas.update))
 
@@ -72,7 +80,7 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .command('list <id>')
     .description('list memories, newest first')
     .option('--category <name>', 'only memories of this category')
-    .option('-n, --limit <count>', 'the most to list', parseCount, 20)
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
     .option('--offset <count>', 'skip this many', parseNumber, 0)
     .example('aichat persona memory list Ada -n 50')
     .action(run((memories) => memories.list))
@@ -80,7 +88,7 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
   memory
     .command('search <id> <query...>')
     .description('find memories by words and by meaning')
-    .option('-n, --limit <count>', 'the most to list', parseCount, 10)
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 10)
     .option('--min-score <number>', 'only memories with at least this score', parseNumber)
     .example('aichat persona memory search Ada "what frightens my pet?" -n 3')
     .action(run((memories) => memories.search))
@@ -102,16 +110,22 @@ function addAdaptationCommands(persona: CliCommand, cli: Cli): void {
     .command('state <id>')
     .description('show the learned state of a persona, or with --log its adaptation records')
     .option('--log', 'list the records instead, newest first')
-    .option('-n, --limit <count>', 'the most records to list', parseCount, 20)
+    .option('-n, --limit <count>', 'list at most this many records', parseCount, 20)
     .example('aichat persona state Ada', 'aichat persona state Ada --log -n 5')
     .action(run((adaptations) => adaptations.state))
 
   persona
     .command('adapt <id>')
     .description('adapt a persona, or answer its proposal')
-    .requiredOption('--type <type>', 'such as weight_adjusted, preference_set, trait_pinned, state_reset')
-    .requiredOption('--trigger <event>', 'such as explicit_instruction, feedback_positive')
-    .requiredOption('--changes <json>', '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin')
+    .requiredOption(
+      '--type <type>',
+      'the adaptation: weight_adjusted, preference_set, trait_pinned, state_reset, … (required)',
+    )
+    .requiredOption('--trigger <event>', 'its reason: explicit_instruction, feedback_positive, … (required)')
+    .requiredOption(
+      '--changes <json>',
+      '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin (required)',
+    )
     .option('--key <key>', 'an idempotency key: the same key twice makes one record')
     .example(
       'aichat persona adapt Ada --type weight_adjusted --trigger explicit_instruction --changes \'[{"trait":"verbosity","target":-0.5}]\'',
@@ -147,7 +161,7 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
     .description('write a persona as a package, or as a character card')
     .option('-o, --output <file>', 'write to a file; a card to a .png becomes an image')
     .addOption(
-      new Option('--format <format>', 'the format; container is smaller, for large personas')
+      new Option('--format <format>', 'the file format; container is the smaller one for large personas')
         .choices(['json', 'container', 'card'])
         .default('json'),
     )
@@ -161,7 +175,11 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
   persona
     .command('import <file>')
     .description('import a package or a character card, from a file or stdin with -')
-    .addOption(new Option('--mode <mode>', 'the mode').choices(['create', 'merge', 'replace']).default('create'))
+    .addOption(
+      new Option('--mode <mode>', 'create a persona, or merge into or replace one')
+        .choices(['create', 'merge', 'replace'])
+        .default('create'),
+    )
     .option('--into <id>', 'the persona to merge into or to replace')
     .option('-m, --model <model>', 'the chat model of a character card')
     .option('--dry-run', 'show the changes, and write nothing')
@@ -185,8 +203,8 @@ function withSettings(command: CliCommand): CliCommand {
     .option('--parameter <name=value>', 'a request field, such as temperature=0.3 (repeatable)', parseParameter)
     .option('--memory', 'remember conversations')
     .option('--no-memory', 'neither read nor store memories in chats')
-    .option('--max-memories <count>', 'the most memories', parseNumber)
-    .option('--retention-days <days>', 'the days that a memory is kept', parseNumber)
+    .option('--max-memories <count>', 'the largest number of memories', parseNumber)
+    .option('--retention-days <days>', 'how many days a memory is kept', parseNumber)
     .option('--auto-cleanup', 'remove memories beyond these limits')
     .option('--no-auto-cleanup', 'keep old memories, and refuse new ones beyond the limit')
     .addOption(

@@ -96,5 +96,5 @@ export function addPluginCommands(program: CliCommand, cli: Cli): void {
 }
 
 function kindOption(): Option {
-  return new Option('--type <type>', 'the type').choices(['chat', 'embedding', 'tts'])
+  return new Option('--type <type>', 'the type of plugin; chat without it').choices(['chat', 'embedding', 'tts'])
 }

@@ -14,7 +14,7 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
   session
     .command('list')
     .description('list your conversations, latest first')
-    .option('-n, --limit <count>', 'the most to list', parseCount, 20)
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
     .example('aichat session list -n 5')
     .action(run((sessions) => sessions.list))
 
@@ -33,7 +33,7 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
   session
     .command('export <id>')
     .description('write a conversation as Markdown or JSON')
-    .addOption(new Option('--format <format>', 'the format').choices(['markdown', 'json']).default('markdown'))
+    .addOption(new Option('--format <format>', 'the file format').choices(['markdown', 'json']).default('markdown'))
     .option('-o, --output <file>', 'write to a file')
     .option('--force', 'replace the file')
     .example('aichat session export Trip -o trip.md', 'aichat session export Trip --format json')

@@ -35,7 +35,7 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   withAudioOptions(
     withTextOptions(tts.command('clone [text...]'))
       .description('speak with the voice of a recording')
-      .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer')
+      .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer (required)')
       .option('--ref-text <text>', 'the words of the recording'),
   )
     .example('aichat tts clone "Good evening." --ref me.wav -o evening.wav')
@@ -46,7 +46,10 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
   withAudioOptions(
     withTextOptions(tts.command('design [text...]'))
       .description('speak with a voice made from its description')
-      .requiredOption('--description <text>', 'such as "a calm old man with a deep voice"'),
+      .requiredOption(
+        '--description <text>',
+        'the description of the voice, such as "a calm old man with a deep voice" (required)',
+      ),
   )
     .example('aichat tts design "Good evening." --description "a calm old man with a deep voice" -o evening.wav')
     .action((words: readonly string[], _options: object, command: Command) =>

@@ -14,7 +14,7 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
   users
     .command('list')
     .description('list the users')
-    .option('-n, --limit <count>', 'the most to list, up to 200', parseCount)
+    .option('-n, --limit <count>', 'list at most this many, up to 200', parseCount)
     .option('--offset <count>', 'skip this many', parseNumber)
     .option('--search <text>', 'only users whose name or email address contains the text')
     .example('aichat users list', 'aichat users list --search example.org -n 10')

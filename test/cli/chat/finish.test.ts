@@ -28,7 +28,7 @@ const expected: Readonly<Record<string, readonly [stdout: RegExp, stderr: RegExp
   filter: [/^\n?$/, /^aichat: no answer: the provider filtered it \(finish reason: content_filter\)\n$/, 1],
   'filter late': [/^The first half\n$/, /^aichat: a filter .* cut the answer \(finish reason: content_filter\)\n$/, 0],
   cut: [/^The beginning of\n$/, /^aichat: the answer was cut at its token limit \(finish reason: length\); --max-/, 0],
-  'cut early': [/^$/, /^aichat: no answer: its token limit was reached before .* \(finish reason: length\)/, 1],
+  'cut early': [/^$/, /^aichat: no answer: the token limit was reached before .* \(finish reason: length\)/, 1],
   empty: [/^$/, /^aichat: the answer is empty \(finish reason: stop\)\n$/, 1],
   whole: [/^All of it\.\n$/, /^$/, 0],
   call: [/"name": ?"f"/, /^$/, 0],
