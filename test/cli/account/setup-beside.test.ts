@@ -27,7 +27,7 @@ test('creates no administrator outside a daemon that has none', async () => {
     }
     assert.equal(JSON.parse((await own.aichat(['users', 'list', '--json'])).stdout).users, [])
 
-    // Where the daemon sends one: its greeting and its 401s.
+    // The set-up in the daemon's greeting and its 401s.
     assert.match(daemon.output.stderr, `aichat --server ${daemon.url} setup`)
     const { status, body } = await daemon.call('GET', '/api/plugins')
     assert.is(status, 401)

@@ -190,7 +190,7 @@ inner.run()
 interface Provider extends StandIn {
   /** Resolves when a request has come that is not answered by itself. */
   readonly asked: Promise<unknown>
-  /** Resolves when a client has left before its answer was whole. */
+  /** Resolves when a client disconnects during its answer. */
   readonly left: Promise<unknown>
   /** Answers the request that waits. */
   answer(text: string): void

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import * as assert from 'uvu/assert'
 import { buildProgram } from '../../../src/cli/program.ts'
@@ -24,6 +26,17 @@ test('every example parses, and runs its command or one of its group', async () 
       const path = pathOf(command)
       assert.equal(run.slice(0, path.length), path, example)
     }
+})
+
+test('every aichat command in the examples of the README parses', async () => {
+  const readme = readFileSync(fileURLToPath(new URL('./README.md', import.meta.resolve('#package'))), 'utf8')
+  const lines = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
+    block!.replace(/\\\n\s*/g, '').split(/\n| && /),
+  )
+  const examples = lines.map((line) => line.replace(/\s+#.*$/, '')).filter((line) => /(?:^|\| )aichat\b/.test(line))
+  assert.ok(examples.length >= 15)
+  for (const example of examples)
+    assert.ok((await ranBy(/aichat$/.test(example) ? `${example} chat` : example)).length > 0, example)
 })
 
 test('options of the same meaning have the same names', () => {

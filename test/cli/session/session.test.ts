@@ -201,11 +201,11 @@ interface Scene {
   run(words: readonly string[], input?: string): Promise<Ran>
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
   rest(path: string): Promise<any>
-  /** The messages that the provider was sent last. */
+  /** The messages of the last request to the provider. */
   sent(): Sent[]
 }
 
-/** A data folder with the command line and a server on it, and a provider that counts the messages it is sent. */
+/** A data folder with the command line and a server on it, and a provider that counts the messages of a request. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider = await openStandIn((request, response) => {
     const { messages, stream } = JSON.parse(request.body) as { messages: Sent[]; stream?: boolean }

@@ -15,7 +15,7 @@ const test = suite('aichat tts')
 const home = openHome()
 test.after(() => home.remove())
 
-/** The command in this process: starting one of its own for each would take most of the time. */
+/** Runs the command in this process: starting one each time would take most of the time. */
 const aichat = (words: readonly string[], { environment = {}, ...options }: RunOptions = {}) =>
   runMain(words, { ...options, environment: { AICHAT_HOME: home.folder, HOME: home.folder, ...environment } })
 

@@ -73,7 +73,7 @@ function start(words: readonly string[], redirection = ''): ChildProcess {
   })
 }
 
-/** Whether it says that on stderr before it ends. */
+/** True when stderr matches before the command ends. */
 async function says(child: ChildProcess, pattern: RegExp): Promise<boolean> {
   let said = ''
   for await (const text of child.stderr!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
