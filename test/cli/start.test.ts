@@ -42,6 +42,8 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
   }
   assert.not.match(stderr, /src\/(?:app|settings|operations|plugins|chat\/router|storage)[/.]/)
   assert.not.match(stderr, /src\/cli\/\w+\/actions\.[jt]s/, 'an action is loaded')
+  const modules = new Set([...stderr.matchAll(/\/(src\/[\w/.-]+)\.[jt]s\b/g)].map(([, path]) => path))
+  assert.ok(modules.size > 20 && modules.size <= 30, [...modules].join(' '))
 })
 
 test('nothing to do prints the help and exits 0', async () => {
