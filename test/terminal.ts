@@ -34,7 +34,7 @@ export async function runMain(
     out: async (data) => void out.push(Buffer.from(data)),
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
-    stdinIsGiven: () => given !== undefined,
+    stdinIsPiped: () => given !== undefined,
     outliveTerminal: () => {},
   })
   const bytes = Buffer.concat(out)

@@ -1,30 +1,31 @@
 import ky from 'ky'
+import { openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
 import { lookupFailure } from '../../http/lookup-failure.ts'
-import { type Cli, show } from '../terminal/cli.ts'
+import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { readJsonInput } from '../terminal/files.ts'
+import { print } from '../terminal/output.ts'
 
 /** The longest plugin document: bytes. */
 const limit = 256 * 1024
 
-/** A plugin document from a file, from stdin (`-`), or from an http(s) address; without a key, and following no redirect. */
-export async function readPlugin(cli: Cli, source: string): Promise<Record<string, unknown>> {
+/** Reads a plugin document from a file, stdin (`-`) or an http(s) address; sends no key, follows no redirect. */
+export async function readDocument(cli: Cli, source: string): Promise<Record<string, unknown>> {
   const document = /^https?:\/\//i.test(source)
     ? await fetchJson(source, cli.signal())
     : await readJsonInput(cli, source, limit)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
-    throw new AppError('invalid', 'A plugin is a JSON object')
+    throw new AppError('invalid', 'Invalid plugin: must be a JSON object')
   return document as Record<string, unknown>
 }
 
 /**
- * Checks files with the rules of this installation, without touching it; exit 65 when one is invalid, 66 when one cannot
- * be read, 1 when all are valid and something in one will not do what its author meant.
+ * Checks files against the rules of this installation, and changes nothing. Exit 65 when one is invalid, 66 when one cannot
+ * be read, 1 when all are valid and one has warnings.
  */
-export async function validateFiles(cli: Cli, files: readonly string[]): Promise<void> {
-  const { openApp } = await import('../../app/app.ts')
-  const { unknownFieldsOf } = await import('../../plugins/manifest-warnings.ts')
+export async function validate(cli: Cli, files: readonly string[]): Promise<void> {
   const app = openApp(await cli.settings())
   const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []
   for (const file of files) {
@@ -41,17 +42,17 @@ export async function validateFiles(cli: Cli, files: readonly string[]): Promise
     }
   }
   await app.close()
-  await show(cli, { files: results }, () =>
+  await print(cli, { files: results }, () =>
     results
       .map(({ file, valid, errors, warnings }) => {
-        const verdict = valid ? (warnings.length > 0 ? 'warning' : 'ok     ') : 'invalid'
-        return [`${verdict} ${file}`, ...[...errors, ...warnings].map((line) => `  ${line}`)].join('\n')
+        const result = valid ? (warnings.length > 0 ? 'warning' : 'ok     ') : 'invalid'
+        return [`${result} ${file}`, ...[...errors, ...warnings].map((line) => `  ${line}`)].join('\n')
       })
       .join('\n'),
   )
 }
 
-/** What is wrong with a document; where it could not be read as one, that first. */
+/** The problems of a document; a failure to read or parse it comes first. */
 function problemsOf({ message, details, cause }: AppError): readonly string[] {
   return details.length > 0 && cause === undefined ? details : [message, ...details]
 }

@@ -2,16 +2,19 @@ import { stat, writeFile } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
 import type { Download } from '../../operations/operation.ts'
 import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../../operations/speech.ts'
-import { type Cli, note, show, table } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { readInput, writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { readStdin } from '../terminal/stdin.ts'
+import { table } from '../terminal/table.ts'
 import { openPlayer } from './player.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 
-/** The flags that say where audio goes. */
-export interface AudioOptions {
+/** Options of the audio's destination. */
+interface AudioOptions {
   readonly output?: string
   readonly force?: boolean
   readonly raw?: boolean
@@ -19,67 +22,66 @@ export interface AudioOptions {
   readonly stream?: boolean
 }
 
-/** The flags that say what is spoken. */
-export interface TextOptions {
+/** Options of the text. */
+interface TextOptions {
   readonly input?: string
   readonly model?: string
   readonly language?: string
   readonly instruct?: string
 }
 
-export interface SpeakOptions extends AudioOptions, TextOptions {
+interface SpeakOptions extends AudioOptions, TextOptions {
   readonly voice?: string
   readonly cfgCoef?: number
 }
 
-export interface CloneOptions extends AudioOptions, TextOptions {
+interface CloneOptions extends AudioOptions, TextOptions {
   readonly ref: string
   readonly refText?: string
 }
 
-export interface DesignOptions extends AudioOptions, TextOptions {
+interface DesignOptions extends AudioOptions, TextOptions {
   readonly description: string
 }
 
-/** More than the server takes, so that its own message is seen. */
+/** The longest text: bytes. Above the servers' limit, so that their message is seen. */
 const textLimit = 1024 * 1024
 
-export async function runSpeak(cli: Cli, words: string, options: SpeakOptions): Promise<void> {
+export async function speak(cli: Cli, words: readonly string[], options: SpeakOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
   const voice = options.voice ?? (await cli.settings()).voice
   const request = {
-    ...common(input, options, live(cli, input, options)),
-    ...(voice === undefined ? {} : { voice }),
-    ...(options.cfgCoef === undefined ? {} : { cfg_coef: options.cfgCoef }),
+    ...common(input, options, streams(cli, input, options)),
+    ...given({ voice, cfg_coef: options.cfgCoef }),
   }
   await deliver(cli, await cli.ask(speakText, request), input, options)
 }
 
-export async function runDesign(cli: Cli, words: string, options: DesignOptions): Promise<void> {
+export async function design(cli: Cli, words: readonly string[], options: DesignOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
-  const request = { ...common(input, options, live(cli, input, options)), voice_description: options.description }
+  const request = { ...common(input, options, streams(cli, input, options)), voice_description: options.description }
   await deliver(cli, await cli.ask(designVoice, request), input, options)
 }
 
-export async function runClone(cli: Cli, words: string, options: CloneOptions): Promise<void> {
+export async function clone(cli: Cli, words: readonly string[], options: CloneOptions): Promise<void> {
   await checkTarget(cli, options)
   const input = await readText(cli, words, options)
   const clip = await readInput(cli, options.ref, 24 * 1024 * 1024)
   const request = {
-    ...common(input, options, live(cli, input, options)),
+    ...common(input, options, streams(cli, input, options)),
     reference_audio: clip.toString('base64'),
-    ...(options.refText === undefined ? {} : { reference_text: options.refText }),
+    ...given({ reference_text: options.refText }),
   }
   await deliver(cli, await cli.ask(cloneVoice, request), input, options)
 }
 
-export async function runVoices(cli: Cli, model: string | undefined): Promise<void> {
-  const answer = await cli.ask(listVoicesOfServers, model === undefined ? {} : { model })
+export async function voices(cli: Cli, { model }: { model?: string }): Promise<void> {
+  const answer = await cli.ask(listVoicesOfServers, given({ model }))
   if (model !== undefined && answer.voices.length === 0)
-    throw new AppError('not_found', `There is no speech server "${model}"`)
-  await show(cli, answer, ({ voices }) =>
+    throw new AppError('not_found', `Speech server "${model}" not found`)
+  await print(cli, answer, ({ voices }) =>
     table(cli, voices, [
       ['VOICE', (row) => row.id],
       ['LANGUAGE', (row) => row.language],
@@ -90,8 +92,8 @@ export async function runVoices(cli: Cli, model: string | undefined): Promise<vo
   )
 }
 
-export async function runHealth(cli: Cli): Promise<void> {
-  await show(cli, await cli.ask(showSpeechHealth, {}), ({ servers }) =>
+export async function health(cli: Cli): Promise<void> {
+  await print(cli, await cli.ask(showSpeechHealth, {}), ({ servers }) =>
     table(cli, servers, [
       ['SERVER', (row) => row.server],
       ['STATUS', (row) => row.status],
@@ -103,65 +105,59 @@ export async function runHealth(cli: Cli): Promise<void> {
   )
 }
 
-function common(input: string, options: TextOptions, stream: boolean) {
-  return {
-    input,
-    stream,
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.language === undefined ? {} : { language: options.language }),
-    ...(options.instruct === undefined ? {} : { instruct: options.instruct }),
-  }
+function common(input: string, { model, language, instruct }: TextOptions, stream: boolean) {
+  return { input, stream, ...given({ model, language, instruct }) }
 }
 
-/** Refuses before any work what could not be written after it. */
+/** Throws before any work when the output could not be written after it. */
 async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   const { output, play, force } = options
   if (output !== undefined && output !== '-') {
     const found = await stat(output).catch(() => undefined)
     if (found?.isDirectory()) throw new AppError('cannot_create', `${output} is a folder`)
     if (found?.isFile() && !force)
-      throw new AppError('cannot_create', `${output} exists already`, { details: ['Say --force to replace it'] })
+      throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
     return
   }
   if (play) return
   if (cli.io.stdoutIsTerminal)
-    throw new AppError('usage', 'Audio is not written to a terminal', {
-      details: ['Say -o FILE, --play, or send the output somewhere: aichat tts … > speech.wav'],
+    throw new AppError('usage', 'Refusing to write audio to a terminal', {
+      details: ['Use -o FILE, --play, or redirect the output: aichat tts … > speech.wav'],
     })
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = cli.io.environment
   if (script === 'start' && level !== 'silent')
     throw new AppError('usage', 'npm would write its banner into the audio', {
-      details: ['Say npm start -s -- tts …, or use bin/aichat'],
+      details: ['Use npm start -s -- tts …, or bin/aichat'],
     })
 }
 
-async function readText(cli: Cli, words: string, { input }: TextOptions): Promise<string> {
-  if (words !== '' && input !== undefined) throw new AppError('usage', 'Give the text or a file with -i, not both')
-  if (words !== '') return words
+async function readText(cli: Cli, words: readonly string[], { input }: TextOptions): Promise<string> {
+  const text = words.join(' ')
+  if (text !== '' && input !== undefined) throw new AppError('usage', 'Use either a text or -i, not both')
+  if (text !== '') return text
   if (input !== undefined) return (await readInput(cli, input, textLimit)).toString('utf8')
-  if (cli.io.stdinIsGiven()) return (await readStdin(cli, textLimit)).toString('utf8')
-  throw new AppError('usage', 'There is nothing to speak: give a text, name a file with -i, or pipe one in')
+  if (cli.io.stdinIsPiped()) return (await readStdin(cli, textLimit)).toString('utf8')
+  throw new AppError('usage', 'Nothing to speak: give a text, name a file with -i, or pipe one in')
 }
 
-/** Text beyond one chunk takes long enough to be watched. */
-function isWatched(cli: Cli, text: string): boolean {
+/** Progress is shown on a terminal, for text beyond one chunk (500 characters). */
+function showsProgress(cli: Cli, text: string): boolean {
   return cli.io.stderrIsTerminal && !cli.globals().quiet && text.length > 500
 }
 
-/** Whether audio is wanted piece by piece: to be heard at once, or to see how far it is. */
-function live(cli: Cli, text: string, { stream, play }: AudioOptions): boolean {
-  return stream === true || play === true || isWatched(cli, text)
+/** True for audio in pieces: with --stream, --play or progress. */
+function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolean {
+  return stream === true || play === true || showsProgress(cli, text)
 }
 
-/** Brings the audio where it is wanted and says what was left out of it. */
+/** Writes or plays the audio, and names the skipped parts of the text on stderr. */
 async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<void> {
-  const body = isWatched(cli, text) ? watched(cli, answer) : piecesOf(answer)
+  const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
   if (options.output !== undefined && options.output !== '-') await save(cli, await collectWav(body), options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
   else await write(cli, one((await collectWav(body)).wav))
-  // Who stopped listening wants no account of the rest.
   if (cli.io.outClosed) return
   const [spoken, total] = countsOf(answer)
   const skipped = skippedOf(answer)
@@ -185,7 +181,7 @@ function countsOf({ headers }: Download): readonly [spoken: number, total: numbe
   return [spoken, total]
 }
 
-/** The pieces of the text in letters or signs that the engine does not know. */
+/** Parts of the text in a script or with signs that the engine cannot speak. */
 function skippedOf({ headers }: Download): readonly string[] {
   const list = headers['x-speech-skipped'] ?? ''
   return list === '' ? [] : list.split(',').map(decodePiece)
@@ -199,15 +195,15 @@ function decodePiece(piece: string): string {
   }
 }
 
-/** Over HTTP a stream does not tell the count of its chunks in time: then the pieces alone are named. */
+/** Over HTTP the count of a stream comes too late, so the parts alone are named. */
 function unspokenMessage(missing: number, total: number, skipped: readonly string[]): string {
   const pieces = skipped.slice(0, 8).map((piece) => piece.replace(/\s+/g, ' '))
   const named = pieces.length === 0 ? '' : `: ${pieces.join(', ')}${skipped.length > pieces.length ? ', …' : ''}`
   return missing > 0 ? `${missing} of ${total} parts of the text could not be spoken${named}` : `not spoken${named}`
 }
 
-/** The same pieces, with a bar on stderr that moves with the chunks. */
-async function* watched(cli: Cli, answer: Download): AsyncGenerator<Uint8Array> {
+/** Passes audio through and shows the share of spoken chunks on stderr. */
+async function* withProgress(cli: Cli, answer: Download): AsyncGenerator<Uint8Array> {
   const progress = openProgress(cli)
   try {
     for await (const piece of piecesOf(answer)) {
@@ -220,7 +216,7 @@ async function* watched(cli: Cli, answer: Download): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Writes until the reader has gone, which is its right. */
+/** Writes until the end, or until the reader closes stdout. */
 async function write(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of body) {
     if (cli.io.outClosed) return
@@ -245,7 +241,7 @@ async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectWav>>, opt
   const path = options.output!
   const content = options.raw ? audio.samples : audio.wav
   const found = await stat(path).catch(() => undefined)
-  // A device or a pipe is written to; only a file is replaced.
+  // A device or a pipe is written in place; only a file is replaced.
   if (found && !found.isFile()) await writeFile(path, content)
   else await writeOutput(path, content, options.force === true)
   if (options.play) await play(cli, one(audio.wav))
