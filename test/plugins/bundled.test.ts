@@ -68,7 +68,7 @@ test('mark the retired service with the date', () => {
 
 test('list the voices that their servers have', () => {
   for (const { id, capabilities } of manifests.filter(({ type }) => type === 'tts')) {
-    const server = JSON.parse(readFileSync(join(folder, '..', 'speech', id, 'server.json'), 'utf8')) as {
+    const server = JSON.parse(readFileSync(join(folder, '..', 'speech', 'servers', `${id}.json`), 'utf8')) as {
       voices: { id: string }[]
       port: number
     }
