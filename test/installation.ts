@@ -9,6 +9,7 @@ import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
 import type { Identify } from '../src/server/routes.ts'
 import { readSettings } from '../src/settings/settings.ts'
+import './cheap-bcrypt.ts'
 
 /** An installation of its own in an empty folder. */
 export interface Installation {

@@ -11,7 +11,7 @@ const variant = z.object({
   clone: z.boolean(),
 })
 
-/** A speech server as its `server.json` says it: everything in which the three differ. */
+/** A speech server: its port, models, languages and voices, as `speech/servers/ID.json` lists them. */
 const serverManifest = z.object({
   id: z.string(),
   name: z.string(),

@@ -49,7 +49,36 @@ export const moods: ReadonlySet<string> = words(`
   troubled distraught inconsolable miserable sorrowful tragic sullen bitter-sweet bittersweet awed reverent
   respectful formal casual nonchalant indifferent unimpressed smirking hyped pumped flabbergasted dumbfounded
   perplexed exasperated infuriated livid aghast appalled petrified shaken tongue-tied winded feverish delirious
-  tipsy intoxicated
+  tipsy intoxicated absent abashed acerbic acid admiring adoring aggressive aggrieved airy aloof ambivalent amiable
+  amorous anguished antsy appreciative approving arch ardent argumentative arrogant assertive astounded bashful
+  belligerent beseeching bewitched bitchy blasé bleak blithe blunt boastful boisterous brash breathy breezy brisk
+  brusque businesslike candid catty chagrined charmed chastened chatty chilly choked chuffed clipped coaxing
+  cold-blooded combative comforted complacent conciliatory confrontational consoling contrite conversational
+  cordial courteous crabby crestfallen cross crushed curt cutting cynical dazzled deflated dejected delirious
+  demanding demure depressed derisive despairing despondent devastated devious devilish diffident diplomatic
+  disapproving disarming disbelieving discouraged discreet disgruntled disheartened dismayed displeased dissatisfied
+  distant distressed disturbed dogged doleful dour downcast dry dubious dumbstruck earnest edgy effusive
+  embittered emotional enchanted engrossed entranced euphoric evasive exalted exhilarated expectant exultant
+  facetious fascinated fawning fearful fed-up feeble fervent fiery flat flattered flippant flummoxed fluttery
+  forlorn forthright fretful frigid frosty frustrated fuming genial ghostly glad gleeful glib glum gobsmacked
+  goofy gracious grave greedy grim grouchy gruff grudging guarded gushing haggard half-hearted haughty hesitating
+  high-spirited horrified hostile humble humbled humiliated humorous hurried hyper hypnotized icy imperious impish
+  imploring impressed impulsive inaudible incensed indulgent inebriated inquisitive insecure insolent inspired
+  insulting interested introspective irate ironical irked jaded jaunty jittery jocular jolly jovial kind-hearted
+  languid lazy lifeless listless loath lofty lost-in-thought lovesick low-voiced lugubrious lustful mad maniacal
+  manic maudlin mellow menaced mildly-amused mirthful mirthless mischievous modest mopey morose mortified moved
+  mournful mumbling nasty nauseated nervy nonplussed obsequious offhand officious optimistic overcome overwhelmed
+  pained paranoid passive-aggressive patient patronizing patronising peevish perky pert pessimistic petulant
+  piqued pitying plaintive pleased pompous pouty prim prissy provocative puzzled queasy querulous quizzical
+  rapt raucous reassured rebellious reflective regretful repentant repulsed resentful resolute restless reticent
+  revolted riled roguish rude ruffled sad-eyed satirical saucy scandalized scathing scolding self-conscious
+  self-deprecating self-pitying self-satisfied sentimental sheepish shell-shocked shrill simpering singsong smarmy
+  smiling smitten snappish snappy sneering snide snooty sobbing sober solicitous sour sparkling spellbound spiteful
+  starry-eyed stoical strained stricken stiff stung subdued suave suggestive surly swaggering sweating tart
+  taunting tearstained tentative terrorized testy tetchy throaty tickled tight-lipped tongue-in-cheek tormented
+  touched touchy tremulous trembling truculent trusting unamused unconcerned unconvinced uneasy unfazed unhappy
+  unnerved unsettled unsteady upset uptight vacant vague vehement vengeful vexed vindictive vivacious wan wary
+  watchful wheedling whimsical wide-eyed wild woeful wonderstruck wooden worn-out wrathful yearning zealous
 `)
 
 /** What else a voice, a pause or a smile can be. */
@@ -86,12 +115,22 @@ export const expressions: ReadonlySet<string> = words(`
   indifference sincerity melancholy nostalgia sniffles hiccup hiccups eyeroll eye-roll eye-rolls
 `)
 
+/** What something may be done with or in, but no direction by itself. */
+export const attitudes: ReadonlySet<string> = words(`
+  dignity composure tenderness warmth bitterness coldness vehemence authority difficulty-breathing haste bravado
+  swagger malice glee mirth solemnity finality wonder longing yearning regret remorse guilt hatred hate love desire
+  devotion impatience weariness fatigue unease nervousness apprehension dread desperation hope fervor fervour ardor
+  ardour intensity fire energy zeal relish ease calm calmness modesty humility arrogance hauteur scorn derision ridicule
+  defiance courage innocence candor candour effort restraint politeness courtesy concern pity compassion kindness
+  gentleness sweetness charm bemusement puzzlement incredulity trepidation alarm foreboding grief anguish nonchalance
+`)
+
 /** What a body has that moves. */
 export const bodies: ReadonlySet<string> = words(`
   eye eyes head hand hands arm arms shoulder shoulders throat lip lips brow brows eyebrow eyebrows face chin hair
   fist fists finger fingers tear tears breath chest hip hips nose cheek cheeks knee knees foot feet forehead teeth
   tongue mouth jaw voice glasses sleeve lap back heart collar tie hat neck ear ears stomach gaze composure nails
-  temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
+  tail tails wings paw paws claws fur snout muzzle whiskers pulse gut temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
 `)
 
 /** What is heard or seen around the speaker. */
@@ -135,7 +174,7 @@ export const persons: ReadonlySet<string> = words(`
 /** Where a movement goes, and other short adverbs. */
 export const particles: ReadonlySet<string> = words(`
   away down up back forward backward forwards backwards closer close in out off over around aside together again
-  hard loud still apart nearer near left right along by past outside inside upward upwards downward downwards
+  hard loud still apart elsewhere nowhere everywhere nearer near left right along by past outside inside upward upwards downward downwards
   sideways aloud silent quiet towards toward across about first once twice awake heavenward skyward off-key faster
   slower louder softer quieter goodbye
 `)
@@ -166,12 +205,20 @@ export const fixed: ReadonlySet<string> = words(`
 export const comments: ReadonlySet<string> = words(`
   seriously hopefully curiously gratefully ironically-speaking thickly thinly highly deeply greatly shortly briefly
   slightly totally completely evenly normally naturally differently strangely funnily weirdly richly lightly hardly
-  kindly nearly mostly clearly suddenly quickly cleanly formally casually deliberately generally intensely
+  kindly nearly mostly clearly suddenly quickly cleanly formally casually deliberately absently gladly flatly vaguely patiently optimistically modestly wildly
+  distantly madly discreetly impulsively aggressively secretly humorously candidly
+  generally intensely
 `)
 
 /** Moods that describe things as well, and so are no direction alone: `the soup (cold)`. */
 export const ambiguous: ReadonlySet<string> = words(`
   cold warm icy content blank firm hurt fond strict grave mysterious innocent guilty dramatic tense intense formal casual
+  absent airy arch bleak blunt brisk candid charmed chilly choked clipped cross crushed cutting cynical demanding
+  depressed diplomatic distant disturbed dogged dry dubious edgy feeble fiery flat glad greedy grim guarded hostile
+  humorous hurried hyper inaudible inspired insulting interested lazy lofty lost mad manic mellow modest moved nasty
+  optimistic patient provocative raucous rebellious reflective restless rude satirical sober sour sparkling eager
+  stiff strained subdued suggestive tart touched vacant vague wild wooden worn-out emotional impressed discouraged
+  facetious tentative fearful depressing faster slower louder softer quieter monotone
   comic tragic careful hopeless uncertain confident
 `)
 
@@ -179,6 +226,121 @@ export const ambiguous: ReadonlySet<string> = words(`
 export const lone: ReadonlySet<string> = words(`
   laugh chuckle giggle sigh gasp groan cough sob cry sniff sniffle snort yawn whisper shrug nod wink smile grin smirk pause
   gulp frown whistle hum scream shout yell snicker blush facepalm cackle growl moan
+`)
+
+/** Verbs by which a person handles a thing or another person: what they handle may be any noun with an article or owner. */
+export const handling: ReadonlySet<string> = words(`
+  pour sip light hand offer tear rip crumple uncrumple grab snatch toss fling hurl pocket unfold unwrap stroke caress
+  kiss hug slap punch kick shove poke pinch tickle nudge squeeze pat wipe dust mop scrub straighten smooth fasten
+  unbutton button unzip buckle untie pluck brandish wield sheathe unsheathe scribble munch nibble gulp cradle mimic
+  imitate embrace clutch clasp grip lick fondle fiddle shuffle twirl twist tug yank polish unlock spill mouth jab
+  thump whack smack swat stab strangle throttle tackle pummel grope snuggle nuzzle ruffle tousle prod clink jingle
+  rummage slurp chug swig devour drain swirl stub inhale puff smoke doff don unpin uncork drape rub tap bite
+`)
+
+/** Verbs that handle things in directions, but in other texts too: what they take must be a prop or somebody's. */
+export const taking: ReadonlySet<string> = words(`
+  drop throw pick put lay set place open close shut lock raise lower lift carry hold take bring fetch drag pull push
+  slide slip tuck stuff hide show point aim fire load draw read write sign study examine inspect watch eye follow
+  chase block lead guide help comfort console greet salute interrupt ignore avoid drink eat chew stir fill refill
+  empty feed fold tie cut break smash crush hit strike touch catch turn flip spread brush comb braid adjust search
+  find ring dial answer type knock roll spin wave swing cross leave enter approach circle face see notice recognise
+  recognize remove wear peel wrap check return stamp stomp drum rock count blow burn sniff smell kill shoot cover
+  press switch collect gather pass give pack unpack sweep mount dry wash start finish hang
+`)
+
+/** Verbs of how a person moves. Where to may be any place. */
+export const going: ReadonlySet<string> = words(`
+  kneel stagger tiptoe pace crouch stumble hurry dash storm stride crawl limp hobble stroll saunter strut creep sneak
+  scramble slump sprawl flop hop skip leap twirl dance prance bow curtsy squat perch snuggle cuddle nestle curl huddle
+  cower recoil flinch lean step bounce shuffle scurry scamper swagger stalk trudge sidle lurch slink skulk waltz
+  twitch squirm wriggle sway wobble trip whirl pounce lunge gallop bolt barge waddle totter wander sit stand walk rush
+  fidget tremble glance gaze stare peer leer gawk blush smile beckon nod whisper shout point wave turn look
+`)
+
+/** What hands hold, what stands on a stage, what people wear and drink. */
+export const props: ReadonlySet<string> = words(`
+  letter letters envelope book newspaper paper papers photo photograph picture portrait coin coins purse wallet bag
+  handbag suitcase trunk box basket drawer cupboard wardrobe bottle glass cup mug teacup plate tray knife sword gun
+  pistol revolver rifle dagger spear shield staff wand axe candle candles lamp lantern torch match matches cigarette
+  cigar pipe lighter tea coffee wine whisky whiskey brandy beer rum cocoa lemonade drink drinks toast apple cake cookie
+  sandwich sofa couch armchair chair chairs bench stool bed pillow blanket cushion curtain curtains door doors window
+  windows desk piano guitar violin stairs ladder fireplace fire hearth balcony railing gate coat jacket cloak scarf
+  glove gloves hat cap shawl veil mask apron dress skirt shirt tie boots shoes shoe slippers glasses spectacles necklace
+  bracelet watch umbrella cane crutches rope flower flowers rose bouquet doll toy teddy sleeve handkerchief tissue
+  napkin towel mirror phone telephone receiver microphone baby child boy girl woman man puppy servant waiter maid
+  guard crown throne goblet tankard ring luggage blinds shutters diary notebook pen pencil ashtray corpse body head
+  hand hands eyes cheek cheeks lips forehead shoulder shoulders hair arm arms bell doorbell horn drum applause note
+  contract prisoner bill money stove oven cake muffin wheel armrest headset headphones laptop map flask pill pills
+  bandage spoon fork bowl pot pan kettle broom bucket tools hammer saddle reins horse lever button mic camera tape
+  cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium room stage kitchen
+`)
+
+/** The commonest given names and the people of plays: `to Nora` and `to the waiter` tell who is spoken to. */
+export const addressees: ReadonlySet<string> = words(`
+  nora anna maria mary john james jim jack tom peter paul george henry harry charles charlie william will bill bob robert
+  richard david michael mike daniel dan mark luke matthew andrew andy alex sam samuel ben benjamin joe joseph max leo
+  oliver thomas edward eddie ted frank fred albert arthur walter martin simon steven stephen steve kevin brian eric
+  adam alan ian neil gary larry tony nick chris tim greg jeff scott ryan jason justin josh jake kyle ethan noah liam
+  lucas lewis oscar felix hugo victor ivan boris anton elizabeth liz lizzie jane emma emily sarah sara kate katie
+  catherine kathy laura lucy lily rose ruth rachel rebecca becky susan sue julia julie alice amy ellen helen eva eve
+  clara claire sophie sophia olivia mia ella grace hannah jessica jenny jennifer linda lisa karen nancy betty margaret
+  maggie peggy martha dorothy barbara patricia pat sandra donna carol diane diana angela michelle nicole stephanie
+  melissa amanda natalie irene olga masha sonya tanya vera algernon gwendolen cecily hamlet ophelia romeo juliet macbeth
+  mother father mom mum dad mama papa grandma grandpa mrs mr miss sir detective officer inspector sergeant captain
+  doctor nurse waiter waitress bartender butler maid servant servants driver guard guards king queen prince princess
+  priest judge jury boy girl child children baby man woman men women others group crowd class dog cat soldier soldiers
+  policeman cop host hostess stranger neighbor neighbour husband wife brother sister son daughter boss secretary
+`)
+
+/** Other verbs that tell between asterisks what a role does. */
+export const played: ReadonlySet<string> = words(`
+  perk arch wrinkle flick flare lift slip slide hum prepare offer wait hover float fly summon cast conjure chuckle-snort
+  teleport vanish appear disappear transform glow sparkle melt crumble wake sleep nap doze dream cook bake serve type
+  text call drive ride pack unpack wear undress dress shower bathe wash dry apply hit dodge parry charge attack defend
+  heal growl-purr sneeze bounce wiggle boop nom nuzzle purr mew glomp huff puff facepalm headbutt high-five fistbump
+  salute nod-along shake dance-walk think remember realize realise notice recall consider decide hope wish wonder
+  agree refuse ignore listen smell taste feel seem become remain stay linger trace brush cup tilt guide press part
+  gently-push whisper-shout join meet greet welcome thank introduce present reveal produce retrieve extend outstretch
+  hand slouch loosen tighten flex crack pop steel brace ready aim reload holster trot prowl lap lick howl yip yelp
+  flap wuff snuffle woof awoo meow bark hiss-laugh preen ruffle mewl chitter chirp trill squee blep dangle doodle
+  bare swish flatten twitch pin droop flop sprawl roll stroll slink scoot shift shrink swallow sway drum rap knead
+  pinch steady right regard eye survey study inspect assess ask reply answer say tell joke call admit confess
+`)
+
+/** Verbs of sound. Before them may stand any noun: `engine revving`, `birds chirp`. */
+export const sounding: ReadonlySet<string> = words(`
+  rev chirp bark howl meow neigh whinny moo bleat crow hoot caw tweet squawk growl snarl purr hiss buzz hum drone
+  rumble roar crash crack crackle creak squeak squeal screech shriek scream wail whine whimper whistle chime clang
+  clank clatter clink jingle tinkle rattle rustle patter splash gurgle bubble drip sizzle fizz thud thump bang slam
+  shatter smash explode honk beep bleep ping tick toll blare thunder chatter laugh giggle chuckle cheer applaud clap
+  boo gasp sigh sob cry cough sneeze snore groan moan grunt murmur mutter whisper shout yell sing chant knock ring
+  approach recede clear fade swell intensify gallop flutter tap click stomp shuffle
+`)
+
+/** Sounds as nouns, which a word about them makes a caption: `indistinct chatter`, `distant gunfire`. */
+export const sounds: ReadonlySet<string> = words(`
+  chatter gunfire gunshot gunshots murmur murmurs murmuring conversation conversations shouting screaming laughter
+  applause cheering chanting singing barking footsteps thunder music sirens siren explosion explosions static buzzing
+  beeping ringing humming clattering rumbling rustling whispering sobbing crying breathing panting thud thump crash bang
+  knock knocking scream screams growl growling howl howling whistling birdsong hoofbeats drumming hubbub speech
+  dialogue voices noise noises sigh sighs hissing creaking gasps cheers snoring moaning
+`)
+
+/** Words that are no part of a noun's name: after them another phrase or clause begins. */
+export const grammatical: ReadonlySet<string> = words(`
+  a an the his her their my your its our this that these those some any no each every which who whom whose when where
+  while because if although though unless until since than as and or but nor not is are was were be been being am has
+  have had do does did will would can could shall should may might must i you he she it we they him them me us of in
+  on at to for from with by into onto over under about after before between against through without during per via
+  there here what why how also only both either neither such more most less least very too
+`)
+
+/** Languages, as a caption names them: `speaking Spanish`. */
+export const languages: ReadonlySet<string> = words(`
+  english french german italian spanish russian portuguese polish dutch swedish danish norwegian finnish greek turkish
+  arabic hebrew hindi chinese mandarin cantonese japanese korean vietnamese thai latin elvish klingon gibberish welsh
+  irish gaelic ukrainian czech hungarian romanian persian farsi urdu swahili yiddish tongues foreign language
 `)
 
 function words(list: string): ReadonlySet<string> {

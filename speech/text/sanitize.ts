@@ -194,10 +194,18 @@ function dropDirections(text: string): string {
 /** A direction between asterisks or underscores, as chat models write them: `*sighs*`. */
 const starred = /(?<![\p{L}\p{N}*_\\])([*_]{1,2})(?![\s*_])([^*_\n]{2,120})(?<!\s)\1(?![\p{L}\p{N}*_])/gu
 
+/** How much of the text before an asterisk is looked at, in characters: enough to find the subject of a verb. */
+const sentenceBefore = 80
+
 function dropStarred(text: string): string {
-  return text.replace(starred, (whole: string, _marks: string, inside: string, at: number) => {
+  return text.replace(starred, (whole: string, marks: string, inside: string, at: number) => {
     const end = at + whole.length
-    const isDirection = isStarredDirection(inside, text.slice(Math.max(0, at - 8), at), text.slice(end, end + 8))
+    const isDirection = isStarredDirection(
+      inside,
+      text.slice(Math.max(0, at - sentenceBefore), at),
+      text.slice(end, end + 8),
+      marks.length > 1,
+    )
     return isDirection ? gap : whole
   })
 }

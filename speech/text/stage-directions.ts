@@ -1,4 +1,4 @@
-import { directionIn } from './english-directions.ts'
+import { directionIn, rolePlayedIn } from './english-directions.ts'
 
 /** Longer parentheses are never looked into. */
 export const longestDirection = 120
@@ -43,16 +43,58 @@ export function isStageDirection(inside: string): boolean {
 }
 
 /**
- * Judges what stands between asterisks, which emphasise as well. What happens (`sighs`, `leans closer`) is a direction
- * where a sentence begins or ends; how it is said (`softly`) only in small letters where one begins, since there a word of
- * the sentence would have a capital.
+ * Judges what stands between asterisks, which emphasise as well. Where a sentence begins or ends, what happens (`sighs`,
+ * `leans closer`) is a direction; inside one, it is none behind its subject (`He *laughs* at it`). How it is said (`softly`)
+ * is a direction only in small letters where a sentence begins, since there a word of the sentence would have a capital.
+ *
+ * @param before the text before the first asterisk, at least its last sentence
+ * @param after the text behind the last
+ * @param isBold the asterisks are doubled, which headings and warnings have: its verb must be told by the narrower rules
  */
-export function isStarredDirection(inside: string, before: string, after: string): boolean {
-  if (!isStageDirection(inside)) return false
-  const begins = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before) && !/^\p{Lu}/u.test(inside)
-  if (directionIn(inside) === 'manner') return begins && /^\s|^$/.test(after)
-  return begins || /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
+export function isStarredDirection(inside: string, before: string, after: string, isBold = false): boolean {
+  if (inside.length > longestDirection || /[\p{N}@/=]/u.test(inside)) return false
+  const ends = /^\s*$/.test(after) || (/[.!?…]\s*$/.test(before) && /^\s/.test(after))
+  const isFirst = /(?:^|[.!?…:;,—–"”»)\]])\s*$/.test(before)
+  const kind = isStageDirection(inside) ? (directionIn(inside) ?? 'action') : undefined
+  if (kind === 'manner') return isFirst && !/^\p{Lu}/u.test(inside) && /^\s|^$/.test(after)
+  const form = isBold && kind === undefined ? undefined : rolePlayedIn(inside)
+  if (kind === undefined && form === undefined) return false
+  if (isFirst && !/^\p{Lu}/u.test(inside)) return true
+  // A role's action may begin with a capital, a title has more of them.
+  if (isFirst && form !== undefined && /\s/.test(inside)) return true
+  if (ends && kind !== undefined) return true
+  const isMany = /\s/.test(inside)
+  if (form === 's') return !subjectBefore.test(before) && (isMany || !/\p{Lu}\p{Ll}+\s$/u.test(before))
+  if (form === 'clause') return !clauseBefore.test(before)
+  return form === 'ing' && isMany && !participleBefore.test(before) && !subjectBefore.test(before)
 }
+
+const articles = 'the|an?|my|your|his|her|its|our|their|this|that|these|those|each|every|some|any|no|one'
+
+/** Behind one of these no subject ends. */
+const auxiliaries =
+  'is|are|was|were|be|been|has|have|had|will|would|could|should|can|may|might|must|do|does|did|not|never|always|just|really|very|so|too|and|or|but|to|said|says|told|went|came|got|made|took|gave|knew|saw|ran'
+
+/** A clause begins here. */
+const opening =
+  '(?:(?:^|[.!?…:;,—–"“(]\\s*)|\\b(?:and|but|or|because|that|when|if|while|where|so|then|as|since|although|though|until|unless|how|why)\\s+)'
+
+/**
+ * The subject of a verb in the third person: a pronoun, an article that wants a noun, or an article and a noun where a
+ * clause begins. Elsewhere `it`, `that` and nouns are objects: `I told you that *sighs*`.
+ */
+const subjectBefore = new RegExp(
+  `(?:(?:^|\\P{L})(?:he|she|who|which|what|everyone|everybody|someone|somebody|nobody|anyone|everything|something|nothing|anything|the|an?|my|your|his|our|their|its|every|each|(?:${articles})\\s+[\\p{L}'’-]+\\s+that)|${opening}(?:it|this|that|(?:${articles})(?:\\s+(?!(?:${auxiliaries})\\b)[\\p{L}'’-]+(?<!ed|n['’]t)){1,2}))\\s+$`,
+  'iu',
+)
+
+/** Words after which a clause of its own goes on with the sentence. */
+const clauseBefore =
+  /(?:^|\P{L})(?:and|but|or|because|that|when|if|while|where|so|as|since|although|though|until|unless|how|why|what|of|in|on|at|to|with|by|for|is|was)\s+$/iu
+
+/** Words that a participle belongs to. */
+const participleBefore =
+  /(?:(?:^|\P{L})(?:am|is|are|was|were|be|been|being|not|keeps?|kept|keeping|starts?|started|stops?|stopped|loves?|loved|likes?|liked|hates?|hated|enjoys?|enjoyed|by|of|for|from|in|on|at|to|with|without|about|before|after|while|when|and|or|than|just|still|really|go|goes|went|spend|spent|see|saw|hear|heard|feel|felt|mind|minds|avoid|avoids|consider|the|an?|my|your|his|her|its|our|their|no|some|any)|['’](?:m|s|re|ve))\s+$/iu
 
 function isForeignDirection(inside: string): boolean {
   const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []

@@ -54,6 +54,8 @@ export interface App {
   /** What personas learn, and whole personas that come and go. */
   packages(): Promise<PackageArea>
   speech(): Promise<SpeechRouter>
+  /** Has what can be done at the next start end soon, such as the removal of what has left: for a service that stops. */
+  leaveRest(): void
   close(): Promise<void>
 }
 
@@ -71,6 +73,7 @@ export interface AppOptions {
 export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(settings.paths.config, 'secrets.json'))
   const closers: (() => Promise<void> | void)[] = []
+  const resting: (() => void)[] = []
   // A service opens no keychain: nobody sits there to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(settings.paths), createKeychain())]
   const keys = createKeys([environmentSecrets(settings), ...keychain, secrets], () => plugins.keyRules())
@@ -106,6 +109,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     personas,
     packages,
     speech: once(openSpeech),
+    leaveRest() {
+      for (const leave of resting) leave()
+    },
     async close() {
       for (const close of closers.reverse()) await close()
     },
@@ -139,8 +145,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
 
   /** The one connection of this process, for every store. */
   async function openDatabaseFile(): Promise<Database> {
-    const { openDatabase } = await import('../storage/sqlite/database.ts')
+    const [{ openDatabase }, { leaveRest }] = await Promise.all([
+      import('../storage/sqlite/database.ts'),
+      import('../storage/sqlite/housekeeping.ts'),
+    ])
     const db = await openDatabase(databasePath, { check: options.service === true })
+    resting.push(() => leaveRest(db))
     closers.push(() => void db.close())
     return db
   }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
@@ -7,9 +7,6 @@ import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 
 /** The figures that the providers' own clients and gateways use, shortened where a person waits: 10 minutes in all. */
 export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, idle: 60_000, total: 600_000 }
-
-/** From this length on a request's text costs milliseconds: characters. */
-const heavyText = 1024 * 1024
 
 /** The longest answer that is read whole, and the longest error body: bytes. */
 const replyLimit = 32 * 1024 * 1024
@@ -135,9 +132,8 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     endsAt?: number,
   ): Promise<HttpResponse> {
     const { url, headers, body } = request
-    const text = JSON.stringify(body)
-    // A picture of 30 MiB takes 80 ms to write as JSON and 40 ms to turn into bytes: others have their turn in between.
-    if (text.length > heavyText) await setImmediate()
+    const isHeavy = weightOf(body, heavyValue) > heavyValue
+    const text = isHeavy ? await heavyBytes(body, signal) : JSON.stringify(body)
     const sendWith = (key: Record<string, string>) =>
       send({ method: 'POST', url, headers: Object.assign(headers, key), body: text, timeouts, signal, endsAt })
     const key = keyHeader(url)
@@ -184,6 +180,12 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
   function named(chunk: ChatChunk): ChatChunk {
     return chunk.model === '' ? { ...chunk, model } : chunk
   }
+}
+
+/** A request of megabytes, such as one with pictures: written while others have their turns. */
+async function heavyBytes(body: unknown, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  const { pieces, length } = await writeJson(body, () => signal?.aborted === true)
+  return Buffer.concat(pieces, length)
 }
 
 function isGood({ status }: HttpResponse): boolean {

@@ -34,8 +34,15 @@ function partTokens(part: ContentPart): number {
   return textTokens(part) + (file === undefined ? 0 : documentTokens(file))
 }
 
+/** Longer texts are not written as JSON to be counted: characters. */
+const longText = 64 * 1024
+
 /** Base64 is not counted as text; the text around it is. */
 function textTokens(value: unknown): number {
+  if (typeof value === 'string') {
+    const quoted = value.length > longText ? Buffer.byteLength(value) + 2 : Buffer.byteLength(JSON.stringify(value))
+    return Math.ceil(quoted / 4)
+  }
   const text = JSON.stringify(value, function (this: unknown, name, inner) {
     // The data of Anthropic's documents of type `text` is the text itself.
     const isBytes = name === 'file_data' || (name === 'data' && objectOf(this)['type'] !== 'text')

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
   readonly signal?: AbortSignal | undefined
   /** Milliseconds on the monotonic clock, after which the exchange ends with `deadlineReached`. */

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
 import type { ChatCall, RouteReport } from '../chat/router.ts'
+import { textLength } from '../chat/text-length.ts'
 import { AppError, toAppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
 import type { PreparedChat } from '../personas/chat/persona-chat.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -110,6 +113,17 @@ export async function openChatStream(
   return router.stream(routed(input), call.signal)
 }
 
+/**
+ * Throws `too_large` for a chat with more text than `limits.chat_text` says. Pictures and files do not count: they are passed on
+ * as they are, while text is read, converted and searched.
+ */
+export function boundText({ limits }: Pick<Settings, 'limits'>, { messages, tools }: ChatInput): void {
+  if (textLength({ messages, tools }) <= limits.chatText) return
+  throw new AppError('too_large', `The chat holds more than ${limits.chatText} characters of text`, {
+    details: ['Leave out or shorten its oldest messages; limits.chat_text says how many there may be'],
+  })
+}
+
 interface Prepared {
   readonly routed: ChatCall
   readonly chat?: PreparedChat
@@ -117,9 +131,13 @@ interface Prepared {
 
 /** The request with what a persona and a saved conversation add; neither is opened for a chat without them. */
 async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise<Prepared> {
+  boundText(app.settings, input)
   const { persona, session, memory, ...plainInput } = input
   const { request: asked, plugin, fallback } = routed({ ...plainInput, memory })
+  const isOver = () => signal?.aborted === true
+  await nextStage(asked, isOver)
   const request = await read(asked)
+  await nextStage(request, isOver)
   if (persona === undefined && session === undefined) return { routed: { request, plugin, fallback } }
   const area = await app.personas()
   const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })

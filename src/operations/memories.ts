@@ -35,6 +35,11 @@ const mostEmbeddings = 100
 
 const limit = z.coerce.number().int().min(1).max(1000)
 
+/** Memories found by one search: a thousand took 290 ms to read, rank and write. A list of all has pages of that size. */
+const mostFound = 100
+
+const foundLimit = z.coerce.number().int().min(1).max(mostFound)
+
 export const addMemory = defineOperation({
   name: 'memories.add',
   method: 'POST',
@@ -98,10 +103,10 @@ export const searchMemories = defineOperation({
   input: z.strictObject({
     id: z.string(),
     query: z.string().trim().min(1).max(10_000),
-    limit: z.exactOptional(limit),
+    limit: z.exactOptional(foundLimit),
     /** Other names for `limit`. */
-    max_results: z.exactOptional(limit),
-    top_k: z.exactOptional(limit),
+    max_results: z.exactOptional(foundLimit),
+    top_k: z.exactOptional(foundLimit),
     min_score: z.exactOptional(z.coerce.number()),
   }),
   output: z.object({

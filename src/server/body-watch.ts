@@ -19,7 +19,7 @@ interface Watched {
   readonly request: IncomingMessage
   /** An upload goes on as long as bytes come. */
   readonly isUpload: boolean
-  readonly since: number
+  since: number
   bytes: number
   changedAt: number
   /** When its reader was told. */
@@ -43,11 +43,14 @@ export function createBodyWatch({
   totalMs,
 }: BodyPatience): (request: IncomingMessage, upload: boolean) => void {
   const watched = new Set<Watched>()
+  const everyMs = Math.min(1000, idleMs / 4)
   let timer: NodeJS.Timeout | undefined
+  let sweptAt = 0
 
   return (request, isUpload) => {
     if (!hasBody(request)) return
     const now = performance.now()
+    if (watched.size === 0) sweptAt = now
     const entry = {
       request,
       isUpload,
@@ -64,12 +67,17 @@ export function createBodyWatch({
       timer = undefined
     }
     request.once('end', done).once('close', done)
-    timer ??= setInterval(sweep, Math.min(1000, idleMs / 4)).unref()
+    timer ??= setInterval(sweep, everyMs).unref()
   }
 
   function sweep(): void {
     const now = performance.now()
+    // While the event loop stood still nothing could be read: that time is nobody's delay.
+    const late = Math.max(0, now - sweptAt - 2 * everyMs)
+    sweptAt = now
     for (const entry of watched) {
+      entry.since += late
+      entry.changedAt += late
       const { bytesRead } = entry.request.socket
       if (bytesRead !== entry.bytes) {
         entry.bytes = bytesRead

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import { parseMetered } from '../formats/json.ts'
 import { createJsonMeter, requestBounds } from '../formats/json-meter.ts'
+import { heavyTurn } from '../process/heavy-turns.ts'
 import { whenTooSlow } from './body-watch.ts'
+import { chargeBody } from './in-flight.ts'
 import { jsonType, requireType } from './media-type.ts'
 
 /** A body of 1 MiB where an operation says nothing else. */
@@ -12,7 +14,7 @@ export const defaultLimit = 1024 * 1024
 /**
  * Hands the body's bytes to `take` as they arrive, never more than `limit`. Throws `too_large` as soon as that is certain,
  * before the rest is read, `unsupported_media` at the first byte of a body that is of none of `types`, `too_slow` when the
- * bytes stop coming, and what `take` throws.
+ * bytes stop coming, `rate_limited` where the user's requests hold too much already, and what `take` throws.
  */
 function readPieces(
   request: IncomingMessage,
@@ -21,14 +23,17 @@ function readPieces(
   take: (piece: Buffer) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > 0) requireType(request, types)
-    if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+    const announced = Number(request.headers['content-length'] ?? 0)
+    if (announced > 0) requireType(request, types)
+    if (announced > limit) throw tooLarge(limit)
+    if (announced > 0) chargeBody(request, announced)
     let size = 0
     const onData = (piece: Buffer) => {
       try {
         if (size === 0) requireType(request, types)
         size += piece.length
         if (size > limit) throw tooLarge(limit)
+        if (announced === 0) chargeBody(request, piece.length)
         take(piece)
       } catch (reason) {
         stop(reason)
@@ -77,24 +82,19 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   })
   decoder.end()
   if (size === 0) return undefined
-  const text = () => (pieces.length === 1 ? pieces[0]! : pieces.join(''))
-  if (size <= heavyBody) return parseMetered(text())
-  await ownTurn()
-  const value = parseMetered(text())
-  await ownTurn()
+  if (size <= heavyBody) return parseMetered(pieces.length === 1 ? pieces[0]! : pieces.join(''))
+  // To join, to parse and to judge the value are stages of their own, none of which is done for a client that has gone.
+  const isOver = () => request.socket.destroyed
+  await heavyTurn(isOver)
+  const text = pieces.splice(0).join('')
+  await heavyTurn(isOver)
+  const value = parseMetered(text)
+  await heavyTurn(isOver)
   return value
 }
 
 /** From this size on a body costs milliseconds to parse: bytes. */
 const heavyBody = 256 * 1024
-
-let turns: Promise<void> = Promise.resolve()
-
-/** Resolves in a turn of the event loop that no other heavy body has: between two of them all other requests are served. */
-function ownTurn(): Promise<void> {
-  turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)))
-  return turns
-}
 
 /** The bytes of an upload as they arrive: as `readPieces`, at the pace of the reader. */
 export async function* readStream(

@@ -5,8 +5,9 @@ import type { Dialect } from '../chat/protocol/dialect.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
-import { type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
+import { boundText, type ChatInput, chat, openChatStream, reportHeaders, routed } from '../operations/chat.ts'
 import type { Call } from '../operations/operation.ts'
 import { readJson } from './body.ts'
 import { anthropicError, askedError, clientError, type Inbound, openaiError } from './dialect-errors.ts'
@@ -64,7 +65,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     const identity = identified instanceof Promise ? await identified : identified
     const dialect = dialectFor(id, '')
     const body = dialect.readRequest(await readJson(context.request, chat.limit!))
+    await nextStage(body, () => context.response.destroyed)
     const input = parseInput(chat, withBetas(body, context))
+    boundText(app.settings, input)
+    await nextStage(input, () => context.response.destroyed)
     if (input.stream)
       return whileLoggedIn(context, identity, () => stream(context, callOf(app, context, identity), id, input))
     const { router } = await app.chat()
@@ -115,8 +119,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   /** An estimate, since nobody is asked; see token-estimate.ts. */
   async function countTokens(context: RequestContext): Promise<void> {
     await identify(context, userWithApiKey)
-    const body = await readJson(context.request, chat.limit!)
-    const request = parseInput(chat, dialectFor('anthropic-messages', '').readRequest(body))
+    const body = dialectFor('anthropic-messages', '').readRequest(await readJson(context.request, chat.limit!))
+    await nextStage(body, () => context.response.destroyed)
+    const request = parseInput(chat, body)
+    boundText(app.settings, request)
+    await nextStage(request, () => context.response.destroyed)
     sendJson(context, 200, { input_tokens: estimateRequestTokens(request as unknown as Countable) })
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
@@ -63,10 +63,14 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   server.removeAllListeners('request')
   const answering = new Set<ServerResponse>()
   server.on('request', (request, response) => {
+    const forget = () => answering.delete(response)
     answering.add(response)
-    response.once('close', () => answering.delete(response))
+    response.once('close', forget)
+    // One that waits behind another on its connection is not told when that ends.
+    if (!response.socket) request.socket.once('close', forget)
     void handler(request, response)
   })
+  hearLateRequests(server)
   server.headersTimeout = 10_000
   // Bodies are watched one by one (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
@@ -84,13 +88,49 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   }
 }
 
+/** How long bytes that came while the event loop was held up may take to be read once it turns again: milliseconds. */
+const secondChanceMs = 1_000
+
+/**
+ * Has a request that came in time answered, also where it was read too late. Node judges by the clock before it reads: where the
+ * event loop stood still for longer than `headersTimeout`, it would answer 408 to a request whose bytes have long been there. A
+ * connection is given a second in which they are read; one that has said nothing whole by then is answered with 408 and ends.
+ */
+export function hearLateRequests(server: Server): void {
+  const heard = new WeakMap<object, number>()
+  const timesHeard = (socket: object) => heard.get(socket) ?? 0
+  server.prependListener('request', ({ socket }) => void heard.set(socket, timesHeard(socket) + 1))
+  server.on('clientError', (reason: NodeJS.ErrnoException, socket: Socket) => {
+    if (reason.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(reason, socket)
+    const before = timesHeard(socket)
+    const judge = () => {
+      if (timesHeard(socket) === before) refuse(reason, socket)
+    }
+    // What is there is read between the timers and this.
+    setTimeout(() => setImmediate(judge), secondChanceMs).unref()
+  })
+}
+
+/** As Node does where nobody listens. */
+function refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  const status = refusals[code ?? ''] ?? '400 Bad Request'
+  if (socket.writable && socket.bytesWritten === 0) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  socket.destroy()
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
 async function finish(server: Server, answers: readonly ServerResponse[], graceMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   server.closeIdleConnections()
   for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
   const patience = new AbortController()
   const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
-  await Promise.race([Promise.all(ended), setTimeout(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
+  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
   patience.abort()
 }
 
@@ -102,7 +142,7 @@ async function close(server: Server): Promise<void> {
   server.close()
   server.closeIdleConnections()
   const patience = new AbortController()
-  const late = setTimeout(lastAnswersMs, undefined, { signal: patience.signal })
+  const late = sleep(lastAnswersMs, undefined, { signal: patience.signal })
   await Promise.race([closed, late.then(() => server.closeAllConnections())])
   await closed
   patience.abort()

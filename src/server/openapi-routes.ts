@@ -29,7 +29,7 @@ const described: readonly Described[] = [
     route: 'GET /metrics',
     summary: 'Figures for Prometheus: for this machine and administrators.',
     produces: ['text/plain'],
-    statuses: [401],
+    statuses: [401, 429],
   },
   { route: 'GET /openapi.json', summary: 'This document.', statuses: [] },
   {
@@ -59,13 +59,13 @@ const described: readonly Described[] = [
     route: 'GET /v1/models',
     summary: 'The models that can be asked, in the dialect of OpenAI.',
     dialect: 'openai',
-    statuses: [401],
+    statuses: [401, 429],
   },
   {
     route: 'GET /v1/models/{id}',
     summary: 'One of the models that can be asked.',
     dialect: 'openai',
-    statuses: [401, 404],
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/messages',

@@ -25,7 +25,7 @@ const reasons: Record<number, string> = {
   413: 'The body is too large',
   415: 'The body is of the wrong type',
   422: 'A provider refuses what the request says',
-  429: 'Too many attempts; Retry-After says when to come back',
+  429: 'Too many attempts, or too many requests at the same time; Retry-After says when to come back',
   500: 'Internal error',
   502: "A provider's answer cannot be read",
   503: 'Nobody can answer now',
@@ -129,7 +129,7 @@ function bodySchema({ upload }: Operation, body: unknown): unknown {
 /** The statuses of an operation's failures: those that follow from what it is, and those that it states. */
 function statusesOf({ access, path, method, failures = [] }: Operation): readonly number[] {
   return [
-    ...[400, 403, 500, 503],
+    ...[400, 403, 429, 500, 503],
     ...(access === 'public' ? [] : [401]),
     ...(path.includes(':') ? [404] : []),
     ...(method === 'GET' ? [] : [408, 413, 415]),

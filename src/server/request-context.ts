@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
+import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 
 /** One request and its answer, in the shape that guards and routes share. */
 export interface RequestContext {
@@ -120,16 +121,27 @@ class NodeRequestContext implements RequestContext {
 
 const connections = new WeakMap<Socket, AbortController>()
 
-/** Ends the context with JSON. */
+/** Ends the context with JSON; one whose client has gone is left as it is. */
 export function sendJson(context: RequestContext, status: number, value: unknown): void {
-  const text = beginJson(context, status, value)
-  // To turn a text of megabytes into bytes takes as long as to write it: others have their turn in between.
-  if (text.length > heavyText) setImmediate(() => context.response.end(text))
-  else context.response.end(text)
+  if (context.response.destroyed) return
+  if (weightOf(value, heavyValue) > heavyValue) void sendHeavy(context, status, value)
+  else context.response.end(beginJson(context, status, value))
 }
 
-/** From this length on an answer's text costs milliseconds: characters. */
-const heavyText = 1024 * 1024
+/** The same for an answer of megabytes: written in turns, and at the pace of its reader. */
+async function sendHeavy({ response }: RequestContext, status: number, value: unknown): Promise<void> {
+  const written = await writeJson(value, () => response.destroyed).catch(() => void response.destroy())
+  if (!written || response.destroyed) return
+  response.setHeader('content-type', 'application/json; charset=utf-8')
+  response.setHeader('content-length', written.length)
+  response.statusCode = status
+  for (const piece of written.pieces) {
+    response.write(piece)
+    if (response.writableNeedDrain) await drained(response)
+    if (response.destroyed) return
+  }
+  response.end()
+}
 
 /** Says what is coming: the headers of a JSON answer, and its text. */
 function beginJson({ response }: RequestContext, status: number, value: unknown): string {

@@ -50,6 +50,8 @@ export async function serve(
     const identity = api && (await openIdentity(app, around))
     // What a killed process left of packages is removed before anything new comes.
     if (api) await app.packages()
+    // To load it takes a third of a second in one go, in which nobody would be served: it is loaded before anybody is.
+    await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
@@ -69,6 +71,7 @@ export async function serve(
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
+    app.leaveRest()
     // All of them listen until the last answer of any is out: the API's /ready speaks for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))

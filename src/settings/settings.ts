@@ -53,6 +53,12 @@ export interface Limits {
   readonly storedBytesPerUser: number
   /** Memories over all personas of one user. */
   readonly storedMemoriesPerUser: number
+  /** Requests of one user that are under way at the same time. */
+  readonly requestsPerUser: number
+  /** Bytes of the bodies of those requests, uploads left out. */
+  readonly bodyBytesPerUser: number
+  /** Characters of text in one chat, its pictures and files left out. */
+  readonly chatText: number
 }
 
 export interface Paths {
@@ -142,6 +148,21 @@ export const settingNames = {
     fallback: '1000000',
     what: 'memories that one user may store over all personas',
   },
+  'limits.requests_per_user': {
+    variable: 'AICHAT_LIMIT_REQUESTS_PER_USER',
+    fallback: '128',
+    what: 'requests that one user may have under way at the same time',
+  },
+  'limits.body_bytes_per_user': {
+    variable: 'AICHAT_LIMIT_BODY_BYTES_PER_USER',
+    fallback: '134217728',
+    what: "bytes that the bodies of one user's requests under way may have in all",
+  },
+  'limits.chat_text': {
+    variable: 'AICHAT_LIMIT_CHAT_TEXT',
+    fallback: '8388608',
+    what: 'characters of text that one chat may have, pictures and files left out',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -194,6 +215,9 @@ export function readSettings(
         'limits.stored_memories_per_user',
         problems,
       ),
+      requestsPerUser: count(value('limits.requests_per_user'), 'limits.requests_per_user', problems),
+      bodyBytesPerUser: count(value('limits.body_bytes_per_user'), 'limits.body_bytes_per_user', problems),
+      chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
     },
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,

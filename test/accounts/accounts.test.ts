@@ -9,6 +9,7 @@ import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openAccountStore } from '../../src/storage/sqlite/accounts.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import '../cheap-bcrypt.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('accounts')

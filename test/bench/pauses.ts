@@ -27,6 +27,8 @@ interface Asked {
 }
 
 const MiB = 1024 * 1024
+/** Only requests whose line in the table holds this are sent: AICHAT_BENCH_ONLY. */
+const only = process.env['AICHAT_BENCH_ONLY'] ?? ''
 /** The whole bench ends after this many milliseconds, whatever is left. */
 const endsAfterMs = 150_000
 /** What is longer is shown in the table; the rest is summed up. */
@@ -57,6 +59,7 @@ export async function bench(): Promise<void> {
     for (const route of routes(ids))
       for (const asked of route.asked) {
         if (performance.now() - started > endsAfterMs) break
+        if (!`${route.method} ${route.shown}: ${asked.name}`.includes(only)) continue
         await longest()
         longestTurn()
         const status = await send(route.method, route.path, token, asked)
@@ -170,7 +173,7 @@ function routes({ persona, session, user }: Ids) {
     asked: fillings.map((filling) => ({
       name: `one text of ${filling}`,
       type: 'application/json',
-      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(30 * MiB, filling) }] }),
+      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(7.9 * MiB, filling) }] }),
     })),
   }
   // Without an active plugin no chat goes further than to say so.
@@ -247,15 +250,19 @@ function chatBodies(path: string): readonly Asked[] {
     : { type: 'image_url', image_url: { url: picture } }
   return [
     asked('a picture of 30 MiB', { messages: [user([image])] }),
-    ...fillings.map((filling) => asked(`one text of ${filling}`, { messages: [user(largestText(30 * MiB, filling))] })),
-    ...fillings.map((filling) =>
-      asked(`5,000 messages of ${filling}`, {
-        messages: Array.from({ length: 5000 }, (_, index) => ({
-          role: index % 2 ? 'assistant' : 'user',
-          content: largestText(5000, filling),
-        })),
-      }),
-    ),
+    ...[7.9 * MiB, 30 * MiB].flatMap((bytes) => [
+      ...fillings.map((filling) =>
+        asked(`one text of ${filling}, ${bytes / MiB} MiB`, { messages: [user(largestText(bytes, filling))] }),
+      ),
+      ...fillings.map((filling) =>
+        asked(`5,000 messages of ${filling}, ${bytes / MiB} MiB`, {
+          messages: Array.from({ length: 5000 }, (_, index) => ({
+            role: index % 2 ? 'assistant' : 'user',
+            content: largestText(bytes / 5100, filling),
+          })),
+        }),
+      ),
+    ]),
     asked('12,000 parts', {
       messages: Array.from({ length: 12 }, () => user(Array(1000).fill({ type: 'text', text: 'x' }))),
     }),

@@ -34,12 +34,16 @@ test('texts are no structure: brackets, commas, quotes and backslashes in them c
   )
 })
 
-test('each bound is named by its number: values, fields of one object, depth, escapes', () => {
+test('each bound is named by its number: values, fields of one object, depth, escapes, a name, bytes outside of texts', () => {
   for (const [text, bounds, message] of [
     ['[1,2,3]', { values: 3 }, 'The body holds more than 3 values'],
     ['{"a":1,"b":2,"c":3}', { names: 2 }, 'The body holds an object with more than 2 fields'],
     ['[[[]]]', { depth: 2 }, 'The body is nested more than 2 levels deep'],
     ['["\\n\\n\\n"]', { escapes: 2 }, 'The body holds more than 2 escapes in its texts'],
+    ['{"a":1,"abcd":2}', { nameBytes: 3 }, 'The body holds the name of a field of more than 3 bytes'],
+    ['[{"a":"long"},{"abcd":2}]', { nameBytes: 3 }, 'The body holds the name of a field of more than 3 bytes'],
+    ['[1234567]', { outside: 7 }, 'The body holds more than 7 bytes outside of its texts'],
+    ['{      }', { outside: 7 }, 'The body holds more than 7 bytes outside of its texts'],
   ] as const)
     for (let cut = 1; cut <= text.length; cut++)
       assert.throws(
@@ -50,6 +54,11 @@ test('each bound is named by its number: values, fields of one object, depth, es
 
 test('a list has as many elements as it likes where only fields are bounded', () => {
   measure('[1,2,3,{"a":[1,2,3]}]', [2], { names: 1 })
+})
+
+test('texts are as long as they like where names and what stands outside are bounded', () => {
+  for (const text of ['{"abc":"abcdefgh","d":["abcdefgh"]}', '["abcdefgh",{"abc":"a,{b"}]'])
+    for (let cut = 1; cut <= text.length; cut++) measure(text, [cut], { nameBytes: 3, outside: 20 })
 })
 
 test('a key that would reach a prototype is found in long texts too, and only there', () => {

@@ -24,7 +24,10 @@ async function withLimits(
       const isRaw = body instanceof Uint8Array || body instanceof ReadableStream
       const response = await fetch(`${url}/api/personas${path}`, {
         method,
-        headers: { 'x-user': user, 'content-type': isRaw ? 'application/octet-stream' : 'application/json' },
+        headers: {
+          'x-user': user,
+          'content-type': isRaw && path !== '' ? 'application/octet-stream' : 'application/json',
+        },
         ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body), duplex: 'half' }),
       } as RequestInit)
       const bytes = new Uint8Array(await response.arrayBuffer())
@@ -133,8 +136,80 @@ limits('two packages are taken in at once; the third waits, other users do not',
   }),
 )
 
+limits(
+  'so many requests of a user are under way at once; one more is 429, other users and later requests are served',
+  () =>
+    withLimits({ AICHAT_LIMIT_REQUESTS_PER_USER: '2' }, async (ask) => {
+      const held = [hanging(ask, '', '{"name":"One",'), hanging(ask, '', '{"name":"Two",')]
+      await Promise.all(held.map(({ begun }) => begun))
+      let third = await ask('GET', '')
+      // The two may not have been read from yet.
+      while (third.status === 200) third = await ask('GET', '')
+      assert.is(third.status, 429)
+      assert.ok(Number(third.headers.get('retry-after')) > 0)
+      assert.match(third.body.details.join(), /limits\.requests_per_user/)
+      assert.is((await ask('GET', '', undefined, 'u2')).status, 200)
+      for (const { end } of held) end('"model":"m"}')
+      for (const { answer } of held) assert.is((await answer).status, 201)
+      assert.is((await ask('GET', '')).status, 200)
+    }),
+)
+
+limits(
+  'bodies of a user hold so many bytes at once, told beforehand or not; a body that never fits is not to be sent again',
+  () =>
+    withLimits({ AICHAT_LIMIT_BODY_BYTES_PER_USER: '2000' }, async (ask) => {
+      const held = hanging(ask, '', `{"name":"One","description":"${'x'.repeat(1500)}",`)
+      await held.begun
+      const body = { name: 'Two', model: 'm', description: 'x'.repeat(1000) }
+      let second = await ask('POST', '', body)
+      while (second.status === 201) second = await ask('POST', '', body)
+      assert.is(second.status, 429)
+      assert.ok(Number(second.headers.get('retry-after')) > 0)
+      assert.match(second.body.details.join(), /limits\.body_bytes_per_user/)
+      assert.is((await ask('POST', '', body, 'u2')).status, 201)
+      held.end('"model":"m"}')
+      assert.is((await held.answer).status, 201)
+      assert.is((await ask('POST', '', body)).status, 201)
+      const never = await ask('POST', '', { ...body, description: 'x'.repeat(3000) })
+      assert.is(never.status, 429)
+      assert.is(never.headers.get('x-should-retry'), 'false')
+    }),
+)
+
+limits('by default sixty-four requests at once are served', () =>
+  withLimits({}, async (ask) => {
+    const answers = await Promise.all(Array.from({ length: 64 }, () => ask('POST', '', persona)))
+    assert.equal([...new Set(answers.map(({ status }) => status))], [201])
+  }),
+)
+
 limits('a limit that is no number is a mistake in the settings', () => {
   assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /Invalid settings/)
 })
 
 limits.run()
+
+/** A request whose body has begun, and ends with what `end` is told. */
+function hanging(
+  ask: (method: string, path: string, body?: unknown, user?: string) => Promise<Answer>,
+  path: string,
+  start: string,
+) {
+  let end: (rest: string) => void = () => {}
+  let tell = () => {}
+  const begun = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from(start))
+      end = (rest) => {
+        controller.enqueue(Buffer.from(rest))
+        controller.close()
+      }
+    },
+    pull: () => tell(),
+  })
+  return { answer: ask('POST', path, body, 'u1'), begun, end: (rest: string) => end(rest) }
+}

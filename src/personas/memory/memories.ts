@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { heavyTurn } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
@@ -69,7 +70,7 @@ export interface Memories {
   store(persona: Persona, memories: readonly MemoryInput[]): Promise<void>
   /** Embeds in the background what has no vector of the persona's model yet. */
   reembed(persona: Persona): void
-  /** Removes what the persona's settings do not let stay, some at a time. */
+  /** Removes what the persona's settings do not let stay: a few slices before it resolves, the rest behind it. */
   clean(persona: Persona): Promise<void>
   /** Removes for good what was left behind by removed users and personas. */
   clear(): Promise<void>
@@ -89,6 +90,9 @@ export interface MemoriesParts {
 /** How many candidates go into ranking. More changes little below the first fifty places. */
 const candidates = 120
 
+/** So many are ranked in a millisecond, unless they are long. */
+const fewCandidates = 200
+
 /** Milliseconds that a new memory waits for its vector; a model that has to be loaded first is given longer afterwards. */
 const patience = 3_000
 
@@ -97,6 +101,9 @@ const mostTerms = 32
 
 export function createMemories({ store, personas, embedders, clock }: MemoriesParts): Memories {
   const reembedding = createReembedding({ store, embedders, clock })
+  /** By persona. */
+  const trimming = new Map<string, Promise<void>>()
+  let isClosing = false
 
   return {
     async add(owner, asked, input) {
@@ -132,7 +139,8 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     },
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {
-      await store.clean(scopeOf(persona), policyOf(persona, clock()))
+      const more = await store.trim(scopeOf(persona), policyOf(persona, clock()))
+      if (more && !trimming.has(persona.id)) trimming.set(persona.id, trimBehind(persona))
     },
     clear: () => store.clear(),
     async maintain(signal) {
@@ -147,7 +155,24 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
           await new Promise((resolve) => setImmediate(resolve))
         }
     },
-    close: () => reembedding.close(),
+    async close() {
+      isClosing = true
+      await Promise.all([reembedding.close(), ...trimming.values()])
+    },
+  }
+
+  /** Goes on behind the answer, by what the persona's settings say meanwhile; what is not done is done by a later write. */
+  async function trimBehind({ id, user_id: owner }: Persona): Promise<void> {
+    try {
+      for (let more = true; more && !isClosing; ) {
+        const persona = await personas.get(owner, id)
+        more = await store.trim(scopeOf(persona), policyOf(persona, clock()))
+      }
+    } catch {
+      // A persona that was removed, or a database that cannot be written now: upkeep tries again.
+    } finally {
+      trimming.delete(id)
+    }
   }
 
   /** Stores even when the runner is away: text is the truth, and its vector can follow. */
@@ -183,6 +208,8 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       ...(vector && { vector }),
       ...unexpiredOf(persona, now),
     })
+    // To read what may answer, to rank it and to write the answer are stages of their own.
+    if (found.candidates.length > fewCandidates) await heavyTurn(() => signal?.aborted === true)
     const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
       .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
       .slice(0, limit)

@@ -176,6 +176,8 @@ export interface MemoryStore {
    * any other goes some at a time, and takes what was there when it began.
    */
   wipe(scope: Scope, filter: WipeFilter): Promise<number>
+  /** Removes some of what is too old or too many, in a few slices; resolves with whether more has to go. */
+  trim(scope: Scope, policy: RetentionPolicy): Promise<boolean>
   /** Removes what is too old or too many, some at a time; resolves with `keptEvictions` of them at the most. */
   clean(scope: Scope, policy: RetentionPolicy): Promise<readonly Eviction[]>
   /** The scopes that hold memories, some at a time: those after a mark, which is the number of the last one given. */

@@ -16,6 +16,18 @@ export function pauseFor(ms: number): Promise<void> {
 /** Milliseconds. */
 const longestRest = 200
 
+const stopping = new WeakSet<Database>()
+
+/** Has work in slices that can be done at the next start end with the slice that is under way: for a service that stops. */
+export function leaveRest(db: Database): void {
+  stopping.add(db)
+}
+
+/** Whether work in slices may go on. */
+export function goesOn(db: Database): boolean {
+  return db.open && !stopping.has(db)
+}
+
 /**
  * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
  * write-ahead log, which still holds them as they were, is emptied. It goes in slices of some milliseconds, between which
@@ -41,7 +53,7 @@ async function shrink(db: Database): Promise<void> {
     const begun = performance.now()
     db.pragma(`incremental_vacuum(${pagesAtOnce})`)
     await pauseFor(performance.now() - begun)
-    if (!db.open) return
+    if (!goesOn(db)) return
   }
   if (db.open) emptyWriteAheadLog(db)
 }

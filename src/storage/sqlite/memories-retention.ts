@@ -35,6 +35,13 @@ interface Leaving {
  */
 export const slice = { memories: 50, characters: 20_000 } as const
 
+/**
+ * After so many milliseconds no further memory is evicted in the same transaction. Those of least worth stand anywhere: each may
+ * have six neighbours whose context is written anew, and what a row costs in the full-text index grows with how common its words
+ * are, since its words are overwritten there.
+ */
+export const evictionMs = 20
+
 /** As many of the rows as one transaction takes, one at least. */
 export function firstSlice<T extends { readonly size: number }>(rows: readonly T[]): readonly T[] {
   let left: number = slice.characters
@@ -95,20 +102,20 @@ export function createRetention(db: Database) {
     )
   }
 
-  /** The next of the too old, then of the least worth until the count fits; what was just stored goes last. */
-  function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]): Slice {
+  /** The next `most` of the too old, then of the least worth until the count fits; what was just stored goes last. */
+  function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[], most: number): Slice {
     const { cleanup, maxMemories, maxAge, now } = policy
     if (!cleanup) return { evicted: [], numbers: [], more: false }
-    const old = expired.all(row.scope_id, now - maxAge, slice.memories)
+    const old = expired.all(row.scope_id, now - maxAge, most)
     const excess = Math.max(0, row.memories - old.length - maxMemories)
-    const limit = Math.min(excess, slice.memories - old.length)
+    const limit = Math.min(excess, most - old.length)
     const staying = [...spared, ...old.map(({ memory_id }) => memory_id)]
     const surplus = limit > 0 ? leastWorth.all({ scope: row.scope_id, spared: JSON.stringify(staying), limit }) : []
     const going = firstSlice([...old, ...surplus])
     return {
       evicted: going.map((each, at) => evictionOf(each, at < old.length ? 'retention_days' : 'max_memories', now)),
       numbers: going.map(({ memory_id }) => memory_id),
-      more: going.length > 0 && (old.length === slice.memories || going.length < old.length + excess),
+      more: going.length > 0 && (old.length === most || going.length < old.length + excess),
     }
   }
 

@@ -17,9 +17,9 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { releasePages, yieldToEventLoop } from './housekeeping.ts'
+import { goesOn, pauseFor, releasePages, yieldToEventLoop } from './housekeeping.ts'
 import { createPostings } from './memories-postings.ts'
-import { createRetention, firstSlice, slice } from './memories-retention.ts'
+import { createRetention, evictionMs, firstSlice, slice } from './memories-retention.ts'
 import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -73,6 +73,16 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       if (wiped > 0) await removeHidden(db)
       return wiped
     },
+    async trim(scope, policy) {
+      let more = true
+      for (let slices = 0; more && slices < slicesAtOnce && goesOn(db); slices++) {
+        const begun = performance.now()
+        more = inOneWrite(() => rows.clean(scope, policy)).more
+        if (more) await pauseFor(performance.now() - begun)
+      }
+      if (!more) await releasePages(db)
+      return more
+    },
     async clean(scope, policy) {
       const evicted = await cleaned(scope, policy)
       if (evicted.length > 0) await releasePages(db)
@@ -88,12 +98,12 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
 
   async function cleaned(scope: Scope, policy: RetentionPolicy): Promise<Eviction[]> {
     const all: Eviction[] = []
-    for (let more = true; more && db.open; ) {
+    for (let more = true; more && goesOn(db); ) {
       const slice = inOneWrite(() => rows.clean(scope, policy))
       // A scope of hundreds of thousands has as many records, of which the newest are kept.
       if (all.length < keptEvictions) all.push(...slice.evicted)
       more = slice.more
-      if (more) await yieldToEventLoop()
+      if (slice.evicted.length > 0) await yieldToEventLoop()
     }
     return all
   }
@@ -109,6 +119,9 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     return wiped
   }
 }
+
+/** Slices of a trim that its caller waits for: a tenth of a second's work. */
+const slicesAtOnce = 10
 
 function isEverything({ category, before }: WipeFilter): boolean {
   return category === undefined && before === undefined
@@ -280,12 +293,19 @@ export function memoryRows(db: Database) {
     return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  /** Removes one slice of what has to go, and writes down what went and why. */
+  /** Removes one slice of what has to go, one memory after the other, and writes down what went and why. */
   function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
-    const { evicted, numbers, more } = retention.next(row, policy, spared)
-    removeNumbers(row.scope_id, numbers)
-    retention.record(row.scope_id, evicted)
-    return { evicted, more }
+    const all: Eviction[] = []
+    const begun = performance.now()
+    for (;;) {
+      const left = { ...row, memories: row.memories - all.length }
+      const { evicted, numbers, more } = retention.next(left, policy, spared, 1)
+      removeNumbers(row.scope_id, numbers)
+      retention.record(row.scope_id, evicted)
+      all.push(...evicted)
+      const isFull = all.length >= slice.memories || performance.now() - begun > evictionMs
+      if (!more || isFull) return { evicted: all, more }
+    }
   }
 
   function evictions(scope: Scope, limit: number): readonly Eviction[] {

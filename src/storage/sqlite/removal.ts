@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
+import { goesOn, isFailureOfDatabase, pauseFor, releasePages } from './housekeeping.ts'
 import { firstSlice, slice } from './memories-retention.ts'
 import { findScope, makeScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -73,12 +73,12 @@ const clearing = new WeakMap<Database, Promise<void>>()
 
 async function clear(db: Database): Promise<void> {
   // A process that ends closes the database under its unfinished work.
-  if (!db.open) return
+  if (!goesOn(db)) return
   const persona = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ? LIMIT 1').pluck()
-  for (let id = persona.get(nobody); id !== undefined; id = db.open ? persona.get(nobody) : undefined)
+  for (let id = persona.get(nobody); id !== undefined; id = goesOn(db) ? persona.get(nobody) : undefined)
     await removePersonaRows(db, id)
-  if (db.open) await removeConversationRows(db)
-  if (db.open) await releasePages(db)
+  if (goesOn(db)) await removeConversationRows(db)
+  if (goesOn(db)) await releasePages(db)
 }
 
 /** Removes a persona that is nobody's with everything that hangs on it, in slices between which others are served. */
@@ -100,14 +100,14 @@ export async function removePersonaRows(db: Database, id: string): Promise<void>
       remove.run(low, going.at(-1)!)
       return true
     })
-    if (!db.open) return
+    if (!goesOn(db)) return
   }
   const forget = db.prepare(
     `DELETE FROM adaptation WHERE (log_id, sequence) IN
        (SELECT log_id, sequence FROM adaptation JOIN adaptation_log USING (log_id) WHERE persona_id = @id LIMIT 50)`,
   )
   await inSlices(db, () => forget.run({ id }).changes > 0)
-  if (db.open) db.prepare('DELETE FROM persona WHERE id = ?').run(id)
+  if (goesOn(db)) db.prepare('DELETE FROM persona WHERE id = ?').run(id)
 }
 
 async function removeConversationRows(db: Database): Promise<void> {
@@ -135,7 +135,7 @@ async function removeConversationRows(db: Database): Promise<void> {
  * done again, so nobody waits for the disk.
  */
 async function inSlices(db: Database, work: () => boolean): Promise<void> {
-  for (let more = true; more && db.open; ) {
+  for (let more = true; more && goesOn(db); ) {
     const begun = performance.now()
     const flushing = db.pragma('synchronous', { simple: true })
     db.pragma('synchronous = NORMAL')

@@ -182,7 +182,7 @@ async function act(world: World, { ask }: User, persona: ModelPersona, taken: St
       return store(ask, persona, { ...(first ?? { content: word, category: '', importance: 1 }), pinned: true })
     }
     case 'search': {
-      const { results } = await ask(searchMemories, { id, query: `Do I like ${word}?`, limit: 1000 })
+      const { results } = await ask(searchMemories, { id, query: `Do I like ${word}?`, limit: 100 })
       for (const hit of results) {
         const known = persona.memories.get(hit.id)
         assert.is(hit.content, known?.content)

@@ -2,7 +2,11 @@ import * as assert from 'uvu/assert'
 import { sanitize } from '../../../speech/text/sanitize.ts'
 import { isStageDirection } from '../../../speech/text/stage-directions.ts'
 import { suite } from '../../suite.ts'
+import * as fresh from './stage-directions/fresh.ts'
+import * as last from './stage-directions/last.ts'
 import { asides, directions, heldOutAsides, heldOutDirections } from './stage-directions/lists.ts'
+import { half, lost, positions, spoken } from './stage-directions/measure.ts'
+import * as unseen from './stage-directions/unseen.ts'
 
 const test = suite('stage directions')
 
@@ -23,6 +27,33 @@ for (const [name, list] of Object.entries({ 'written with them in sight': asides
       [],
     )
   })
+
+for (const position of positions) {
+  test(`nine in ten directions of scripts, chats and captions go, at the ${position} of a sentence`, () => {
+    for (const list of [half(fresh.directions, 0), last.directions, unseen.firstDirections, unseen.secondDirections]) {
+      const kept = spoken(list, position)
+      assert.ok(list.length >= 60 && kept.length <= list.length / 10, kept.join(' | '))
+    }
+  })
+
+  test(`no aside of encyclopedias, manuals, recipes and mails is lost, at the ${position} of a sentence`, () => {
+    for (const list of [half(fresh.asides, 0), last.asides, unseen.firstAsides, unseen.secondAsides]) {
+      assert.ok(list.length >= 60)
+      assert.equal(lost(list, position), [])
+    }
+  })
+}
+
+test('a verb between asterisks behind its subject is emphasis', () => {
+  for (const text of [
+    'This option *opens a new window* at once.',
+    'He *giggles nervously* at danger.',
+    'The dog *barks loudly* at night.',
+    'She was *trying not to laugh* then.',
+    'It *walks you through it* now.',
+  ])
+    assert.is(sanitize(text), text.replaceAll('*', ''))
+})
 
 test('what stands between asterisks is a direction where it happens, and emphasis elsewhere', () => {
   const rows: readonly (readonly [written: string, spoken: string])[] = [

@@ -7,6 +7,7 @@ import { rank } from '../../../src/personas/memory/ranking.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { leaveRest } from '../../../src/storage/sqlite/housekeeping.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { assertAgreeing } from '../../personas/memory/memory-indexes.ts'
@@ -256,6 +257,30 @@ const countTurns = () => {
   setImmediate(countTurns).unref()
 }
 countTurns()
+
+test('that are too many go a few slices at a time where a caller waits, and no more once the service stops', () =>
+  withShelf(async ({ db, store, scope }) => {
+    const mine = await scope('p')
+    const writes = countWrites(db, 'memory')
+    const all = Array.from({ length: 700 }, (_, at) => memory(`Thing ${at}`, { importance_score: at / 700 }))
+    await store.add(mine, all, keepAll)
+    const policy: RetentionPolicy = { ...keepAll, maxMemories: 1, cleanup: true }
+    let rounds = 0
+    for (let more = true; more; rounds++) {
+      const before = (await store.list(mine, { limit: 1, offset: 0 })).total
+      more = await store.trim(mine, policy)
+      const { total } = await store.list(mine, { limit: 1, offset: 0 })
+      assert.ok(total < before && before - total <= 500, `${before} to ${total}`)
+    }
+    assert.ok(rounds >= 2, `${rounds} rounds`)
+    assert.ok(Math.max(...writes) <= 50, `${Math.max(...writes)} rows in one write`)
+    assert.is((await store.list(mine, { limit: 10, offset: 0 })).total, 1)
+    assertAgreeing(db)
+    await store.add(mine, all, keepAll)
+    leaveRest(db)
+    await store.trim(mine, policy)
+    assert.is((await store.list(mine, { limit: 1, offset: 0 })).total, 700)
+  }))
 
 test('that leave are seen by nobody from the first write on, and the next process removes what one had begun', () =>
   withShelf(async ({ folder, db, store, scope }) => {
