@@ -21,7 +21,7 @@ export const sources: readonly string[] = ['src', 'speech', 'test'].flatMap((fol
 export const product: readonly string[] = sources.filter((file) => !file.startsWith('test'))
 
 /** The layers of the product, top first: a file imports from its own layer and from those below it. */
-export const layers: readonly (readonly string[])[] = [
+const layers: readonly (readonly string[])[] = [
   ['src/cli', 'src/server'],
   ['src/operations'],
   ['src/app'],

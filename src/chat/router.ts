@@ -189,7 +189,7 @@ export function createRouter(parts: RouterParts): Router {
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
       const { message, provider } = parts.attempts.classify(reason, signal)
-      throw new AppError('protocol', `The answer of ${by} broke off before its end`, {
+      throw new AppError('protocol', `The answer of ${by} broke off and is incomplete`, {
         details: [message],
         ...(provider && { provider }),
         cause: reason,

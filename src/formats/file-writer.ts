@@ -10,7 +10,7 @@ export interface FileWriter {
   write(piece: string | Uint8Array): void
   /** Puts bytes over ones that were written earlier. */
   patch(position: number, piece: string): void
-  /** The whole content, in chunks: for a file whose content goes on into another. */
+  /** The whole content, in chunks, to be continued in another file. */
   readBack(): Generator<Uint8Array>
   /** With `flush` everything is on the disk when this returns; without, it is written, enough for files that no restart needs. */
   close(options?: { readonly flush: boolean }): void

@@ -13,7 +13,7 @@ export function parseJson(text: string, name = 'the body', bounds: Partial<JsonB
   return parseMetered(text, name)
 }
 
-/** The same for text whose bytes a meter has seen already. */
+/** The same for text that a meter has counted already. */
 export function parseMetered(text: string, name = 'the body'): unknown {
   let value: unknown
   try {

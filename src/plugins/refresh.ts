@@ -39,8 +39,8 @@ export interface ModelLists {
   plan(request: RefreshRequest): readonly string[]
   /**
    * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
-   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one whose key is
-   * not set, `invalid` for a named one without a `models_source`.
+   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one without
+   * its key, `invalid` for a named one without a `models_source`.
    */
   refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
   /** Goes back to the list before the last change. Throws `not_found` where there is none. */

@@ -1,4 +1,4 @@
-import { arrowsBetween, inCircles, layers, product, roomOf, sources, textOf, upwardImports } from '../source-tree.ts'
+import { arrowsBetween, inCircles, product, roomOf, sources, textOf, upwardImports } from '../source-tree.ts'
 
 interface Lines {
   readonly code: number
@@ -13,19 +13,21 @@ interface Sized {
 
 /** Prints the shape of the product: rooms, arrows, circles, the largest files and functions, lines, words of comments. */
 export async function bench(): Promise<void> {
-  const rooms = arrowsBetween(roomOf)
-  const folders = arrowsBetween(folderOf)
-  print(`rooms: ${rooms.size}, arrows between them ${count(rooms)}, in circles ${inCircles(rooms).join(' ') || 'none'}`)
-  for (const room of [...layers.flat()].filter((name) => rooms.has(name)).sort()) {
-    const files = product.filter((file) => roomOf(file) === room)
-    const lines = total(files.map(linesOf))
-    print(`  ${room}: ${files.length} files, ${lines.code + lines.comment + lines.blank} lines → ${shown(rooms, room)}`)
-  }
-  print(`folders: ${folders.size}, arrows ${count(folders)}, in circles ${inCircles(folders).join(' ') || 'none'}`)
-  for (const folder of [...folders.keys()].sort()) {
-    const files = product.filter((file) => folderOf(file) === folder)
-    const lines = total(files.map(linesOf))
-    print(`  ${folder}: ${files.length} files, ${lines.code + lines.comment + lines.blank} lines`)
+  for (const [title, groupOf] of [
+    ['rooms', roomOf],
+    ['folders', folderOf],
+  ] as const) {
+    const arrows = arrowsBetween(groupOf)
+    const number = [...arrows.values()].reduce((sum, targets) => sum + targets.size, 0)
+    print(
+      `${title}: ${arrows.size}, arrows between them ${number}, in circles ${inCircles(arrows).join(' ') || 'none'}`,
+    )
+    for (const group of [...arrows.keys()].sort()) {
+      const files = product.filter((file) => groupOf(file) === group)
+      const { code, comment, blank } = total(files.map(linesOf))
+      const targets = [...arrows.get(group)!].map((target) => target.replace(/^src\//, '')).sort()
+      print(`  ${group}: ${files.length} files, ${code + comment + blank} lines → ${targets.join(' ') || 'nothing'}`)
+    }
   }
   const upward = upwardImports()
   print(`imports that run up a layer: ${upward.length}`)
@@ -53,15 +55,6 @@ function print(line: string): void {
 
 function folderOf(file: string): string {
   return file.slice(0, file.lastIndexOf('/'))
-}
-
-function count(arrows: ReadonlyMap<string, ReadonlySet<string>>): number {
-  return [...arrows.values()].reduce((sum, targets) => sum + targets.size, 0)
-}
-
-function shown(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string): string {
-  const targets = [...arrows.get(from)!].map((room) => room.replace(/^src\//, ''))
-  return targets.sort().join(' ') || 'nothing'
 }
 
 function printLargest(all: readonly Sized[]): void {

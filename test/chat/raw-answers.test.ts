@@ -143,7 +143,7 @@ async function outcome(raw: Raw, stream: boolean): Promise<string> {
     } catch (error) {
       assert.instance(error, AppError)
       const { message, details } = error as AppError
-      return /broke off before its end/.test(message)
+      return /broke off and is incomplete/.test(message)
         ? 'broke off'
         : (/custom-model: (\w+)/.exec(details[0]!)?.[1] ?? message)
     }

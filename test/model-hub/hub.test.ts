@@ -287,11 +287,11 @@ test('a file without the format of its name is never kept, though the hub vouche
     ['onnx/model.onnx', Buffer.alloc(0), /is not an ONNX model/],
     ['config.json', Buffer.from('{"hidden_size":'), /is not a JSON object/],
     ['tokenizer.json', Buffer.from('"not found"'), /is not a JSON object/],
-    ['tokenizer.model', Buffer.from('Entry not found'), /is no SentencePiece model/],
+    ['tokenizer.model', Buffer.from('Entry not found'), /is not a SentencePiece model/],
     ['model.safetensors', Buffer.from('Entry not found'), /is not a safetensors file/],
     ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(7)]), /is not a safetensors file/],
     ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(9)]), /is not a safetensors file/],
-    ['model.gguf', Buffer.from('GGUF, a format for models'), /is no GGUF model/],
+    ['model.gguf', Buffer.from('GGUF, a format for models'), /is not a GGUF model/],
   ]
   const right: readonly (readonly [string, Buffer])[] = [
     ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(8)])],
@@ -402,7 +402,7 @@ test('a hub without a digest for a file is not trusted', () =>
       response.end(config)
       return true
     }
-    assert.match((await failure(hub.pull('tiny'))).message, /does not say/)
+    assert.match((await failure(hub.pull('tiny'))).message, /gives no length or digest/)
   }))
 
 test('the token goes to the hub and never to the host that the bytes come from', () =>
@@ -519,7 +519,7 @@ test('two processes that pull the same model share the work', () =>
   scene(async ({ loopback, folder }) => {
     const self = import.meta.url
     const loader = self.endsWith('.ts') ? ['--import', 'tsx'] : []
-    const script = new URL(self.endsWith('.ts') ? './pull-child.ts' : './pull-process.js', self)
+    const script = new URL(self.endsWith('.ts') ? './pull-child.ts' : './pull-child.js', self)
     const children = [1, 2].map(() =>
       spawn(process.execPath, [...loader, script.pathname, loopback.endpoint, folder, revision], { stdio: 'inherit' }),
     )

@@ -53,7 +53,7 @@ function takesBudget(model: string): boolean {
   return /claude-(?:3-7|[a-z]+-4)/.test(model)
 }
 
-/** Anthropic refuses to think under a forced tool, and after a call whose signed thinking did not come back. */
+/** Anthropic refuses to think under a forced tool, and after a call without its signed thinking. */
 function mayThink(request: ChatRequest): boolean {
   const choice = request.tool_choice
   if (choice !== undefined && choice !== 'auto' && choice !== 'none') return false

@@ -23,7 +23,7 @@ export const gemini: Dialect = {
   createStreamWriter,
 }
 
-/** A stream whose pieces were collected in one array, which `streamGenerateContent` sends without `alt=sse`. */
+/** The pieces of a stream in one array, which `streamGenerateContent` sends without `alt=sse`. */
 function readPieces(pieces: readonly unknown[], now?: number): ChatReply {
   const reader = createStreamReader(now)
   return collectReply([...reader.push(Buffer.from(JSON.stringify(pieces))), ...reader.end()])

@@ -17,7 +17,7 @@ export interface CallJoiner {
   end(cut: boolean): readonly JsonObject[]
 }
 
-/** A call whose last piece is still to come. */
+/** A call with pieces still to come. */
 interface OpenCall {
   readonly part: JsonObject
   readonly name: string
