@@ -7,7 +7,7 @@ import { createPersonaArchive } from '../storage/sqlite/persona-archive.ts'
 import { createPersonaStore } from '../storage/sqlite/personas.ts'
 import { openPackageServices, type PackageLocations, type PackageTask } from './packages.ts'
 
-// Runs in a process of its own: see packages.ts.
+// Runs in a process of its own: see process/run-in-child.ts.
 serveTask(({ place, task }: PackageTask) =>
   task.action === 'import' || task.action === 'restore' ? write(place, task) : read(place, task),
 )
