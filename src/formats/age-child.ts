@@ -4,7 +4,7 @@ import { Decrypter, Encrypter } from 'age-encryption'
 import { serveTask } from '../process/child-side.ts'
 import type { AgeTask } from './age-file.ts'
 
-// Runs in a process of its own: see age-file.ts.
+// Runs in a process of its own: see process/run-in-child.ts.
 serveTask(async (task: AgeTask): Promise<null> => {
   try {
     const from = Readable.toWeb(createReadStream(task.from)) as ReadableStream<Uint8Array>

@@ -28,6 +28,8 @@ export type Handlers<M extends Methods<M>> = {
  * left to do. Without it the process kills itself at that moment.
  */
 export function serveParent<M extends Methods<M>>(handlers: Handlers<M>, close?: () => void | Promise<void>): void {
+  // The parent has gone while this process was starting.
+  if (!process.connected) return
   const calls = new Map<number, AbortController>()
   let last = Promise.resolve()
   process.on('message', (frame: ToChild) => {

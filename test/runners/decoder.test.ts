@@ -113,7 +113,7 @@ test('a model that is no decoder is refused by name', async () => {
     await openDecoder(path, sizes, { name: 'tiny', threads: 1 })
     assert.unreachable()
   } catch (reason) {
-    assert.match((reason as Error).message, /no decoder with a cache: it has no past_key_values.2.key/)
+    assert.match((reason as Error).message, /not a decoder with a cache: it has no past_key_values.2.key/)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
