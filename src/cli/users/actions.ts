@@ -12,7 +12,7 @@ import { labelled, table, timeText } from '../terminal/table.ts'
 
 type Role = 'admin' | 'user'
 
-export async function list(cli: Cli, options: { limit?: number; offset?: number; search?: string }): Promise<void> {
+export async function list(cli: Cli, options: { limit?: string; offset?: string; search?: string }): Promise<void> {
   const { limit, offset, search: q } = options
   const page = await cli.ask(listUsers, given({ limit, offset, q }))
   await print(cli, page, ({ users }) =>

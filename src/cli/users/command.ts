@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount, parseNumber } from '../terminal/parsers.ts'
 
 /** `aichat users …`. A user is named by id, username or email address. */
 export function addUserCommands(program: CliCommand, cli: Cli): void {
@@ -14,8 +13,8 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
   users
     .command('list')
     .description('list the users')
-    .option('-n, --limit <count>', 'list at most this many, up to 200', parseCount)
-    .option('--offset <count>', 'skip this many', parseNumber)
+    .option('-n, --limit <count>', 'list at most this many, up to 200')
+    .option('--offset <count>', 'skip this many')
     .option('--search <text>', 'only users whose name or email address contains the text')
     .example('aichat users list', 'aichat users list --search example.org -n 10')
     .action(run((user) => user.list))
