@@ -9,7 +9,7 @@ import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
 import type { Identify } from '../src/server/identity.ts'
 import { readSettings } from '../src/settings/settings.ts'
-import { cheapPasswords } from './cheap-passwords.ts'
+import './cheap-bcrypt.ts'
 
 /** An installation of its own in an empty folder. */
 export interface Installation {
@@ -26,9 +26,7 @@ export interface Installation {
 export function openInstallation(environment: Record<string, string> = {}): Installation {
   const home = mkdtempSync(join(tmpdir(), 'aichat-test-'))
   // Nothing listens on the discard port: no runner unless a test says where one is.
-  const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
-    passwords: cheapPasswords(),
-  })
+  const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }))
   const closers: (() => Promise<void>)[] = []
   return {
     home,

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { ServiceOptions, SpeechService } from '../../speech/service.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import type { Passwords } from '../accounts/passwords.ts'
 import type { Secrets } from '../accounts/tokens.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
@@ -68,8 +67,6 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole database once at its start. */
   readonly service?: boolean
-  /** Hashes and compares passwords; bcrypt at cost 12 unless a test gives another one. */
-  readonly passwords?: Passwords
 }
 
 /** The composition root: the one place that knows the areas and what they stand on. */
@@ -170,7 +167,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       ])
     return createAccounts({
       store: openAccountStore(db, databasePath),
-      passwords: options.passwords ?? createPasswords(),
+      passwords: createPasswords(),
       tokens: tokens.createTokens(tokenSecrets, Date.now),
       rules: {
         singleUserMode: settings.singleUserMode,

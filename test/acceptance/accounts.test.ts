@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { cheapHashes } from '../cheap-bcrypt.ts'
 import { openHome } from '../command.ts'
 import { DaemonEnded, goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
@@ -148,7 +149,7 @@ test('the default administrator comes from the settings; its password is on no p
 
 test('the command line beside a running daemon changes what it sees at once', async () => {
   const daemon = await spawnDaemon()
-  const home = openHome({ AICHAT_HOME: daemon.home })
+  const home = openHome({ AICHAT_HOME: daemon.home, ...cheapHashes })
   const setup = await home.aichat(['setup', '--username', 'ada', '--password-stdin', '--json'], { input: goodPassword })
   assert.is(setup.code, 0, setup.stderr)
   const { token, user } = JSON.parse(setup.stdout)

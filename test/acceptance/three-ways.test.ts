@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { cheapHashes } from '../cheap-bcrypt.ts'
 import { openHome, type RunOptions } from '../command.ts'
 import { openDaemon } from '../daemon.ts'
 import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
@@ -195,7 +196,7 @@ async function remote(): Promise<World> {
 }
 
 async function program(): Promise<World> {
-  const home = openHome(common)
+  const home = openHome({ ...common, ...cheapHashes })
   return {
     name: 'the program',
     names: new Map(),
