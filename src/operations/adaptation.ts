@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { RecordView } from '../personas/adaptation/adaptations.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
 import { page } from './input.ts'
 import { defineOperation } from './operation.ts'
@@ -58,7 +57,7 @@ export const showState = defineOperation({
   output: personaState,
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return shownState(await (await call.app.packages()).adaptation.state(persona))
+    return (await call.app.packages()).adaptation.state(persona)
   },
 })
 
@@ -73,8 +72,7 @@ export const adaptPersona = defineOperation({
   output: z.object({ state: personaState, record: adaptationRecord }),
   run: async (call, { id, ...request }) => {
     const persona = await ownPersona(call, id)
-    const { state, record } = await (await call.app.packages()).adaptation.adapt(persona, request)
-    return { state: shownState(state), record: shownRecord(record) }
+    return (await call.app.packages()).adaptation.adapt(persona, request)
   },
 })
 
@@ -88,18 +86,8 @@ export const listAdaptations = defineOperation({
   input: z.object({ id, ...page }),
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
   run: async ({ app }, { id: _id, ...range }, persona) => {
-    const { records, total } = await (await app.packages()).adaptation.log(persona, range)
-    return { records: records.map(shownRecord), total }
+    return (await app.packages()).adaptation.log(persona, range)
   },
 })
 
 export const adaptationOperations = [showState, adaptPersona, listAdaptations]
-
-/** Copies the readonly state of the core into the mutable type of the schema. */
-function shownState(state: z.input<typeof personaState> | Readonly<object>): z.input<typeof personaState> {
-  return structuredClone(state) as z.input<typeof personaState>
-}
-
-function shownRecord(record: RecordView): z.input<typeof adaptationRecord> {
-  return { ...record }
-}

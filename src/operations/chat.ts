@@ -228,8 +228,7 @@ export const previewChat = defineOperation({
   }),
   run: async (call, input) => {
     const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    const preview = await router.preview(prepared.routed)
-    return { ...preview, warnings: [...preview.warnings] }
+    return router.preview(prepared.routed)
   },
 })
 

@@ -55,7 +55,7 @@ export const addMemory = defineOperation({
   run: async ({ app, caller }, { id, ...input }) => {
     const { memory: stored, evicted } = await (await app.personas()).memories.add(caller.id, id, input)
     const { embedding, ...rest } = stored
-    return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted: [...evicted] }
+    return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted }
   },
 })
 
@@ -125,7 +125,7 @@ export const searchMemories = defineOperation({
       minScore: min_score,
       signal,
     })
-    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts: { ...parts } }))
+    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts }))
     return { results, mode, embedding_model }
   },
 })
@@ -159,7 +159,7 @@ export const listCategories = defineOperation({
   input: personaId,
   output: z.object({ categories: z.array(z.object({ category: z.string(), count: z.int() })) }),
   run: async ({ app, caller }, { id }) => ({
-    categories: [...(await (await app.personas()).memories.categories(caller.id, id))],
+    categories: await (await app.personas()).memories.categories(caller.id, id),
   }),
 })
 
@@ -173,7 +173,7 @@ export const listEvictions = defineOperation({
   input: personaId.extend({ limit: page.limit }),
   output: z.object({ evictions: z.array(eviction) }),
   run: async ({ app, caller }, { id, limit }) => ({
-    evictions: [...(await (await app.personas()).memories.evictions(caller.id, id, limit))],
+    evictions: await (await app.personas()).memories.evictions(caller.id, id, limit),
   }),
 })
 

@@ -86,7 +86,7 @@ const refreshRow = z.looseObject({
 })
 
 /** A chunk of a streamed refresh: first the number of lists, then the row of each. */
-export type RefreshPiece = { readonly total: number } | { readonly row: z.output<typeof refreshRow> }
+export type RefreshPiece = { readonly total: number } | { readonly row: RefreshRow }
 
 export const refreshModels = defineOperation({
   name: 'models.refresh',
@@ -112,7 +112,7 @@ export const refreshModels = defineOperation({
     const rows: RefreshRow[] = []
     for await (const row of lists.refresh(request, signal)) rows.push(row)
     rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
-    return { plugins: rows.map(rowOf) }
+    return { plugins: rows }
   },
   stream: {
     wanted: (input) => input.stream,
@@ -127,15 +127,11 @@ export const refreshModels = defineOperation({
 
 async function* refreshChunks(total: number, rows: AsyncIterable<RefreshRow>): AsyncGenerator<RefreshPiece> {
   yield { total }
-  for await (const row of rows) yield { row: rowOf(row) }
+  for await (const row of rows) yield { row }
 }
 
 function refreshRequest(input: { plugins?: string[]; dry_run: boolean; force: boolean }): RefreshRequest {
   return { plugins: input.plugins, dryRun: input.dry_run, force: input.force }
-}
-
-function rowOf(row: RefreshRow): z.output<typeof refreshRow> {
-  return { ...row, added: [...row.added], removed: [...row.removed], warnings: [...row.warnings] }
 }
 
 export const restoreModels = defineOperation({
@@ -149,7 +145,7 @@ export const restoreModels = defineOperation({
   summary: "Restores a plugin's model list from before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,
-  run: async ({ app }, { plugin }) => rowOf(await (await app.models()).lists.restore(plugin)),
+  run: async ({ app }, { plugin }) => (await app.models()).lists.restore(plugin),
 })
 
 export const modelOperations = [listModels, refreshModels, restoreModels]

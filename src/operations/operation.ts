@@ -98,11 +98,23 @@ interface Typed<I extends z.ZodType, O extends z.ZodType> extends OperationParts
   attachment?(output: z.output<O>): string
 }
 
+/** The fields that a type names, without those of an index signature. */
+type Named<T> = keyof { [K in keyof T as string extends K ? never : K]: unknown }
+
+/** An answer as the core gives it: readonly, and of an interface where the schema allows further fields. */
+type Readable<T> = T extends readonly (infer I)[]
+  ? readonly Readable<I>[]
+  : T extends Download
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T as [Named<T>] extends [never] ? K : string extends K ? never : K]: Readable<T[K]> }
+      : T
+
 /** An operation that needs no caller. */
 export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Typed<I, O> {
   readonly access: 'public'
   // Method syntax on purpose: a field would not be assignable to the plain Operation.
-  run(call: PublicCall, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  run(call: PublicCall, input: z.output<I>): Readable<z.input<O>> | Promise<Readable<z.input<O>>>
   readonly locate?: never
   readonly stream?: never
 }
@@ -111,7 +123,7 @@ export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.Zo
 export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType, L = unknown>
   extends Typed<I, O> {
   readonly access: Exclude<Access, 'public'>
-  run(call: Call, input: z.output<I>, located: L): z.input<O> | Promise<z.input<O>>
+  run(call: Call, input: z.output<I>, located: L): Readable<z.input<O>> | Promise<Readable<z.input<O>>>
   /**
    * Reads the resource that the path names, for `run`; throws when it is not found or not the caller's. Called before the
    * rest of the input is validated, so that validation messages tell other users nothing.

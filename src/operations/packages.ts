@@ -71,7 +71,7 @@ export const listBackups = defineOperation({
   output: z.object({ backups: z.array(backup) }),
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return { backups: [...(await (await call.app.packages()).backups.list(persona))] }
+    return { backups: await (await call.app.packages()).backups.list(persona) }
   },
 })
 
@@ -154,13 +154,8 @@ export const importPersona = defineOperation({
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The body is empty: send a package or a character card')
-      const { warnings, ...imported } = await (await call.app.packages()).packages.import(
-        call.caller.id,
-        path,
-        { ...request, passphrase },
-        call.signal,
-      )
-      return { ...imported, warnings: [...warnings] }
+      const { packages } = await call.app.packages()
+      return packages.import(call.caller.id, path, { ...request, passphrase }, call.signal)
     }),
 })
 
@@ -182,7 +177,7 @@ export const verifyPersona = defineOperation({
         bytes > 0
           ? await packages.verify(path, passphrase, call.signal)
           : await packages.verifyStored(await ownPersona(call, input.id), call.signal)
-      return { ...found, problems: [...shortened(found.problems)] }
+      return { ...found, problems: shortened(found.problems) }
     }),
 })
 

@@ -100,10 +100,7 @@ export const listEmbeddingModels = defineOperation({
     ),
     instructions: z.exactOptional(z.array(z.string())),
   }),
-  run: async ({ app }) => {
-    const { models, instructions } = await (await app.personas()).embedders.list()
-    return { models: models.map((model) => ({ ...model })), ...(instructions && { instructions: [...instructions] }) }
-  },
+  run: async ({ app }) => (await app.personas()).embedders.list(),
 })
 
 export const personaOperations = [

@@ -27,8 +27,8 @@ export const pluginView = pluginManifest.extend({
 /** A stored plugin, with warnings about its document: unknown fields, fallbacks to missing plugins. */
 const writtenPlugin = pluginView.extend({ warnings: z.array(z.string()).default([]) })
 
-function written({ app }: Pick<Call, 'app'>, view: PluginView): z.output<typeof writtenPlugin> {
-  return { ...view, warnings: [...app.plugins.warnings(app.plugins.export(view.id))] }
+function written({ app }: Pick<Call, 'app'>, view: PluginView) {
+  return { ...view, warnings: app.plugins.warnings(app.plugins.export(view.id)) }
 }
 
 export const listPlugins = defineOperation({
@@ -44,10 +44,7 @@ export const listPlugins = defineOperation({
     /** Documents in the data folder that cannot be used, and why. */
     broken: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })),
   }),
-  run: ({ app }) => ({
-    plugins: [...app.plugins.list()],
-    broken: app.plugins.broken().map(({ id, problems }) => ({ id, problems: [...problems] })),
-  }),
+  run: ({ app }) => ({ plugins: app.plugins.list(), broken: app.plugins.broken() }),
 })
 
 export const currentPlugin = defineOperation({

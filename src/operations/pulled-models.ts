@@ -37,7 +37,7 @@ export const pullModel = defineOperation({
   }),
   output: pulled,
   run: async ({ app, signal }, { name, non_commercial: nonCommercial }) =>
-    resultOf(await (await app.models()).hub.pull(name, { signal, nonCommercial })),
+    (await app.models()).hub.pull(name, { signal, nonCommercial }),
   stream: {
     wanted: (input) => input.stream,
     run: async (call, { name, non_commercial }) => ({ chunks: follow(call, name, non_commercial) }),
@@ -97,14 +97,10 @@ async function* follow({ app, signal }: Call, name: string, nonCommercial?: bool
     }
     await done
     if (failure) throw failure.reason
-    yield { pulled: resultOf(result!) }
+    yield { pulled: result as z.output<typeof pulled> }
   } finally {
     left.abort()
   }
-}
-
-function resultOf({ notes, unpinned, ...rest }: Pulled): z.output<typeof pulled> {
-  return { ...rest, unpinned: [...unpinned], notes: [...notes] }
 }
 
 export const pulledModelOperations = [pullModel, removeModel]

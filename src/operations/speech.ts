@@ -107,9 +107,7 @@ export const listVoicesOfServers = defineOperation({
   run: (_, { model }) => ({
     voices: serverIds
       .filter((server) => model === undefined || server === model || readManifest(server).models.includes(model))
-      .flatMap((server) =>
-        listVoices(readManifest(server)).map((voice) => ({ ...voice, aliases: [...voice.aliases], server })),
-      ),
+      .flatMap((server) => listVoices(readManifest(server)).map((voice) => ({ ...voice, server }))),
   }),
 })
 

@@ -31,7 +31,7 @@ export const listUsers = defineOperation({
   run: async ({ app }, query) => {
     const { users } = await app.accounts()
     const found = await users.list(query)
-    return { users: [...found.users], total: found.total, limit: query.limit, offset: query.offset }
+    return { users: found.users, total: found.total, limit: query.limit, offset: query.offset }
   },
 })
 
