@@ -9,9 +9,9 @@ import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
 import { emptyWriteAheadLog, yieldToEventLoop } from './housekeeping.ts'
-import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
+import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, fingerprintOf, readPersona } from './persona-read.ts'
 import { batches } from './persona-slices.ts'
@@ -64,7 +64,7 @@ async function writeStaged(
   const stage = openStage(db, arrival.persona.id)
   try {
     const before = arrival.how === 'merge' ? fingerprintOf(db, scope) : undefined
-    const rows = memoryRows(db)
+    const rows = createMemoryWriter(db)
     const log = arrival.how === 'merge' ? undefined : arrival.log(emptyLog, nothingLearned())
     for (let at = 0; log && at < log.records.length; at += recordsAtOnce) {
       const records = log.records.slice(at, at + recordsAtOnce)
@@ -149,7 +149,7 @@ async function writeAtOnce(db: Database, arrival: PersonaWrite, quota: Quota | u
     inOneWrite(db, () => {
       const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
       putInPlace(db, arrival, quota, () => {
-        const memories = memoryRows(db)
+        const memories = createMemoryWriter(db)
         if (arrival.how === 'replace') hideMemories(db, scope)
         for (const batch of coming) addMemories(db, memories, scope, batch)
         addToLog(db, arrival)
@@ -219,12 +219,7 @@ function addToLog(db: Database, arrival: PersonaWrite): void {
   else for (const record of made.records) adaptations.append(scope, record, made.learned)
 }
 
-function addMemories(
-  db: Database,
-  memories: ReturnType<typeof memoryRows>,
-  scope: Scope,
-  batch: readonly IncomingMemory[],
-): void {
+function addMemories(db: Database, memories: MemoryWriter, scope: Scope, batch: readonly IncomingMemory[]): void {
   const fitting = batch.map((memory) => ({
     ...memory,
     ...(memory.vector && { vector: inOwnSpace(db, memory.vector) }),
