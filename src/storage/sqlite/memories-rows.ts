@@ -73,7 +73,7 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
   }
 }
 
-/** What is remembered of a memory that went. */
+/** The record of an evicted memory. */
 export function evictionOf(
   row: Pick<Row, 'id' | 'timestamp' | 'importance'>,
   reason: Eviction['reason'],

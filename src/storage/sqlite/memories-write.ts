@@ -50,7 +50,7 @@ export function createMemoryWriter(db: Database) {
 
   return { add, wipe, clean, putVectors }
 
-  /** Stores, then enforces the policy; what was just stored goes last. */
+  /** Stores, then enforces the policy; just stored memories go last. */
   function add(scope: Scope, memories: readonly NewMemory[], policy: RetentionPolicy): Added {
     const row = makeScope(db, scope)
     const scopeId = row.scope_id
@@ -117,7 +117,7 @@ export function createMemoryWriter(db: Database) {
     }
   }
 
-  /** Takes the next of what a filter says, of the memories up to a number of the scope. */
+  /** Removes the next slice of a filter's memories, up to a number of the scope. */
   function wipe(scope: Scope, { category, before }: WipeFilter, last: number): { wiped: number; more: boolean } {
     const row = findScope(db, scope)
     if (!row) return { wiped: 0, more: false }
@@ -142,7 +142,7 @@ export function createMemoryWriter(db: Database) {
     return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  /** Removes one slice of what has to go, one memory after the other, and writes down what went and why. */
+  /** Evicts one slice, one memory after the other, and records the evictions. */
   function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
     const all: Eviction[] = []
     const begun = performance.now()
@@ -157,7 +157,7 @@ export function createMemoryWriter(db: Database) {
     }
   }
 
-  /** The neighbours' context is written anew, so that nothing of what went stands in it. Vectors go by foreign key. */
+  /** The neighbours' context is written anew, without the removed text. Vectors go by foreign key. */
   function removeNumbers(scopeId: number, numbers: readonly number[]): void {
     if (numbers.length === 0) return
     const near = text.nearby(scopeId, numbers)
