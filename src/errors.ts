@@ -123,27 +123,15 @@ export class AppError extends Error {
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_FULL')
-    return new AppError('io', 'The disk is full', { cause: thrown })
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new AppError('io', 'The disk is full', { cause: thrown })
   if (isRefusedPath(thrown))
     return new AppError('io', 'A file or folder of aichat may not be read or written', {
       details: ['Check its owner and its permissions'],
       cause: thrown,
     })
-  if (typeof code === 'string' && /^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
-    return new AppError('io', 'The database may not be opened or written', {
-      details: ['Check the owner and the permissions of its folder'],
-      cause: thrown,
-    })
   if (code === 'EMFILE' || code === 'ENFILE')
     return new AppError('io', 'Too many files are open', { details: ['Raise the limit: ulimit -n'], cause: thrown })
-  if (code === 'EIO' || (typeof code === 'string' && code.startsWith('SQLITE_IOERR')))
-    return new AppError('io', 'The disk could not be read or written', { cause: thrown })
-  if (code === 'SQLITE_NOTADB' || String(code).startsWith('SQLITE_CORRUPT'))
-    return new AppError('configuration', 'The database is damaged', {
-      details: ['Stop aichat and restore the database from a backup'],
-      cause: thrown,
-    })
+  if (code === 'EIO') return new AppError('io', 'The disk could not be read or written', { cause: thrown })
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { AppError } from '../errors.ts'
 
-/** Which peers are proxies of our own, whose word about the client is believed. */
+/** The trusted proxies, which tell the client's address. */
 export interface Proxies {
   includes(address: string): boolean
 }
@@ -11,7 +11,7 @@ export interface Proxies {
 export interface Origin {
   /** The client's address, as the socket or a trusted proxy says it. */
   readonly address: string
-  /** True when it certainly comes from this machine: over loopback, and not passed on by a proxy nobody named. */
+  /** True when it certainly comes from this machine: over loopback, and not through a proxy that is not named. */
   readonly local: boolean
 }
 
@@ -41,7 +41,7 @@ export function readProxies(entries: readonly string[]): Proxies {
 
 /**
  * The client behind a socket: the peer itself, unless that is a named proxy; then the right-most hop of X-Forwarded-For
- * that is none. What stands further left was written by the client and proves nothing.
+ * that is none. Hops further left were written by the client and prove nothing.
  */
 export function originOf(peer: string | undefined, forwarded: string | undefined, proxies: Proxies): Origin {
   let address = plain(peer ?? '')
@@ -55,7 +55,7 @@ export function originOf(peer: string | undefined, forwarded: string | undefined
   return { address, local: forwarded === undefined && isLoopback(address) }
 }
 
-/** What attempts are counted by: the address, or for IPv6 the /64 network, which is what one subscriber has. */
+/** The key that attempts are counted by: the address, or for IPv6 the /64 network, which one subscriber has. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

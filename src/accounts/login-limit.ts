@@ -10,17 +10,17 @@ const capacity = 50_000
 /** The most attempts of one address that wait for earlier ones to be decided. */
 const longestQueue = 256
 
-/** A login that was let through to be judged; exactly one of its methods is called. */
+/** A login attempt that may be checked; exactly one of its methods is called. */
 export interface Attempt {
   /** Counts against the address until the window has passed, or until this user logs in from there. */
   fail(user: string): void
-  /** Takes this user's own failures out of the count, and nobody else's. */
+  /** Takes this user's own failures out of the count, and no other user's. */
   succeed(user: string): void
-  /** It was never judged: it counts for nothing. */
+  /** The password was never checked: the attempt counts for nothing. */
   withdraw(): void
 }
 
-/** What is left to an address, as the RateLimit header tells it. */
+/** The attempts left to an address, as the RateLimit header tells them. */
 export interface Allowance {
   readonly left: number
   /** Whole seconds until more is allowed. */
@@ -30,7 +30,7 @@ export interface Allowance {
 export interface LoginLimit {
   /**
    * Reserves an attempt before its password is looked at, so that a hundred guesses at once are no more than five.
-   * Where the earlier ones still being judged could be the last allowed failures, this waits for them.
+   * Where the pending ones could be the last allowed failures, this waits for them.
    * Throws `rate_limited` while the address is refused.
    */
   reserve(address: string): Promise<Attempt>
@@ -47,7 +47,7 @@ interface Entry {
   blockedUntil: number
 }
 
-/** `now` is a clock in milliseconds that only goes forward: the computer's date may be set, and must free nobody. */
+/** `now` is a clock in milliseconds that only goes forward: setting the computer's date must free no address. */
 export function createLoginLimit(now: () => number, what = 'Too many failed login attempts'): LoginLimit {
   // In the order of their last use. Refused addresses are kept apart: a flood of fresh ones must not push them out.
   const counting = new Map<string, Entry>()
@@ -110,7 +110,7 @@ export function createLoginLimit(now: () => number, what = 'Too many failed logi
     return entry
   }
 
-  /** The entry of an address without what has passed. */
+  /** The entry of an address without expired failures. */
   function peek(address: string): Entry | undefined {
     const blocked = refused.get(address)
     if (blocked) {

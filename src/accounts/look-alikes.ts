@@ -1,7 +1,7 @@
 /**
- * Letters and digits of other scripts that look like ASCII ones: what stands before the colon is what the characters
+ * Letters and digits of other scripts that look like ASCII ones: before the colon stands the ASCII one that the characters
  * behind it look like. From the data of Unicode Technical Standard #39 (confusables.txt, Unicode 15, as ICU 72 has it),
- * but for what compatibility decomposition makes ASCII anyway.
+ * except those that compatibility decomposition makes ASCII anyway.
  */
 const alike: Readonly<Record<string, string>> = {
   2: '\u01a7\u03e8\u14bf\ua644\ua6ef\ua75a',
@@ -97,7 +97,7 @@ const asciiOf: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * What a name looks like, whatever its script and case: names with the same look are taken for each other, as with the
+ * The look of a name in any script and case: names with the same look are taken for each other, as with the
  * skeletons of UTS #39. Of ASCII's own look-alikes 1, I and l are one, and so are 0 and O.
  */
 export function lookOf(name: string): string {
@@ -109,7 +109,7 @@ export function lookOf(name: string): string {
     .replaceAll('0', 'o')
 }
 
-/** Whether two names that look the same are spoofs of each other: plain ASCII names are told apart by who reads them. */
+/** Whether two names that look the same are spoofs of each other: plain ASCII names are told apart by their readers. */
 export function isSpoof(one: string, other: string): boolean {
   return !(isAscii(one) && isAscii(other)) && lookOf(one) === lookOf(other)
 }

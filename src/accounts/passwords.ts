@@ -12,8 +12,8 @@ const cost = 12
 const longestQueue = 128
 const longestWait = 20_000
 
-/** What is compared when there is no such user, so that the answer takes as long: a hash of cost 12 of a random text. */
-const nobody = '$2b$12$NOySBaoEiqJx8oMoTQBdteDecfNaImTExFX6kqyQnH.T.KLBYGBVO'
+/** Compared when there is no such user, so that the answer takes as long: a hash of cost 12 of a random text. */
+const absentUserHash = '$2b$12$NOySBaoEiqJx8oMoTQBdteDecfNaImTExFX6kqyQnH.T.KLBYGBVO'
 
 export interface Passwords {
   /** The bcrypt hash. Throws `busy` when too many are waiting. */
@@ -24,7 +24,7 @@ export interface Passwords {
   isWeakHash(hash: string): boolean
 }
 
-/** What is wrong with a new password by the specification's rules, one line per rule. */
+/** Problems of a new password by the specification's rules, one line per rule. */
 export function passwordProblems(password: string): readonly string[] {
   const problems: string[] = []
   if ([...password].length < 6) problems.push('password: must be at least 6 characters long')
@@ -49,14 +49,14 @@ export function createPasswords(
     hash: (password) => line(async () => (await library()).hash(password, cost)),
     matches: (password, hash) =>
       line(async () => {
-        const same = await (await library()).compare(password, hash ?? nobody)
+        const same = await (await library()).compare(password, hash ?? absentUserHash)
         return same && hash !== undefined && Buffer.byteLength(password) <= longestPassword
       }),
     isWeakHash: (hash) => Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1] ?? 0) < cost,
   }
 }
 
-/** A password to be given to somebody who will change it: 20 characters without look-alikes, about 115 bits. */
+/** A temporary password: 20 characters without look-alikes, about 115 bits. */
 export function randomPassword(): string {
   const kinds = ['ABCDEFGHJKLMNPQRSTUVWXYZ', 'abcdefghijkmnopqrstuvwxyz', '23456789']
   const all = kinds.join('')

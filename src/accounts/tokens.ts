@@ -14,7 +14,7 @@ export interface Tokens {
   verify(token: string): Claims | 'invalid' | 'expired'
 }
 
-/** What a token says. The role in it is a hint for clients: the database decides. Times are seconds since 1970. */
+/** The claims of a token. Its role is a hint for clients: the database decides. Times are seconds since 1970. */
 export interface Claims {
   readonly sub: string
   readonly sid: string
@@ -27,7 +27,7 @@ export interface Claims {
 /** The secrets of this installation: the first signs, all of them verify. */
 export type Secrets = readonly [current: string, ...previous: string[]]
 
-/** How many tokens are remembered whose signature was found good; the oldest go first. */
+/** The most tokens with a good signature that are cached; the oldest go first. */
 const remembered = 1000
 
 /** The longest token that is looked at: characters. Ours have about 350. */
@@ -47,7 +47,7 @@ const shortestSecret = 32
 /** `secrets` is asked at the first token; `clock` is milliseconds since 1970. */
 export function createTokens(secrets: () => Secrets, clock: () => number): Tokens {
   let known: readonly KeyObject[] | undefined
-  // A signature that was good stays good; whether its time is over, and its login, is judged at every request.
+  // A signature that was good stays good; its time and its login are checked at every request.
   const good = new Map<string, Signed>()
   const keys = () => {
     known ??= secrets().map((secret) => createSecretKey(Buffer.from(secret)))
@@ -76,7 +76,7 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
     },
   }
 
-  /** What a token says whose signature is one of ours. */
+  /** The claims of a token with one of our signatures. */
   function read(token: string): Signed | undefined {
     if (token.length > longestToken) return undefined
     const [header, payload, signature, rest] = token.split('.')
@@ -92,7 +92,7 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
   }
 }
 
-/** What makes a secret too easy to guess; nothing for a good one, and for none. */
+/** Reasons why a secret is too easy to guess; none for a good one, and for none. */
 export function secretProblems(secret: string | undefined): readonly string[] {
   if (secret === undefined) return []
   const problems: string[] = []

@@ -2,7 +2,7 @@ import { isPrintableLine } from '../formats/terminal-text.ts'
 
 export type Role = 'admin' | 'user'
 
-/** A user as everybody may see them who may see users at all: never a hash. Times are milliseconds since 1970 UTC. */
+/** A user without secrets: never a hash. Times are milliseconds since 1970 UTC. */
 export interface User {
   readonly id: string
   readonly username: string
@@ -18,7 +18,7 @@ export interface Account {
   readonly passwordHash: string
   /** True until the user has chosen a password of their own. */
   readonly mustChangePassword: boolean
-  /** Counts what ends every login: a new password, a new role. Tokens carry it. */
+  /** Counts the changes that end every login: a new password, a new role. Tokens carry it. */
   readonly tokenVersion: number
 }
 
@@ -27,7 +27,7 @@ export interface NewAccount {
   readonly username: string
   readonly email: string | null
   readonly passwordHash: string
-  /** The first account is an administrator's whatever is said here. */
+  /** Ignored for the first account, which is an administrator's. */
   readonly role: Role
   readonly mustChangePassword: boolean
   readonly createdAt: number
@@ -63,7 +63,7 @@ export interface Session {
   readonly expiresAt: number
 }
 
-/** What a token is checked against: the session and its user, in one row. */
+/** The session of a token and its user, in one row. */
 export interface LiveSession {
   readonly user_id: string
   readonly username: string
@@ -72,7 +72,7 @@ export interface LiveSession {
   readonly expires_at: number
 }
 
-/** Something that happened to an account: who did what to whom, from where. Ids and addresses only, nothing typed in. */
+/** An event of an account: actor, target, address. Ids and addresses only, nothing typed in. */
 export interface AuditEntry {
   readonly at: number
   readonly action: string
@@ -97,7 +97,7 @@ export interface AccountStore {
   byId(id: string): Promise<Account | undefined>
   /** By name, or by address where the text holds an @. */
   byName(text: string): Promise<Account | undefined>
-  /** The account for whose name this one could be taken, being in another script. */
+  /** The account whose name looks the same in another script. */
   lookAlike(username: string): Promise<Account | undefined>
   /** In the order of creation, ties by id. */
   list(query: UserQuery): Promise<{ readonly users: readonly User[]; readonly total: number }>
@@ -137,7 +137,7 @@ export function nameKey(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** What is wrong with a username; nothing when it can be used. */
+/** Problems of a username; none when it can be used. */
 export function usernameProblems(username: string): readonly string[] {
   const length = [...username].length
   if (length < 1 || length > 64) return ['username: must be 1 to 64 characters long']
@@ -149,7 +149,7 @@ export function usernameProblems(username: string): readonly string[] {
   return []
 }
 
-/** What is wrong with an e-mail address; whether it reaches anybody only a message to it would tell. */
+/** Problems of an e-mail address; only a message to it would tell whether it is in use. */
 export function emailProblems(email: string | null): readonly string[] {
   if (
     email === null ||

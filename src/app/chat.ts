@@ -96,7 +96,7 @@ export function openChat(parts: ChatParts): Chat {
 }
 
 /**
- * Next steps for a user whose chat nothing answered, once these plugins and runners have failed: names neither a failed
+ * Next steps for a user after a chat without an answer, once these plugins and runners have failed: names neither a failed
  * one nor a key that is set already.
  */
 function advice(

@@ -10,7 +10,7 @@ import { createMiniLmEmbedder, type MiniLmEmbedder } from '../runners/minilm.ts'
 import { createOnnxRunner, type OnnxRunner } from '../runners/onnx-runner.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
-/** What concerns models: the providers' lists, and the models on this machine. */
+/** The providers' model lists, and the models on this machine. */
 export interface Models {
   readonly lists: ModelLists
   readonly hub: Hub
@@ -38,7 +38,7 @@ const listTotal = 60_000
 export function openModels({ settings, plugins, store, keys, ownPorts, now }: ModelsParts): Models {
   const opened: Promise<HttpClient>[] = []
   const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
-  // The public hub never sends anybody to a private address; a mirror that the operator chose may lie on one.
+  // The public hub never redirects to a private address; a mirror that the operator chose may lie on one.
   const files = lazySend({ allowPrivate: !isPublicHub(settings.hubEndpoint), longestBody: Number.MAX_SAFE_INTEGER })
   const hub = openHub({
     modelsFolder: settings.modelsFolder,

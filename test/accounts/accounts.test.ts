@@ -186,7 +186,7 @@ test('the role is the database’s, whatever the token says', () =>
     const { token } = await accounts.logins.login({ username: 'ada', password }, undefined)
     const claims = tokens.verify(token)
     assert.is(typeof claims, 'object')
-    // Even whoever had the secret gains no role, and no other user's place, by writing it into the token.
+    // Even with the secret, a role or another user in the token gains nothing.
     const forged = await tokens.sign({ ...(claims as Exclude<typeof claims, string>), role: 'admin' })
     const verified = await accounts.logins.verify(forged)
     assert.is(typeof verified === 'string' ? verified : verified.caller.role, 'user')

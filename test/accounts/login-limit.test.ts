@@ -39,7 +39,7 @@ test('failures older than the window do not count', async () => {
 
 test('a success takes out that user’s failures and nobody else’s', async () => {
   const { limit, fail } = open()
-  // Whoever guesses the victim's password cannot reset the count by logging in to an account of their own.
+  // An attacker cannot reset the count by logging in to an account of their own.
   for (let count = 0; count < 4; count++) await fail('a', 'victim')
   for (let count = 0; count < 20; count++) (await limit.reserve('a')).succeed('own')
   assert.is(limit.allowance('a').left, 1)

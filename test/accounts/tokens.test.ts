@@ -223,7 +223,7 @@ function tokens(secrets: Secrets = [secret]) {
   )
 }
 
-/** A token as anybody could write it who had the secret, or had not. */
+/** A token made with that secret, or without one. */
 function made(header: unknown, payload: unknown, key = secret): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const text = `${part(header)}.${part(payload)}`

@@ -54,21 +54,25 @@ test('a bundled provider’s key goes to its own host, and to no port of this ma
   const installation = openInstallation({ OPENAI_API_KEY: key })
   const { plugins } = installation.app
   const openai = plugins.export('openai')
-  const refusal = (change: Record<string, unknown>) => {
+  const refusal = async (change: Record<string, unknown>) => {
     try {
-      plugins.update('openai', { ...openai, ...change })
+      await plugins.update('openai', { ...openai, ...change })
       return ''
     } catch (reason) {
       return (reason as AppError).details.join('\n')
     }
   }
   assert.match(
-    refusal({ endpoint: 'https://evil.example/v1/chat' }),
+    await refusal({ endpoint: 'https://evil.example/v1/chat' }),
     /only sent to api\.openai\.com; if evil\.example may/,
   )
-  assert.match(refusal({ models_source: { url: 'https://evil.example/models' } }), /^models_source\.url: /)
+  assert.match(await refusal({ models_source: { url: 'https://evil.example/models' } }), /^models_source\.url: /)
   for (const url of [stand.url, stand.url.replace('127.0.0.1', 'localhost'), 'http://evil.localhost', 'http://[::1]'])
-    assert.match(refusal({ endpoint: `${url}/v1/chat/completions` }), /add OPENAI_API_KEY=\S+ to PLUGIN_KEY_HOSTS/, url)
+    assert.match(
+      await refusal({ endpoint: `${url}/v1/chat/completions` }),
+      /add OPENAI_API_KEY=\S+ to PLUGIN_KEY_HOSTS/,
+      url,
+    )
   await installation.close()
   await stand.close()
 })
@@ -157,7 +161,10 @@ test('PLUGIN_ALLOW_PRIVATE=false refuses addresses of the inside at install', as
   ]) {
     const document = pluginAt('https://x.example', { endpoint, auth: { header: '', key_env: '' } })
     assert.is(
-      problemsOf(() => plugins.install(document)),
+      await plugins.install(document).then(
+        () => '',
+        (reason: AppError) => reason.details.join('\n'),
+      ),
       'endpoint: private addresses are switched off (PLUGIN_ALLOW_PRIVATE)',
       endpoint,
     )

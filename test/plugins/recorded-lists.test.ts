@@ -37,7 +37,10 @@ for (const [id, cassette, total, chat] of recorded) {
     try {
       const { plugins } = installation.app
       const bundled = plugins.export(id)
-      plugins.update(id, { ...bundled, models_source: { ...bundled.models_source, url: `${provider.url}/models` } })
+      await plugins.update(id, {
+        ...bundled,
+        models_source: { ...bundled.models_source, url: `${provider.url}/models` },
+      })
       const { lists } = await installation.app.models()
       const rows = []
       for await (const each of lists.refresh({ plugins: [id] })) rows.push(each)

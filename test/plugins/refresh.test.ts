@@ -131,7 +131,7 @@ test('changes made while the provider was asked are kept', () =>
     async ({ installation, refresh }) => {
       const running = refresh()
       const { plugins } = installation.app
-      plugins.update('custom', { ...plugins.export('custom'), description: 'changed meanwhile' })
+      await plugins.update('custom', { ...plugins.export('custom'), description: 'changed meanwhile' })
       await running
       assert.is(plugins.get('custom').description, 'changed meanwhile')
       assert.equal(plugins.get('custom').model_map, ['alpha', 'beta'])
@@ -209,7 +209,7 @@ test('a default model that is no longer listed is reported', () =>
     (_, response) => json(response, 200, data('beta', 'gamma')),
     async ({ installation, refresh }) => {
       const { plugins } = installation.app
-      plugins.update('custom', { ...plugins.export('custom'), default_model: 'alpha' })
+      await plugins.update('custom', { ...plugins.export('custom'), default_model: 'alpha' })
       assert.match((await refresh()).warnings.join(), /default model alpha is no longer listed/)
     },
   ))
@@ -478,7 +478,10 @@ test('a provider that does not answer is named', () =>
     () => {},
     async ({ installation, refresh }) => {
       const { plugins } = installation.app
-      plugins.update('custom', { ...plugins.export('custom'), models_source: { url: 'http://127.0.0.1:9/models' } })
+      await plugins.update('custom', {
+        ...plugins.export('custom'),
+        models_source: { url: 'http://127.0.0.1:9/models' },
+      })
       const row = await refresh()
       assert.match(row.error!, /127.0.0.1:9 could not be asked/)
       assert.is(row.code, 'unavailable')

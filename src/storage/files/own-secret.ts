@@ -6,7 +6,7 @@ import { replaceFile } from './atomic.ts'
 /**
  * A secret that this installation made for itself: 32 random bytes as base64url in a file only its owner can read, made
  * at the first use. Two processes that come at once get the same. Throws `configuration` when others can read it;
- * `loss` says in that message what removing the file does, such as "which ends every login".
+ * `loss` says in that message the effect of removing the file, such as "which ends every login".
  */
 export function ownSecret(path: string, loss: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })

@@ -1,8 +1,8 @@
-/** What other parts of the product cache, or have cached for them: the tables of accounts and logins, and the plugins. */
+/** The data that is cached in front of a storage: accounts with their logins, and plugins. */
 export type ChangeKind = 'accounts' | 'plugins'
 
 /**
- * Tells caches when to drop what they hold, also after a write of another process on the same storage. A database of
+ * Tells caches when to drop their entries, also after a write of another process on the same storage. A database of
  * one machine knows at once; a shared one is told of a write by a notification, and polls as the guarantee.
  */
 export interface Changes {

@@ -1,4 +1,4 @@
-/** What a process opens a storage for. */
+/** The way in which a process uses a storage. */
 export interface StorageUse {
   /** A service reads everything once at its start; a single command does not. */
   readonly check?: boolean

@@ -1,7 +1,7 @@
 import { lookOf } from '../../accounts/look-alikes.ts'
 import type { Migration } from './migration.ts'
 
-/** Users, their logins, and the record of what was done to them. */
+/** Users, their logins, and the audit table. */
 export const accountMigrations: readonly Migration[] = [
   {
     name: 'accounts-1',
@@ -48,7 +48,7 @@ export const accountMigrations: readonly Migration[] = [
   {
     name: 'accounts-2',
     up(db) {
-      // What a name looks like in any script. Not unique: accounts from before this that look alike go on working.
+      // The look of a name in any script. Not unique: accounts from before this that look alike go on working.
       db.exec(`ALTER TABLE user ADD COLUMN username_look TEXT NOT NULL DEFAULT ''`)
       const write = db.prepare<[string, string]>('UPDATE user SET username_look = ? WHERE id = ?')
       const users = db.prepare<[], { id: string; username: string }>('SELECT id, username FROM user').all()

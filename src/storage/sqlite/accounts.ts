@@ -74,7 +74,7 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     return 'removed'
   })
 
-  /** A write that may change a login: what is cached of logins is dropped after it, whether it succeeded or not. */
+  /** A write that may change a login: cached logins are dropped after it, whether it succeeded or not. */
   const writing = <A extends unknown[], R>(write: (...given: A) => R) => {
     return async (...given: A): Promise<R> => {
       try {

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What personas have learned, what came with them, and their backups; all of it goes with its persona. */
+/** Learned states, passthrough fields and backups of personas; all of it goes with its persona. */
 export const adaptationMigrations: readonly Migration[] = [
   {
     name: 'adaptations-1',

@@ -46,7 +46,7 @@ export function adaptationRows(db: Database) {
     `INSERT INTO adaptation_log (persona_id)
        SELECT @id WHERE NOT EXISTS (SELECT 1 FROM adaptation_log WHERE persona_id = @id)`,
   )
-  // The persona is asked for in the same statement: nobody's log can be written under another user's name.
+  // The same statement asks for the persona: no log can be written under another user's name.
   const cache = db.prepare(
     `INSERT INTO persona_state (persona_id, algorithm, sequence, hash, learned)
        SELECT id, ?, ?, ?, ? FROM persona WHERE id = ? AND user_id = ?
@@ -126,7 +126,7 @@ export function adaptationRows(db: Database) {
     return all
   }
 
-  /** Puts a whole log in the place of what was there. */
+  /** Replaces the whole log. */
   function replace(scope: Scope, whole: readonly AdaptationRecord[], learned: Learned): void {
     db.prepare('DELETE FROM adaptation_log WHERE persona_id = ?').run(scope.personaId)
     write(scope.personaId, whole)
@@ -139,11 +139,11 @@ export function adaptationRows(db: Database) {
     if (last) save(scope, learned, headOf(last))
   }
 
-  /** Writes records to a persona's log, and nothing of what they lead to. */
+  /** Writes records to a persona's log, and no state. */
   function write(personaId: string, added: readonly AdaptationRecord[]): void {
     begin.run({ id: personaId })
     for (const record of added) {
-      // Whose it is stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
+      // The owner stands in the persona's row alone: a persona that gets another owner keeps its log as it is.
       const { persona_id: _persona, user_id: _user, ...content } = record
       insert.run(record.sequence, record.id, record.idempotency_key ?? null, JSON.stringify(content), personaId)
     }
@@ -154,7 +154,7 @@ export function adaptationRows(db: Database) {
   }
 }
 
-/** Records, and characters of them, that are read between two turns of everybody else: some ten milliseconds' work. */
+/** Records, and characters of them, that are read before the event loop gets its turn: some ten milliseconds' work. */
 const recordsAtOnce = 200
 const charactersAtOnce = 500_000
 

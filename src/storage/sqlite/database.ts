@@ -20,7 +20,7 @@ export interface OpenOptions {
  * Every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), deleted content is overwritten
  * (secure_delete), and freed pages can be given back (incremental auto_vacuum).
  * Throws a `configuration` AppError, and leaves the file as it is, when it is no database, damaged, written by a newer
- * aichat, or gone although it had been there: an empty database would open the first-time setup to anybody.
+ * aichat, or gone although it had been there: an empty database would open the first-time setup to every visitor.
  */
 export async function openDatabase(path: string, options: OpenOptions = {}): Promise<Database> {
   const marker = markerOf(path)
@@ -45,7 +45,7 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
     db.pragma('foreign_keys = ON')
     db.pragma('trusted_schema = OFF')
     db.pragma('secure_delete = ON')
-    // What a REPLACE takes away is a removal like any other, to triggers too.
+    // Triggers see a row that REPLACE removes, too.
     db.pragma('recursive_triggers = ON')
     // KiB: a search compares some hundred vectors of a page each, and asking the system for them anew takes as long again.
     db.pragma('cache_size = -16384')
@@ -91,7 +91,7 @@ export function refuseDamaged(path: string): void {
   }
 }
 
-/** Files made meanwhile can be read by their owner alone: this one holds password hashes and what people said. */
+/** Files made meanwhile can be read by their owner alone: the database holds password hashes and conversations. */
 function ownersOnly<T>(work: () => T): T {
   const before = process.umask(0o077)
   try {

@@ -1,12 +1,12 @@
 import type { Database } from './connection.ts'
 
-/** Lets everybody else have a turn. */
+/** Lets the event loop run other work. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
 /**
- * Lets others have the database for as long as a slice of work took, in milliseconds: it has one writer, and those who wait
+ * Leaves the database to others for as long as a slice of work took, in milliseconds: it has one writer, and writers that wait
  * in another process look again only now and then.
  */
 export function pauseFor(ms: number): Promise<void> {
@@ -29,10 +29,10 @@ export function goesOn(db: Database): boolean {
 }
 
 /**
- * Makes what was deleted leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
+ * Makes deleted rows leave the disk: freed pages, overwritten by secure_delete already, are given back, and the
  * write-ahead log, which still holds them as they were, is emptied. It goes in slices of some milliseconds, between which
- * others are served. A reader in another process, or a full disk, may keep that from happening now; what was deleted is
- * deleted all the same, and the next time does it.
+ * others are served. A reader in another process, or a full disk, may keep that from happening now; deleted rows stay
+ * invisible all the same, and the next call does it.
  */
 export async function releasePages(db: Database): Promise<void> {
   try {
@@ -66,12 +66,12 @@ const pagesAtOnce = 256
  * process still needs it.
  */
 export function emptyWriteAheadLog(db: Database): void {
-  const patience = db.pragma('busy_timeout', { simple: true }) as number
+  const timeout = db.pragma('busy_timeout', { simple: true }) as number
   // A reader that is in the way may read for seconds, and this thread would wait for it.
   db.pragma('busy_timeout = 0')
   try {
     db.pragma('wal_checkpoint(TRUNCATE)')
   } finally {
-    db.pragma(`busy_timeout = ${patience}`)
+    db.pragma(`busy_timeout = ${timeout}`)
   }
 }

@@ -2,7 +2,7 @@ import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './connection.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
 
-/** What the index says of a query before anything is ranked. */
+/** The index's answer to a query, before ranking. */
 export interface Postings {
   /** For each asked term: in how many memories' own text it stands. */
   readonly frequencies: readonly number[]
@@ -11,8 +11,8 @@ export interface Postings {
 }
 
 /**
- * How many memories one term may bring, the newest first. A term in more of them tells little, and whatever it tells of a
- * memory that another term brings is seen when that is ranked: this bounds what a search costs in a large scope.
+ * The most memories that one term may bring, the newest first. A term in more of them tells little, and its share in a
+ * memory that another term brings is seen in ranking: this bounds the cost of a search in a large scope.
  */
 const mostPostings = 2000
 

@@ -4,7 +4,7 @@ import type { Database } from './connection.ts'
 import { evictionOf } from './memories-rows.ts'
 import type { ScopeRow } from './memories-scope.ts'
 
-/** What goes in one transaction. */
+/** The memories that are removed in one transaction. */
 export interface Slice {
   readonly evicted: readonly Eviction[]
   /** The memories' numbers. */
@@ -13,7 +13,7 @@ export interface Slice {
   readonly more: boolean
 }
 
-/** What a write has just stored. */
+/** The memories that a write has just stored. */
 export interface Stored {
   readonly numbers: readonly number[]
   /** How many of them were not there before, and how many of the others were not pinned before. */
@@ -37,7 +37,7 @@ export const slice = { memories: 50, characters: 20_000 } as const
 
 /**
  * After so many milliseconds no further memory is evicted in the same transaction. Those of least worth stand anywhere: each may
- * have six neighbours whose context is written anew, and what a row costs in the full-text index grows with how common its words
+ * have six neighbours with a context to write anew, and the cost of a row in the full-text index grows with how common its words
  * are, since its words are overwritten there.
  */
 export const evictionMs = 20
@@ -54,7 +54,7 @@ export function firstSlice<T extends { readonly size: number }>(rows: readonly T
   return rows.slice(0, count)
 }
 
-/** Decides what a persona's policy lets stay. Every method expects to run inside the caller's transaction. */
+/** Applies a persona's retention policy. Every method expects to run inside the caller's transaction. */
 export function createRetention(db: Database) {
   const columns = 'memory_id, id, timestamp, importance, length(content) AS size'
   const expired = db.prepare<[number, number, number], Leaving>(
@@ -82,7 +82,7 @@ export function createRetention(db: Database) {
 
   return { refuseFull, next, record }
 
-  /** Throws `invalid` when what was stored, and what is pinned, leave no room for each other. */
+  /** Throws `invalid` when the stored and the pinned memories together are too many. */
   function refuseFull(row: ScopeRow, { cleanup, maxMemories }: RetentionPolicy, stored: Stored): void {
     if (row.memories <= maxMemories) return
     if (!cleanup) {
@@ -102,7 +102,7 @@ export function createRetention(db: Database) {
     )
   }
 
-  /** The next `most` of the too old, then of the least worth until the count fits; what was just stored goes last. */
+  /** The next `most` of the too old, then of the least worth until the count fits; just stored ones go last. */
   function next(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[], most: number): Slice {
     const { cleanup, maxMemories, maxAge, now } = policy
     if (!cleanup) return { evicted: [], numbers: [], more: false }
@@ -119,7 +119,7 @@ export function createRetention(db: Database) {
     }
   }
 
-  /** Writes down what went and why. */
+  /** Records the evictions. */
   function record(scopeId: number, evicted: readonly Eviction[]): void {
     for (const { memory_id, reason, timestamp, importance_score, evicted_at } of evicted)
       write.run(scopeId, memory_id, reason, timestamp, importance_score, evicted_at)

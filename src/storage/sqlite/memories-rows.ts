@@ -21,6 +21,9 @@ export interface Row {
   metadata: string
 }
 
+/** The columns of a `Row`. */
+export const memoryColumns = 'memory_id, id, content, timestamp, importance, metadata'
+
 /** The same words by the same speaker in the same conversation are the same memory. */
 export function digestOf({ content, metadata }: NewMemory): Buffer {
   const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]
@@ -70,7 +73,7 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
   }
 }
 
-/** What is remembered of a memory that went. */
+/** The record of an evicted memory. */
 export function evictionOf(
   row: Pick<Row, 'id' | 'timestamp' | 'importance'>,
   reason: Eviction['reason'],

@@ -2,12 +2,12 @@ import { withoutSecondL } from '../../personas/memory/stem.ts'
 import type { Database } from './connection.ts'
 import type { Migration } from './migration.ts'
 
-/** What memories gained after their first versions, which stand with the personas' schema. */
+/** Later changes of the memories' schema; its first versions stand with the personas'. */
 export const memoryMigrations: readonly Migration[] = [
   {
     name: 'memories-3',
     up: (db) => {
-      // When an earlier memory was stored is unknown: its days begin with this change, since what was imported may be far
+      // When an earlier memory was stored is unknown: its days begin with this change, since an imported one may be far
       // older than it has been here. `worth` says which goes first, see worthOf().
       db.exec(`
         ALTER TABLE memory ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0;
@@ -16,7 +16,7 @@ export const memoryMigrations: readonly Migration[] = [
       db.prepare('UPDATE memory SET stored_at = ?, worth = timestamp / 2592000000.0 + log2(importance + 0.1)').run(
         Date.now(),
       )
-      // Pages are read in these orders, and what has expired is passed over without a look at the table.
+      // Pages are read in these orders, and expired memories are passed over without a look at the table.
       db.exec(`
         DROP INDEX memory_time;
         CREATE INDEX memory_time ON memory (scope_id, timestamp, memory_id, stored_at, pinned);
@@ -39,7 +39,7 @@ interface TermsRow {
 }
 
 /**
- * Brings terms of the first versions to what is asked today: none is empty, and step 5b of the stemmer follows 5a. Only
+ * Brings terms of the first versions to those of today's queries: none is empty, and step 5b of the stemmer follows 5a. Only
  * rows that may hold such a term are looked at, some at a time.
  */
 function tidyTerms(db: Database): void {

@@ -40,7 +40,7 @@ export function findScope(db: Database, scope: Scope): ScopeRow | undefined {
 
 /**
  * The scope's row, made if need be. Throws `not_found` where that user has no such persona: it may have been removed
- * since the caller looked, and nothing may be stored under somebody else's.
+ * since the caller looked, and nothing may be stored under another user's.
  */
 export function makeScope(db: Database, scope: Scope): ScopeRow {
   db.prepare(
@@ -52,7 +52,7 @@ export function makeScope(db: Database, scope: Scope): ScopeRow {
   return row
 }
 
-/** Asked by every deed, so prepared once. */
+/** Prepared once per connection, since every call needs it. */
 const finders = new WeakMap<Database, ReturnType<typeof prepareFinder>>()
 
 function prepareFinder(db: Database) {

@@ -40,7 +40,7 @@ export function createTextIndex(db: Database) {
   const setAbout = db.prepare('UPDATE memory_terms SET about = ? WHERE memory_id = ?')
   const setContext = db.prepare('UPDATE memory_terms SET context = ? WHERE memory_id = ?')
   const readContext = db.prepare<[number], string>('SELECT context FROM memory_terms WHERE memory_id = ?').pluck()
-  // The index reads what it takes out through its view, so it always goes before the terms do, and comes after them.
+  // The index reads the terms of a removed row through its view: it is unindexed before its terms go, and indexed after they came.
   const index = db.prepare(
     `INSERT INTO memory_text (rowid, content, about, context)
        SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
@@ -54,7 +54,7 @@ export function createTextIndex(db: Database) {
 
   return {
     /**
-     * Indexes new memories (their rows are written already) and renews what stands around their neighbours.
+     * Indexes new memories (their rows are written already) and renews the context of their neighbours.
      * Returns the length of the terms that the scope gained.
      */
     add(scopeId: number, numbers: readonly number[]): number {
@@ -73,7 +73,7 @@ export function createTextIndex(db: Database) {
       return this.length(numbers)
     },
 
-    /** Who stands around these memories within reach: those whose context changes when they go. */
+    /** The neighbours of these memories within reach, which lose context when they go. */
     nearby(scopeId: number, numbers: readonly number[]): Set<number> {
       const found = new Set<number>()
       for (const number of numbers) {
@@ -84,7 +84,7 @@ export function createTextIndex(db: Database) {
       return found
     },
 
-    /** Writes anew who said what, when (`about`) after a memory's time has changed, and its neighbours' context. */
+    /** Writes speaker and time (`about`) anew after a memory's time has changed, and its neighbours' context. */
     move(scopeId: number, number: number, formerNeighbours: Iterable<number>): void {
       const row = read.get(number)!
       unindex.run(number)
@@ -147,7 +147,7 @@ function analysed(row: TextRow, known: Known) {
 }
 
 /**
- * Characters of a memory that has context of its own: what is longer says enough. A row of the index is written whole, so
+ * Characters of a memory that has context of its own: a longer one says enough. A row of the index is written whole, so
  * that six of the greatest length would otherwise be written anew whenever one is put between them.
  */
 const longestWithContext = 4_000
@@ -157,7 +157,7 @@ function contextOf(row: TextRow, around: readonly Near[], known: Known): string 
 }
 
 /**
- * Characters of a neighbour's terms that count as context: what is said in a conversation is shorter, and a word between six memories of the
+ * Characters of a neighbour's terms that count as context: a message of a conversation is shorter, and a word between six memories of the
  * greatest length would take all of theirs into the index.
  */
 const longestNeighbour = 1_000

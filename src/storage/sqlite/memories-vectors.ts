@@ -12,11 +12,11 @@ interface SpaceRow {
 
 /**
  * Components up to which a scope's vectors are all compared, half a millisecond's work. Where there are more, the nearest by
- * their sketches are compared: an exact scan of what an inexact one has chosen.
+ * their sketches are compared: an exact scan of the choice of an inexact one.
  */
 const exactComponents = 2 ** 19
 
-/** How many of the nearest by sketch are compared exactly: a few times what is asked, and a share of a large scope. */
+/** How many of the nearest by sketch are compared exactly: a few times the limit, and a share of a large scope. */
 function sketched(limit: number, memories: number): number {
   return 3 * limit + (memories >> 6)
 }

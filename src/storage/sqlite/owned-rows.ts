@@ -1,9 +1,9 @@
 import type { Database } from './connection.ts'
 
-/** What a store does with its rows when users come and go: plain statements, run inside the transaction that does it. */
+/** A store's rows when users come and go: plain statements, run inside the caller's transaction. */
 export interface OwnedRows {
-  /** What belonged to one owner now belongs to another. */
+  /** Moves all rows of one owner to another. */
   reassign(db: Database, from: string, to: string): void
-  /** The owner is gone, and what was theirs goes too. */
+  /** Removes all rows of an owner. */
   remove(db: Database, owner: string): void
 }

@@ -3,18 +3,18 @@ import { conversationOwnership } from './conversations.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
 
-/** The owner of what was made while there were no users. */
+/** The owner of all rows from before there were users. */
 export const localUser = 'local'
 
-/** Every store whose rows belong to a user. */
+/** Every store with rows that belong to a user. */
 const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership]
 
-/** The first administrator takes over what was local. */
+/** The first administrator takes over all local rows. */
 export function adopt(db: Database, userId: string): void {
   for (const store of stores) store.reassign(db, localUser, userId)
 }
 
-/** Removes what a removed user owned. */
+/** Removes all rows of a removed user. */
 export function disown(db: Database, userId: string): void {
   for (const store of stores) store.remove(db, userId)
 }

@@ -14,7 +14,7 @@ export function createPersonaArchive(db: Database, quota?: Quota): PersonaArchiv
         return archived && use(archived)
       })(),
     extent: (scope) => extentOf(db, scope),
-    write: (arrival, signal) => writePersona(db, arrival, signal, quota),
+    write: (write, signal) => writePersona(db, write, signal, quota),
     sweep: () => sweepStages(db),
   }
 }

@@ -20,7 +20,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
   if (!persona || persona.user_id !== scope.userId) return undefined
   const adaptations = adaptationRows(db)
   let log: readonly AdaptationRecord[] | undefined
-  const carried = db
+  const passthrough = db
     .prepare<[string], string>('SELECT fields FROM persona_carried WHERE persona_id = ?')
     .pluck()
     .get(scope.personaId)
@@ -31,7 +31,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
       log ??= adaptations.log(scope)
       return log
     },
-    passthrough: carried === undefined ? {} : (JSON.parse(carried) as Passthrough),
+    passthrough: passthrough === undefined ? {} : (JSON.parse(passthrough) as Passthrough),
     spaces: readSpaces(db, scope),
     memories: () => readMemories(db, scope),
     fingerprint: () => fingerprintOf(db, scope),
@@ -39,7 +39,7 @@ export function readPersona(db: Database, scope: Scope): ArchivedPersona | undef
   }
 }
 
-/** How much a persona is, by what is counted as it is stored: see usage-schema.ts. */
+/** The size of a persona, by counters that are kept as it is stored: see usage-schema.ts. */
 export function extentOf(db: Database, { personaId, userId }: Scope): Extent {
   const row = db
     .prepare<[string, string], Extent>(

@@ -1,6 +1,6 @@
 import type { IncomingMemory } from '../../personas/package/archive.ts'
 
-/** What is written by one round of statements, some milliseconds' work: so many memories, characters or components. */
+/** The most that one round of statements writes, some milliseconds' work: memories, characters, components of vectors. */
 export const slice = { memories: 25, characters: 32 * 1024, components: 64 * 1024 } as const
 
 /** The memories in slices, none of which is larger than that unless it is one memory. */

@@ -8,8 +8,8 @@ import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
 
 /**
- * Where the memories of a large persona gather while it arrives: under a persona that is nobody's, so that no statement
- * of anybody finds them, and that the arriving one changes its memories with at the end. A process that is killed leaves
+ * Where the memories of a large persona gather while it arrives: under a persona without a user, so that no statement
+ * of a user finds them; at the end the written persona takes its memories. A process that is killed leaves
  * it behind, and the next one removes it.
  */
 export interface Stage {
@@ -18,21 +18,21 @@ export interface Stage {
   write(slice: () => void): Promise<void>
   /** How many memories it holds. */
   memories(): number
-  /** Inside a transaction: what it holds is now the persona's, and what that had is the stage's. */
+  /** Inside a transaction: exchanges the memories of the stage and the persona. */
   takePlaceOf(scope: Scope): void
   /** The same for the logs. */
   takeLogOf(scope: Scope): void
-  /** Removes it with what is in it. */
+  /** Removes it with its contents. */
   clear(): Promise<void>
 }
 
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
 
-/** What the owner of every stage begins with; no user's id does. */
+/** The beginning of every stage's owner, and of no user's id. */
 const mark = '~arriving/'
 
-/** Opens a stage for what arrives under this persona's id. */
+/** Opens a stage for the persona of this id. */
 export function openStage(db: Database, personaId: string): Stage {
   const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)
@@ -73,8 +73,8 @@ export async function sweepStages(db: Database): Promise<void> {
 }
 
 /**
- * A slice that the power takes away is one more that nobody will miss: only what puts the whole in its place must be on
- * the disk when it is acknowledged, and flushing that flushes what was written before it.
+ * A slice that is lost with the power is never missed: only the transaction that puts the whole in its place must be on
+ * the disk when it is acknowledged, and flushing it flushes all earlier ones.
  */
 function unflushed(db: Database, work: () => void): void {
   const [flushing, checkpoint] = ['synchronous', 'wal_autocheckpoint'].map((name) => db.pragma(name, { simple: true }))

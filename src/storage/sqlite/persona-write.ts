@@ -9,9 +9,9 @@ import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
 import { emptyWriteAheadLog, yieldToEventLoop } from './housekeeping.ts'
-import { memoryRows } from './memories.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
+import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
 import { extentOf, fingerprintOf, readPersona } from './persona-read.ts'
 import { batches } from './persona-slices.ts'
@@ -21,23 +21,23 @@ import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
 
-/** Writes a whole persona that arrives, see PersonaArchive. Without a quota its owner may have any number of memories. */
+/** Writes a whole persona that is imported, see PersonaArchive. Without a quota its owner may have any number of memories. */
 export async function writePersona(
   db: Database,
-  arrival: PersonaWrite,
+  write: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<{ readonly memories: number }> {
-  const isMany = isLarge(db, arrival)
-  if (isMany && arrival.dryRun) return { memories: await countNew(db, arrival, signal) }
-  if (isMany) refuseCrowded(db, arrival)
-  if (arrival.how === 'create') quota?.check(arrival.persona.user_id, { memories: arrival.count })
-  // Somebody may change the persona meanwhile.
+  const isMany = isLarge(db, write)
+  if (isMany && write.dryRun) return { memories: await countNew(db, write, signal) }
+  if (isMany) refuseCrowded(db, write)
+  if (write.how === 'create') quota?.check(write.persona.user_id, { memories: write.count })
+  // The persona may be changed meanwhile.
   for (let tried = 1; tried <= mostTries; tried++) {
     signal?.throwIfAborted()
     try {
       return {
-        memories: isMany ? await writeStaged(db, arrival, signal, quota) : await writeAtOnce(db, arrival, quota),
+        memories: isMany ? await writeStaged(db, write, signal, quota) : await writeAtOnce(db, write, quota),
       }
     } catch (reason) {
       if (reason !== changedMeanwhile) throw reason
@@ -46,7 +46,7 @@ export async function writePersona(
   throw new AppError('busy', 'The persona is changed all the time: try again when nothing else is', { retryAfter: 5 })
 }
 
-/** How often an arrival is tried while others change the persona. */
+/** How often a write is tried while others change the persona. */
 const mostTries = 3
 
 /** Thrown to end a transaction that was prepared for a persona as it was before. */
@@ -55,43 +55,43 @@ const changedMeanwhile = new Error('changed meanwhile')
 /** Writes the memories in slices, and then puts them in their place. Returns the number of memories that were new. */
 async function writeStaged(
   db: Database,
-  arrival: PersonaWrite,
+  write: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
 ): Promise<number> {
-  const scope = scopeOf(arrival)
+  const scope = scopeOf(write)
   await sweepStages(db)
-  const stage = openStage(db, arrival.persona.id)
+  const stage = openStage(db, write.persona.id)
   try {
-    const before = arrival.how === 'merge' ? fingerprintOf(db, scope) : undefined
-    const rows = memoryRows(db)
-    const log = arrival.how === 'merge' ? undefined : arrival.log(emptyLog, nothingLearned())
+    const before = write.how === 'merge' ? fingerprintOf(db, scope) : undefined
+    const rows = createMemoryWriter(db)
+    const log = write.how === 'merge' ? undefined : write.log(emptyLog, nothingLearned())
     for (let at = 0; log && at < log.records.length; at += recordsAtOnce) {
       const records = log.records.slice(at, at + recordsAtOnce)
       await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
       signal?.throwIfAborted()
     }
-    for (const batch of batches(staged(db, arrival))) {
+    for (const batch of batches(staged(db, write))) {
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
-    // What was staged does not take its room on the disk twice while the backup is written.
+    // The staged memories then take their room on the disk once while the backup is written.
     emptyWriteAheadLog(db)
-    await arrival.backup?.prepare()
+    await write.backup?.prepare()
     signal?.throwIfAborted()
     return inOneWrite(db, () => {
       if (before !== undefined && fingerprintOf(db, scope) !== before) throw changedMeanwhile
-      const gained = stage.memories() - (arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      putInPlace(db, arrival, quota, () => {
+      const gained = stage.memories() - (write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
+      putInPlace(db, write, quota, () => {
         stage.takePlaceOf(scope)
-        if (!log) return addToLog(db, arrival)
+        if (!log) return addToLog(db, write)
         stage.takeLogOf(scope)
         adaptationRows(db).settle(scope, log.records.at(-1), log.learned)
       })
       return gained
     })
   } finally {
-    // What it did not get to is swept later; what was written is written.
+    // The rest is swept later; the write itself is done.
     await stage.clear().catch(() => undefined)
   }
 }
@@ -102,66 +102,66 @@ const mostAtOnce = 50
 /** Records of the log in one slice: some milliseconds' work. */
 const recordsAtOnce = 50
 
-function isLarge(db: Database, arrival: PersonaWrite): boolean {
-  if (arrival.count > mostAtOnce) return true
-  if (arrival.how === 'merge') return false
-  if (arrival.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
-  const { memories, records } = extentOf(db, scopeOf(arrival))
+function isLarge(db: Database, write: PersonaWrite): boolean {
+  if (write.count > mostAtOnce) return true
+  if (write.how === 'merge') return false
+  if (write.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
+  const { memories, records } = extentOf(db, scopeOf(write))
   return memories > mostAtOnce || records > mostAtOnce
 }
 
-/** What filled the disk could only be removed again where there is room to write that down. */
+/** A full disk could not even be freed again: removing takes room, too. */
 function refuseCrowded(db: Database, { weight }: PersonaWrite): void {
   const { bavail, bsize } = statfsSync(dirname(db.name))
   if (bavail * bsize < weight) throw new AppError('io', 'There is not enough room on the disk for it')
 }
 
-/** What the stage is to hold: for `merge` what is there, and then what comes, as if it had been stored later. */
-function* staged(db: Database, arrival: PersonaWrite): Generator<IncomingMemory> {
-  const own = arrival.how === 'merge' ? readPersona(db, scopeOf(arrival)) : undefined
+/** The memories for the stage: for `merge` the present ones, then the new ones, as if stored later. */
+function* staged(db: Database, write: PersonaWrite): Generator<IncomingMemory> {
+  const own = write.how === 'merge' ? readPersona(db, scopeOf(write)) : undefined
   for (const { entry, extra, stored_at } of own?.memories() ?? []) yield { ...entry, stored_at, extra }
-  yield* arrival.memories()
+  yield* write.memories()
 }
 
 /** How many memories would be new: the same thing said twice is one. */
-async function countNew(db: Database, arrival: PersonaWrite, signal: AbortSignal | undefined): Promise<number> {
-  const row = arrival.how === 'merge' ? findScope(db, scopeOf(arrival)) : undefined
+async function countNew(db: Database, write: PersonaWrite, signal: AbortSignal | undefined): Promise<number> {
+  const row = write.how === 'merge' ? findScope(db, scopeOf(write)) : undefined
   const digests = db.prepare<[number], string>('SELECT hex(digest) FROM memory WHERE scope_id = ?').pluck()
   const known = new Set(row ? digests.all(row.scope_id) : [])
   const before = known.size
-  for (const batch of batches(arrival.memories())) {
+  for (const batch of batches(write.memories())) {
     for (const memory of batch) known.add(digestOf(memory).toString('hex').toUpperCase())
     await yieldToEventLoop()
     signal?.throwIfAborted()
   }
-  arrival.admit?.(known.size)
+  write.admit?.(known.size)
   return known.size - before
 }
 
 /** In one transaction. Returns the number of memories that were new. */
-async function writeAtOnce(db: Database, arrival: PersonaWrite, quota: Quota | undefined): Promise<number> {
-  const scope = scopeOf(arrival)
-  await arrival.backup?.prepare()
+async function writeAtOnce(db: Database, write: PersonaWrite, quota: Quota | undefined): Promise<number> {
+  const scope = scopeOf(write)
+  await write.backup?.prepare()
   // Read before the transaction: behind the last memory the package is looked through once more, which may take long.
-  const coming = [...batches(arrival.memories())]
+  const coming = [...batches(write.memories())]
   let gained = 0
   try {
     inOneWrite(db, () => {
-      const before = arrival.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
-      putInPlace(db, arrival, quota, () => {
-        const memories = memoryRows(db)
-        if (arrival.how === 'replace') hideMemories(db, scope)
+      const before = write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
+      putInPlace(db, write, quota, () => {
+        const memories = createMemoryWriter(db)
+        if (write.how === 'replace') hideMemories(db, scope)
         for (const batch of coming) addMemories(db, memories, scope, batch)
-        addToLog(db, arrival)
+        addToLog(db, write)
       })
       gained = (findScope(db, scope)?.memories ?? 0) - before
-      if (arrival.dryRun) throw takenBack
+      if (write.dryRun) throw takenBack
     })
   } catch (reason) {
     if (reason !== takenBack) throw reason
   }
-  // What was replaced leaves the disk.
-  if (arrival.how === 'replace' && !arrival.dryRun) await removeHidden(db)
+  // The replaced rows leave the disk.
+  if (write.how === 'replace' && !write.dryRun) await removeHidden(db)
   return gained
 }
 
@@ -175,17 +175,17 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
   cleanup: false,
 }
 
-/** All of an arrival but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
-function putInPlace(db: Database, arrival: PersonaWrite, quota: Quota | undefined, bring: () => void): void {
-  const { persona, how } = arrival
-  const scope = scopeOf(arrival)
+/** All of an write but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
+function putInPlace(db: Database, write: PersonaWrite, quota: Quota | undefined, bring: () => void): void {
+  const { persona, how } = write
+  const scope = scopeOf(write)
   const personas = personaRows(db)
   const there = personas.find(persona.id)
   if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
     throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
   if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
-  const replaced = arrival.backup && readPersona(db, scope)
-  const backup = replaced && arrival.backup!.take(replaced)
+  const replaced = write.backup && readPersona(db, scope)
+  const backup = replaced && write.backup!.take(replaced)
   if (replaced && !backup) throw changedMeanwhile
   if (backup) insertBackup(db, backup)
   personas.save(persona)
@@ -193,9 +193,9 @@ function putInPlace(db: Database, arrival: PersonaWrite, quota: Quota | undefine
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
       persona.id,
-      JSON.stringify(arrival.passthrough),
+      JSON.stringify(write.passthrough),
     )
-  arrival.admit?.(findScope(db, scope)?.memories ?? 0)
+  write.admit?.(findScope(db, scope)?.memories ?? 0)
   if (how === 'replace') sealAnew(db, persona.id)
   quota?.check(persona.user_id)
 }
@@ -209,22 +209,17 @@ function isOrphan(db: Database, owner: string): boolean {
   return gone.pluck().get(owner) === 1
 }
 
-/** Writes the log, or for `merge` what is added to it. */
-function addToLog(db: Database, arrival: PersonaWrite): void {
-  const scope = scopeOf(arrival)
+/** Writes the log, or for `merge` the records that are added. */
+function addToLog(db: Database, write: PersonaWrite): void {
+  const scope = scopeOf(write)
   const adaptations = adaptationRows(db)
   const { head, learned } = adaptations.read(scope)
-  const made = arrival.log(head, learned)
-  if (arrival.how !== 'merge') adaptations.replace(scope, made.records, made.learned)
+  const made = write.log(head, learned)
+  if (write.how !== 'merge') adaptations.replace(scope, made.records, made.learned)
   else for (const record of made.records) adaptations.append(scope, record, made.learned)
 }
 
-function addMemories(
-  db: Database,
-  memories: ReturnType<typeof memoryRows>,
-  scope: Scope,
-  batch: readonly IncomingMemory[],
-): void {
+function addMemories(db: Database, memories: MemoryWriter, scope: Scope, batch: readonly IncomingMemory[]): void {
   const fitting = batch.map((memory) => ({
     ...memory,
     ...(memory.vector && { vector: inOwnSpace(db, memory.vector) }),

@@ -30,7 +30,7 @@ export const personaMigrations: readonly Migration[] = [
     name: 'memories-1',
     up: (db) => {
       // A memory's number is scope_id · 2^24 + a count, so that a scope is one range of every index, the full-text index
-      // among them: no statement can reach beyond its scope, and a search costs what its own scope costs.
+      // among them: no statement can reach beyond its scope, and the cost of a search depends on its own scope.
       db.exec(`
         CREATE TABLE memory_scope (
           scope_id INTEGER PRIMARY KEY,
@@ -87,8 +87,8 @@ export const personaMigrations: readonly Migration[] = [
         ) STRICT;
         CREATE INDEX memory_eviction_scope ON memory_eviction (scope_id, eviction_id);
       `)
-      // What is indexed are the terms that ranking-terms.ts makes, so the tokenizer only has to part them again. For the
-      // one named ascii every character beyond ASCII belongs to a term, in whatever version of Unicode it was added.
+      // The index holds the terms that ranking-terms.ts makes, so the tokenizer only has to part them again. For the
+      // one named ascii every character beyond ASCII belongs to a term, in any version of Unicode.
       // secure-delete takes removed terms out of the index at once.
       db.exec(`
         CREATE VIRTUAL TABLE memory_text USING fts5 (
@@ -127,7 +127,7 @@ export const personaMigrations: readonly Migration[] = [
     name: 'memories-2',
     up: (db) => {
       // The terms move out of the full-text index, which reads them through a view that puts the scope's number before
-      // each: every scope has posting lists of its own. A search then touches nobody else's, whereas stepping over those
+      // each: every scope has posting lists of its own. A search then touches no others, whereas stepping over those
       // of 2,000 other scopes took four milliseconds, and no statement can match beyond its scope even by mistake. The
       // dot in the middle ends the number, since no term holds one.
       db.exec(`

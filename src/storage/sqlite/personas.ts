@@ -93,7 +93,7 @@ export function personaRows(db: Database) {
       const row = db.prepare<[string], Row>(`SELECT * FROM persona WHERE id = ? AND user_id NOT LIKE '~%'`).get(id)
       return row && personaOf(row)
     },
-    /** It is gone for everybody at once; `clearDeparted` then removes everything that hangs on it. */
+    /** Hides it from every user at once; `removeHidden` then removes its rows. */
     remove: (id: string, owner: string) => hidePersona(db, id, owner),
   }
 }

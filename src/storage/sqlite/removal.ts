@@ -7,16 +7,18 @@ import { findScope, makeScope, rangeOf } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
 
 /**
- * How what is large leaves: one short write makes it nobody's, so that it is gone for everybody at once, and its rows are
- * removed afterwards, some at a time. What a process did not get to, the next one removes.
+ * Large removals: one short write gives the rows an owner that is no user, which hides them at once, and the rows are
+ * removed afterwards, some at a time. The next process removes the rest of one that ended.
  */
-const nobody = '~leaving'
+const hiddenOwner = '~leaving'
 
 /** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
 export function hidePersona(db: Database, id: string, owner: string): boolean {
-  const { changes } = db.prepare('UPDATE persona SET user_id = ? WHERE id = ? AND user_id = ?').run(nobody, id, owner)
+  const { changes } = db
+    .prepare('UPDATE persona SET user_id = ? WHERE id = ? AND user_id = ?')
+    .run(hiddenOwner, id, owner)
   if (changes === 0) return false
-  db.prepare(`UPDATE memory_scope SET user_id = ? || '/' || scope_id WHERE persona_id = ?`).run(nobody, id)
+  db.prepare(`UPDATE memory_scope SET user_id = ? || '/' || scope_id WHERE persona_id = ?`).run(hiddenOwner, id)
   // Conversations go on without a persona.
   db.prepare('UPDATE conversation SET persona_id = NULL WHERE persona_id = ?').run(id)
   return true
@@ -29,10 +31,10 @@ export function hideMemories(db: Database, scope: Scope): number {
   const id = randomUUID()
   db.prepare(
     `INSERT INTO persona (id, user_id, name, model, parameters, created_at, updated_at) VALUES (?, ?, '', '', '{}', 0, 0)`,
-  ).run(id, nobody)
+  ).run(id, hiddenOwner)
   db.prepare(`UPDATE memory_scope SET persona_id = ?, user_id = ? || '/' || scope_id WHERE scope_id = ?`).run(
     id,
-    nobody,
+    hiddenOwner,
     row.scope_id,
   )
   db.prepare('UPDATE memory_eviction SET scope_id = ? WHERE scope_id = ?').run(
@@ -46,16 +48,16 @@ export function hideMemories(db: Database, scope: Scope): number {
 export function hideConversations(db: Database, owner: string, id?: string): number {
   const { changes } = db
     .prepare(
-      `UPDATE conversation SET user_id = @nobody || '/' || id, persona_id = NULL
+      `UPDATE conversation SET user_id = @hiddenOwner || '/' || id, persona_id = NULL
         WHERE user_id = @owner AND (@id IS NULL OR id = @id)`,
     )
-    .run({ nobody, owner, id: id ?? null })
+    .run({ hiddenOwner, owner, id: id ?? null })
   return changes
 }
 
 /**
- * Removes what has left, of earlier processes too. One at a time: a second call begins when the first has ended. Where the
- * database cannot be written, such as on a full disk, what has left stays gone for everybody, and is removed by the next call.
+ * Removes hidden rows, of earlier processes too. One call at a time: a second call begins when the first has ended. Where the
+ * database cannot be written, such as on a full disk, hidden rows stay hidden, and are removed by the next call.
  */
 export function removeHidden(db: Database): Promise<void> {
   const before = clearing.get(db) ?? Promise.resolve()
@@ -75,13 +77,13 @@ async function clear(db: Database): Promise<void> {
   // A process that ends closes the database under its unfinished work.
   if (!goesOn(db)) return
   const persona = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ? LIMIT 1').pluck()
-  for (let id = persona.get(nobody); id !== undefined; id = goesOn(db) ? persona.get(nobody) : undefined)
+  for (let id = persona.get(hiddenOwner); id !== undefined; id = goesOn(db) ? persona.get(hiddenOwner) : undefined)
     await removePersonaRows(db, id)
   if (goesOn(db)) await removeConversationRows(db)
   if (goesOn(db)) await releasePages(db)
 }
 
-/** Removes a persona that is nobody's with everything that hangs on it, in slices between which others are served. */
+/** Removes a hidden persona with all its rows, in slices between which the event loop runs. */
 export async function removePersonaRows(db: Database, id: string): Promise<void> {
   const text = createTextIndex(db)
   const scopes = db.prepare<[string], number>('SELECT scope_id FROM memory_scope WHERE persona_id = ?').pluck()
@@ -89,7 +91,7 @@ export async function removePersonaRows(db: Database, id: string): Promise<void>
     `SELECT memory_id, length(content) AS size FROM memory WHERE memory_id BETWEEN ? AND ?
       ORDER BY memory_id LIMIT ${slice.memories}`,
   )
-  // Vectors, terms and what was carried along go with their memory, by foreign keys.
+  // Vectors, terms and passthrough fields go with their memory, by foreign keys.
   const remove = db.prepare('DELETE FROM memory WHERE memory_id BETWEEN ? AND ?')
   for (const scopeId of scopes.all(id)) {
     const { low, high } = rangeOf(scopeId)
@@ -121,7 +123,7 @@ async function removeConversationRows(db: Database): Promise<void> {
   const removeMessages = db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number <= ?')
   const removeRow = db.prepare('DELETE FROM conversation WHERE id = ?')
   await inSlices(db, () => {
-    const id = conversation.get(`${nobody}/`, `${nobody}/~`)
+    const id = conversation.get(`${hiddenOwner}/`, `${hiddenOwner}/~`)
     if (id === undefined) return false
     const last = firstSlice(next.all(id)).at(-1)
     if (last) removeMessages.run(id, last.number)
@@ -132,7 +134,7 @@ async function removeConversationRows(db: Database): Promise<void> {
 
 /**
  * Runs slices, each in a transaction of its own, until one says that nothing is left. One that the power takes away is
- * done again, so nobody waits for the disk.
+ * done again, so no slice waits for the disk.
  */
 async function inSlices(db: Database, work: () => boolean): Promise<void> {
   for (let more = true; more && goesOn(db); ) {

@@ -101,7 +101,7 @@ function memoryProblems(db: Database, maker: SealMaker, scope: Scope): string[] 
         problems.push(`${name}: its embedding was altered by another program`)
     }
   }
-  // Numbers of another persona's memories: what stands under them was never stored here.
+  // Rows under another persona's numbers were never stored here.
   const foreign = db.prepare<[number, number, number], string>(
     'SELECT id FROM memory WHERE scope_id = ? AND memory_id NOT BETWEEN ? AND ?',
   )
@@ -136,7 +136,7 @@ function* rowsOf(db: Database, low: number, high: number): Generator<MemoryRow> 
   }
 }
 
-/** What no single row shows: rows that went together with their seals, or came back. */
+/** Finds rows that went together with their seals, or came back, which no single row shows. */
 function countProblems(db: Database, maker: SealMaker, scopeId: number, count: number, sum: Uint8Array): string[] {
   const seal = db
     .prepare<[number], { memories: number; sealed: Buffer }>(

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Evidence of what this program stored, by which an edit from elsewhere shows: see seals.ts. None of these tables refers
- * to what it seals, so that a row which is removed behind our back leaves its seal.
+ * Evidence of this program's own writes, against which an edit by another program shows: see seals.ts. No table here refers
+ * to the sealed one, so that a row which another program removes leaves its seal.
  */
 export const sealMigrations: readonly Migration[] = [
   {

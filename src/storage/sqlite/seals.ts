@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import type { Database } from './connection.ts'
 
 /**
- * Seals: for every memory, persona and state a code (HMAC-SHA-256) that only who has this installation's key can make.
- * The key lies beside the database and not in it, so an edit of the database by another program leaves a row whose seal is
+ * Seals: for every memory, persona and state a code (HMAC-SHA-256) that only this installation's key can make.
+ * The key lies beside the database and not in it, so an edit of the database by another program leaves a row with a seal that is
  * wrong, missing, or left over. A scope's seal counts its memories and holds the sum of their seals (modulo 2^256), which
- * tells when rows and their seals were removed or put back together. Somebody who can read the key can seal anything.
+ * tells when rows and their seals were removed or put back together. A program that can read the key can seal anything.
  *
  * Temporary triggers keep the seals, so that every statement of this program does, whichever store it belongs to, and no
- * other program's. A row that was changed from elsewhere is never sealed anew by a later change of our own: what a
- * trigger renews, it first compares.
+ * other program's. A row that another program changed is never sealed anew by a later change of our own: before a
+ * trigger renews a seal, it compares it.
  */
 export interface SealMaker {
   /** Takes the values of `memoryColumns`; the others likewise. */
@@ -85,7 +85,7 @@ export function added(sum: Uint8Array, seal: Uint8Array, sign: 1 | -1 = 1): Uint
 
 /**
  * Has every change that this connection makes sealed with the key. A database that was never sealed, or with another key,
- * is sealed as it is: what was changed in it before cannot be seen, and `seal_key.since` says so.
+ * is sealed as it is: earlier changes cannot be seen, and `seal_key.since` says so.
  */
 export function keepSeals(db: Database, secret: string, now: () => number = Date.now): void {
   const maker = createSealMaker(secret)
@@ -144,8 +144,8 @@ const sealPersonas = `
        WHERE coalesce(persona.id = @persona, TRUE));`
 
 /**
- * Seals a persona, its state and the place of its memories as they are: for one that was replaced as a whole, whatever its
- * seals said of what was there before. Does nothing on a connection that keeps no seals.
+ * Seals a persona, its state and the place of its memories as they are: for one that was replaced as a whole, even where its
+ * earlier seals did not hold. Does nothing on a connection that keeps no seals.
  */
 export function sealAnew(db: Database, personaId: string): void {
   if (db.prepare("SELECT 1 FROM temp.sqlite_master WHERE name = 'seal_persona_added'").get() === undefined) return

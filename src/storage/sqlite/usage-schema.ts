@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What each owner stores, counted as it is stored: memories, and bytes of what lies in personas (their fields, memories,
- * labels, vectors, logs, states, what came along with an import) and in the files of their backups. Indexes are not
+ * The amount that each owner stores, counted as it is stored: memories, and bytes of personas (their fields, memories,
+ * labels, vectors, logs, states, passthrough fields) and of the files of their backups. Indexes are not
  * counted, nor are conversations, which are no part of a persona.
  */
 const parts = [
@@ -111,7 +111,7 @@ export const usageMigrations: readonly Migration[] = [
   },
 ]
 
-/** The same numbers by owner: what a write is held against must not cost more where somebody has many personas. */
+/** The same numbers by owner: the check of a write must cost the same for an owner of many personas. */
 function userTriggers(counted: string): string {
   const memories = (row: string) => (counted === 'memory_scope' ? `${row}.memories` : '0')
   const take = `UPDATE user_usage SET memories = memories - ${memories('old')}, bytes = bytes - old.bytes

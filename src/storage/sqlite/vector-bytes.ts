@@ -1,5 +1,5 @@
 /**
- * The signs of a vector's components, eight to a byte. What two sketches differ in grows with the angle between their vectors
+ * The signs of a vector's components, eight to a byte. The distance of two sketches grows with the angle between their vectors
  * (Charikar, "Similarity estimation techniques from rounding algorithms", 2002).
  */
 export function sketchOf(values: Float32Array): Buffer {
@@ -10,7 +10,7 @@ export function sketchOf(values: Float32Array): Buffer {
   return bits
 }
 
-/** Little-endian float32, which is what sqlite-vec reads. */
+/** Little-endian float32, as sqlite-vec reads it. */
 export function bytesOf(values: Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength)
 }

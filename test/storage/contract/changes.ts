@@ -12,9 +12,10 @@ export const changeRules: readonly Rule[] = [
     async holds(place) {
       const both = [await place.open(), await place.open()]
       await both[0]!.accounts.insert(account('ada'), false)
-      const session = { id: 's', userId: 'ada', createdAt: noon, expiresAt: noon + 1000 }
+      let logins = 0
+      const session = () => ({ id: `s${logins++}`, userId: 'ada', createdAt: noon, expiresAt: noon + 1000 })
       const writes: readonly ['accounts' | 'plugins', (storage: Storage) => unknown][] = [
-        ['accounts', ({ accounts }) => accounts.openSession(session, 'hash')],
+        ['accounts', ({ accounts }) => accounts.openSession(session(), 'hash')],
         ['accounts', ({ accounts }) => accounts.update('ada', { email: null }, noon)],
         ['accounts', ({ accounts }) => accounts.setPassword('ada', 'next', true, noon)],
         ['plugins', ({ plugins }) => plugins.write('p', { id: 'p' } as unknown as PluginManifest)],

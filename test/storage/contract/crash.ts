@@ -159,7 +159,7 @@ async function die({ settings, flaw = '' }: Place, at: number): Promise<void> {
   assert.is(signal, 'SIGKILL', 'the process did not die as it was meant to')
 }
 
-/** Memories whose reader does not see the end. */
+/** Memories that end with the death of their reader. */
 function* dying() {
   let left = many / 2
   for (const each of incoming(many)) {

@@ -138,15 +138,18 @@ export const flaws: readonly Flaw[] = [
         policy,
       ),
   })),
-  flaw('conversations', 'concurrency', ({ conversations }) => ({
-    async append(owner, id, messages) {
-      const known = (await conversations.find(id))?.messages ?? 0
-      await Promise.resolve()
-      return ((await conversations.find(id))?.messages ?? 0) === known
-        ? conversations.append(owner, id, messages)
-        : true
-    },
-  })),
+  flaw('conversations', 'concurrency', ({ conversations }) => {
+    let isWriting = false
+    return {
+      async append(owner, id, messages) {
+        if (isWriting) return true
+        isWriting = true
+        const appended = await conversations.append(owner, id, messages)
+        isWriting = false
+        return appended
+      },
+    }
+  }),
   flaw('adaptations', 'concurrency', ({ adaptations }) => ({
     async append(scope, record, learned) {
       await adaptations.append(scope, record, learned)
@@ -170,11 +173,13 @@ export const flaws: readonly Flaw[] = [
     }
   }),
   flaw('plugins', 'concurrency', ({ plugins }) => {
-    let written = false
+    let isWriting = false
     return {
       async write(id, document) {
-        if (!written) await plugins.write(id, document)
-        written = true
+        if (isWriting) return
+        isWriting = true
+        await plugins.write(id, document)
+        isWriting = false
       },
     }
   }),
@@ -209,7 +214,7 @@ function flaw<K extends StoreName>(
   }
 }
 
-/** A storage that does not know what its owners may store. */
+/** A storage without limits for its owners. */
 function unlimited(store: StoreName): Flaw {
   return {
     store,

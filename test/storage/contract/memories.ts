@@ -123,8 +123,11 @@ export const memoryRules: readonly Rule[] = [
       const scope = await makeScope(storage, 'p')
       const policy = { ...keepAll, maxMemories: 3, cleanup: true }
       await storage.memories.add(scope, [memory('pinned', { importance_score: 0, metadata: { pinned: true } })], policy)
-      const given = [0.2, 0.9, 0.4].map((importance_score) => memory(`worth ${importance_score}`, { importance_score }))
-      const { evicted } = await storage.memories.add(scope, given, policy)
+      const add = (worth: number) =>
+        storage.memories.add(scope, [memory(`worth ${worth}`, { importance_score: worth })], policy)
+      await add(0.2)
+      await add(0.9)
+      const { evicted } = await add(0.4)
       assert.equal(
         evicted.map(({ reason, importance_score }) => [reason, importance_score]),
         [['max_memories', 0.2]],

@@ -103,7 +103,7 @@ test('with memories of the first schema finds them in the newest', async () => {
   db.close()
 })
 
-/** A database as it was before a change, with what `fill` puts into it. */
+/** A database as it was before a change of schema, filled by `fill`. */
 function olderThan(name: string, path: string, fill: (db: BetterSqlite3.Database) => void): void {
   const db = new BetterSqlite3(path)
   db.exec('CREATE TABLE migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT')

@@ -70,7 +70,7 @@ test('are found by what is asked today, hold no empty term, and their days begin
       assert.equal([...frequencies], [1], term)
       assert.ok(candidates.some(({ entry }) => entry.id === id))
     }
-    // Of what was imported it is unknown how long it has been here: none of it goes with the first write.
+    // How long imported memories have been here is unknown: none of them goes with the first write.
     const policy = { maxMemories: 10, maxAge: 1000, cleanup: true, now: before }
     assert.equal(await store.clean(scope, policy), [])
     assert.is((await store.clean(scope, { ...policy, now: Date.now() + 2000 })).length, 4)

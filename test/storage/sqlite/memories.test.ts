@@ -87,7 +87,7 @@ test('that were wiped are in no byte of the files any more, nor is what was said
       await store.add(mine, others.slice(150), keepAll)
       for (const trace of traces) assert.ok(occursIn(folder, trace), `${trace} was never there`)
       await deed()
-      // The record of what clean-up removed names its id, on purpose.
+      // The record of an eviction names the memory's id, on purpose.
       const gone = name === 'clean-up' ? traces.filter((trace) => trace !== traces[1]) : traces
       for (const trace of gone)
         assert.not(occursIn(folder, trace), `after wiping ${name}: ${trace.toString('latin1', 0, 20)}`)
@@ -347,7 +347,7 @@ test('that share one time are put beside their neighbours by a look at those, no
     for (const { sql, steps } of plans)
       for (const step of steps) {
         assert.not.match(step, /^SCAN (?:memory|memory_terms|memory_vector)\b/, sql)
-        // A wipe before a time, of a category, is in that order; what is worth least is, too.
+        // A wipe before a time, of a category, is in that order; the least worth is, too.
         assert.not.match(step, /TEMP B-TREE/, `${sql}\n${steps.join('\n')}`)
       }
     const neighbours = plans.filter(({ sql }) => /conversation = @conversation/.test(sql))

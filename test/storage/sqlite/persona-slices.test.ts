@@ -21,7 +21,7 @@ function memory(length: number, dimension = 0, more: object = {}): IncomingMemor
 
 const many = (one: IncomingMemory) => Array.from({ length: 300 }, () => one)
 
-/** What one transaction has to write: memories, characters, components of vectors. */
+/** The work of one transaction: memories, characters, components of vectors. */
 const loads: Record<string, IncomingMemory> = {
   small: memory(10),
   long: memory(20_000),

@@ -65,7 +65,7 @@ seals(
       outside.prepare("UPDATE memory SET content = 'After' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
       outside.close()
       assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
-      // What is sealed already is not sealed again by the next start.
+      // The next start seals no sealed row again.
       shop.db.close()
       shop = await openShop(folder)
       assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
@@ -141,7 +141,7 @@ seals(
   },
 )
 
-/** What the counters of the store say: see usage-schema.ts. */
+/** The counters of the store: see usage-schema.ts. */
 function counted(db: Database): unknown {
   return db.prepare('SELECT user_id, memories, bytes FROM user_usage ORDER BY user_id').all()
 }

@@ -1,0 +1,154 @@
+import type {
+  Eviction,
+  Found,
+  ListOptions,
+  MemoryEntry,
+  PendingPage,
+  Scope,
+  SearchQuery,
+  Unexpired,
+} from '../../personas/memory/memory.ts'
+import type { Database } from './connection.ts'
+import { createPostings } from './memories-postings.ts'
+import { entryOf, memoryColumns, type Row } from './memories-rows.ts'
+import { findScope, rangeOf } from './memories-scope.ts'
+import { createVectorIndex } from './memories-vectors.ts'
+
+type FoundRow = [
+  terms: string,
+  about: string,
+  context: string,
+  memory_id: number,
+  id: string,
+  content: string,
+  timestamp: number,
+  importance: number,
+  metadata: string,
+]
+
+/** Reads memories by plain calls; `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
+export function createMemoryReader(db: Database) {
+  const postings = createPostings(db)
+  const vectors = createVectorIndex(db)
+  const byId = db.prepare<[number, string], Row>(`SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ?`)
+  const byNumbers = db.prepare<[string, number], Row>(
+    `SELECT ${memoryColumns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
+  )
+  const found = db
+    .prepare<[string, number, number], FoundRow>(
+      `SELECT terms, about, context, memory_id, memory.id, content, timestamp, importance, metadata
+         FROM json_each(?) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
+        WHERE memory_id = asked.value AND +scope_id = ? AND (pinned = 1 OR stored_at >= ?)`,
+    )
+    .raw()
+  const anyExpired = db
+    .prepare<[number, number], 0 | 1>(
+      'SELECT EXISTS (SELECT 1 FROM memory WHERE scope_id = ? AND pinned = 0 AND stored_at < ?)',
+    )
+    .pluck()
+  const lookedAt = db
+    .prepare<[number, number], [number, number | null]>(
+      `SELECT memory_id, space_id FROM memory_terms LEFT JOIN memory_vector USING (memory_id)
+        WHERE memory_id BETWEEN ? AND ? ORDER BY memory_id LIMIT ${pendingAtOnce}`,
+    )
+    .raw()
+
+  return { get, list, categories, search, pending, evictions }
+
+  function get(scope: Scope, id: string): MemoryEntry | undefined {
+    const row = findScope(db, scope)
+    const found = row && byId.get(row.scope_id, id)
+    return found && entryOf(scope, found, vectors.read(found.memory_id))
+  }
+
+  function list(scope: Scope, options: ListOptions) {
+    const row = findScope(db, scope)
+    if (!row) return { entries: [], total: 0 }
+    const since = expiry(row.scope_id, options)
+    const values = { scope: row.scope_id, ...options, since }
+    const where = filters(options.category, since)
+    const found = db
+      .prepare<[object], Row>(
+        `SELECT ${memoryColumns} FROM memory WHERE ${where}
+          ORDER BY timestamp DESC, memory_id DESC LIMIT @limit OFFSET @offset`,
+      )
+      .all(values)
+    const counted = () =>
+      db.prepare<[object], number>(`SELECT count(*) FROM memory WHERE ${where}`).pluck().get(values)!
+    const total = options.category === undefined && since === undefined ? row.memories : counted()
+    const entries = found.map((each) =>
+      entryOf(scope, each, options.embeddings ? vectors.read(each.memory_id) : undefined),
+    )
+    return { entries, total }
+  }
+
+  function categories(scope: Scope, unexpired: Unexpired) {
+    const row = findScope(db, scope)
+    if (!row) return []
+    const since = expiry(row.scope_id, unexpired)
+    return db
+      .prepare<[object], { category: string; count: number }>(
+        `SELECT category, count(*) AS count FROM memory WHERE ${filters(undefined, since)}
+          GROUP BY category ORDER BY category`,
+      )
+      .all({ scope: row.scope_id, since })
+  }
+
+  /** The time before which memories have expired; undefined where none has, as nearly always. */
+  function expiry(scopeId: number, { since }: Unexpired): number | undefined {
+    return since !== undefined && anyExpired.get(scopeId, since) === 1 ? since : undefined
+  }
+
+  function search(scope: Scope, query: SearchQuery): Found {
+    const row = findScope(db, scope)
+    if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+    const { frequencies, best } = postings.find(row, query.terms, query.candidates)
+    const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2))
+    const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
+    const since = query.since ?? Number.MIN_SAFE_INTEGER
+    const rows = found.all(JSON.stringify(numbers), row.scope_id, since)
+    const candidates = rows.map(([terms, about, context, ...fields]) => {
+      const [memory_id, id, content, timestamp, importance, metadata] = fields
+      const cosine = cosines?.get(memory_id)
+      const entry = entryOf(scope, { memory_id, id, content, timestamp, importance, metadata })
+      return { entry, terms, about, context, ...(cosine !== undefined && { cosine }) }
+    })
+    return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
+  }
+
+  function pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): PendingPage {
+    const row = findScope(db, scope)
+    if (!row) return { entries: [] }
+    const { low, high } = rangeOf(row.scope_id)
+    const space = vectors.spaceId(spaceKey) ?? -1
+    const seen = lookedAt.all(Math.max(low, from), high)
+    const numbers = seen.filter(([, has]) => has !== space).slice(0, limit)
+    const entries = byNumbers
+      .all(JSON.stringify(numbers.map(([number]) => number)), row.scope_id)
+      .map((each) => entryOf(scope, each))
+    const isEnd = seen.length < pendingAtOnce && numbers.length < limit
+    const last = numbers.length < limit ? seen.at(-1) : numbers.at(-1)
+    return { entries, ...(!isEnd && last && { next: last[0] + 1 }) }
+  }
+
+  function evictions(scope: Scope, limit: number): readonly Eviction[] {
+    return db
+      .prepare<[number | undefined, number], Eviction>(
+        `SELECT id AS memory_id, reason, timestamp, importance AS importance_score, evicted_at FROM memory_eviction
+          WHERE scope_id = ? ORDER BY eviction_id DESC LIMIT ?`,
+      )
+      .all(findScope(db, scope)?.scope_id, limit)
+  }
+}
+
+/** Memories that are looked at in one transaction for whether they have a vector. */
+const pendingAtOnce = 2000
+
+/** The conditions that memories of a list meet, for `@scope`, `@category` and `@since`. */
+function filters(category: string | undefined, since: number | undefined): string {
+  return [
+    'scope_id = @scope',
+    ...(category === undefined ? [] : ['category = @category']),
+    ...(since === undefined ? [] : ['(pinned = 1 OR stored_at >= @since)']),
+  ].join(' AND ')
+}

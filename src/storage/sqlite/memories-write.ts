@@ -1,0 +1,171 @@
+import {
+  categoryOf,
+  type Eviction,
+  isPinned,
+  type MemoryEntry,
+  type Metadata,
+  type NewMemory,
+  type RetentionPolicy,
+  type Scope,
+  type Vector,
+  type WipeFilter,
+} from '../../personas/memory/memory.ts'
+import type { Database } from './connection.ts'
+import { createRetention, evictionMs, firstSlice, slice } from './memories-retention.ts'
+import { digestOf, entryOf, memoryColumns, type Row, rowOf, worthOf } from './memories-rows.ts'
+import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
+import { createTextIndex } from './memories-text.ts'
+import { createVectorIndex } from './memories-vectors.ts'
+
+export interface Added {
+  readonly entries: readonly MemoryEntry[]
+  readonly evicted: readonly Eviction[]
+  /** Whether more has to go than one transaction takes. */
+  readonly more: boolean
+}
+
+export type MemoryWriter = ReturnType<typeof createMemoryWriter>
+
+/**
+ * Writes memories by plain calls, for transactions that span several stores: the table, the full-text index and the vectors
+ * change together. Each call expects to run inside a transaction.
+ */
+export function createMemoryWriter(db: Database) {
+  const text = createTextIndex(db)
+  const vectors = createVectorIndex(db)
+  const retention = createRetention(db)
+  const byId = db.prepare<[number, string], Row>(`SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ?`)
+  const byDigest = db.prepare<[number, Buffer], Row>(
+    `SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND digest = ?`,
+  )
+  const byNumbers = db.prepare<[string, number], Row>(
+    `SELECT ${memoryColumns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
+  )
+  const insert = db.prepare(
+    `INSERT INTO memory (memory_id, scope_id, id, content, digest, timestamp, importance, stored_at, worth, category,
+       pinned, conversation, metadata) VALUES (@memory_id, @scope_id, @id, @content, @digest, @timestamp, @importance,
+       @stored_at, @worth, @category, @pinned, @conversation, @metadata)`,
+  )
+  const count = db.prepare('UPDATE memory_scope SET memories = memories + ?, length = length + ? WHERE scope_id = ?')
+
+  return { add, wipe, clean, putVectors }
+
+  /** Stores, then enforces the policy; just stored memories go last. */
+  function add(scope: Scope, memories: readonly NewMemory[], policy: RetentionPolicy): Added {
+    const row = makeScope(db, scope)
+    const scopeId = row.scope_id
+    const fresh: number[] = []
+    let newlyPinned = 0
+    const numbers = takeNumbers(db, row, memories.length)
+    const stored = memories.map((memory, at) => {
+      const digest = digestOf(memory)
+      const known = byDigest.get(scopeId, digest)
+      if (known) {
+        const metadata = { ...(JSON.parse(known.metadata) as Metadata), ...memory.metadata }
+        newlyPinned += Number(isPinned(metadata) && !isPinned(JSON.parse(known.metadata)))
+        return renew(scopeId, known, { ...memory, metadata }, policy.now)
+      }
+      const number = numbers[at]!
+      insert.run(rowOf(number, scopeId, memory, digest, policy.now))
+      fresh.push(number)
+      return number
+    })
+    count.run(fresh.length, text.add(scopeId, fresh), scopeId)
+    memories.forEach((memory, at) => {
+      if (memory.vector) vectors.put(stored[at]!, memory.vector)
+    })
+    const found = new Map(byNumbers.all(JSON.stringify(stored), scopeId).map((each) => [each.memory_id, each]))
+    const entries = stored.map((number) => entryOf(scope, found.get(number)!, vectors.read(number)))
+    const grown = findScope(db, scope)!
+    retention.refuseFull(grown, policy, { numbers: stored, fresh: fresh.length, newlyPinned })
+    const { evicted, more } = evict(grown, policy, stored)
+    return { entries, evicted, more }
+  }
+
+  /** The same thing said again, with the metadata of both: it is newer and at least as important now. */
+  function renew(scopeId: number, known: Row, memory: NewMemory, now: number): number {
+    const { metadata } = memory
+    const timestamp = Math.max(known.timestamp, memory.timestamp)
+    const importance = Math.max(known.importance, memory.importance_score)
+    // Nothing that the index says of it changes: a package that is merged twice costs no more than a look at each memory.
+    const isMoved = timestamp !== known.timestamp || JSON.stringify(metadata) !== known.metadata
+    const former = isMoved ? text.nearby(scopeId, [known.memory_id]) : []
+    db.prepare(
+      `UPDATE memory SET timestamp = ?, importance = ?, stored_at = max(stored_at, ?), worth = ?, metadata = ?,
+         category = ?, pinned = ? WHERE memory_id = ? AND scope_id = ?`,
+    ).run(
+      timestamp,
+      importance,
+      memory.stored_at ?? now,
+      worthOf(timestamp, importance),
+      JSON.stringify(metadata),
+      categoryOf(metadata),
+      Number(isPinned(metadata)),
+      known.memory_id,
+      scopeId,
+    )
+    if (isMoved) text.move(scopeId, known.memory_id, former)
+    return known.memory_id
+  }
+
+  function putVectors(scope: Scope, made: ReadonlyMap<string, Vector>): void {
+    const row = findScope(db, scope)
+    if (!row) return
+    for (const [id, vector] of made) {
+      const found = byId.get(row.scope_id, id)
+      if (found) vectors.put(found.memory_id, vector)
+    }
+  }
+
+  /** Removes the next slice of a filter's memories, up to a number of the scope. */
+  function wipe(scope: Scope, { category, before }: WipeFilter, last: number): { wiped: number; more: boolean } {
+    const row = findScope(db, scope)
+    if (!row) return { wiped: 0, more: false }
+    const rows = db
+      .prepare<[object], { memory_id: number; size: number }>(
+        `SELECT memory_id, length(content) AS size FROM memory WHERE scope_id = @scope AND memory_id <= @last
+            ${category === undefined ? '' : 'AND category = @category'}
+            ${before === undefined ? '' : 'AND timestamp < @before'}
+          ORDER BY timestamp, memory_id LIMIT ${slice.memories}`,
+      )
+      .all({ scope: row.scope_id, last: rangeOf(row.scope_id).low + last, category, before })
+    const going = firstSlice(rows)
+    removeNumbers(
+      row.scope_id,
+      going.map(({ memory_id }) => memory_id),
+    )
+    return { wiped: going.length, more: going.length < rows.length || rows.length === slice.memories }
+  }
+
+  function clean(scope: Scope, policy: RetentionPolicy): { evicted: readonly Eviction[]; more: boolean } {
+    const row = findScope(db, scope)
+    return row ? evict(row, policy, []) : { evicted: [], more: false }
+  }
+
+  /** Evicts one slice, one memory after the other, and records the evictions. */
+  function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
+    const all: Eviction[] = []
+    const begun = performance.now()
+    for (;;) {
+      const left = { ...row, memories: row.memories - all.length }
+      const { evicted, numbers, more } = retention.next(left, policy, spared, 1)
+      removeNumbers(row.scope_id, numbers)
+      retention.record(row.scope_id, evicted)
+      all.push(...evicted)
+      const isFull = all.length >= slice.memories || performance.now() - begun > evictionMs
+      if (!more || isFull) return { evicted: all, more }
+    }
+  }
+
+  /** The neighbours' context is written anew, without the removed text. Vectors go by foreign key. */
+  function removeNumbers(scopeId: number, numbers: readonly number[]): void {
+    if (numbers.length === 0) return
+    const near = text.nearby(scopeId, numbers)
+    const length = text.length(numbers)
+    const remove = db.prepare('DELETE FROM memory WHERE memory_id = ? AND scope_id = ?')
+    text.remove(numbers)
+    for (const number of numbers) remove.run(number, scopeId)
+    text.renew(scopeId, near)
+    count.run(-numbers.length, -length, scopeId)
+  }
+}

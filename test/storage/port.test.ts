@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import { suite } from '../suite.ts'
+
+const test = suite('the port of storage')
+
+const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
+const sources = ['src', 'speech'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file)),
+)
+const outside = (folder: string) => sources.filter((file) => !file.startsWith(folder))
+const holding = (files: readonly string[], pattern: RegExp) =>
+  files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))
+
+test('only the port imports the database, and only the composition root imports the port', () => {
+  assert.equal(holding(outside('src/storage/sqlite'), /storage\/sqlite\/|'\.{1,2}\/sqlite\//), [
+    'src/storage/storage.ts',
+  ])
+  const importers = holding(outside('src/storage'), /storage\/storage\.ts'/)
+  assert.equal(
+    importers.filter((file) => !file.startsWith('src/app/')),
+    [],
+  )
+})
+
+test('no other room knows an error code of SQLite, or where the plugins lie', () => {
+  assert.equal(holding(outside('src/storage'), /'SQLITE_|SQLITE_[A-Z]/), [])
+  assert.equal(holding(outside('src/storage'), /openPluginFiles/), [])
+})
+
+test.run()
