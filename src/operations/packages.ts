@@ -207,7 +207,7 @@ async function received<T>(
   use: (arrived: ReceivedPackage) => Promise<T>,
   countEmpty = false,
 ): Promise<T> {
-  const [{ receivePackage }, { scratch, imports }] = await Promise.all([
+  const [{ LocalPackage, receivePackage }, { scratch, imports }] = await Promise.all([
     import('../personas/package/upload.ts'),
     call.app.packages(),
   ])
@@ -219,7 +219,7 @@ async function received<T>(
     }
   }
   try {
-    const arrived = await receivePackage(counted(), scratch)
+    const arrived = pieces instanceof LocalPackage ? pieces.received() : await receivePackage(counted(), scratch)
     try {
       return await use(arrived)
     } finally {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/display-name.ts'
+import type { Scope } from './memory/memory.ts'
 
 /** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
 const memorySettings = z.object({
@@ -128,6 +129,11 @@ export function memorySettingsOf(persona: Pick<Persona, 'memory_settings'>): Req
 /** The mutation settings that hold for a persona, defaults filled in. */
 export function mutationSettingsOf(persona: Pick<Persona, 'mutation_settings'>): Required<MutationSettings> {
   return { ...mutationDefaults, ...persona.mutation_settings }
+}
+
+/** The scope of a persona's memories, log and backups. */
+export function scopeOf(persona: Pick<Persona, 'id' | 'user_id'>): Scope {
+  return { personaId: persona.id, userId: persona.user_id }
 }
 
 /** What a face shows of a stored persona. */

@@ -53,8 +53,8 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
   const elsewhere = childTasks(db, { database: db.name, folders, limits: { memories: 1e9, bytes: 1e15 } })
-  const packager = createPackageWriter({ archive, producer, runInChild: elsewhere.package })
-  const common = { archive, packager, now, newId, producer, elsewhere: elsewhere.write }
+  const writer = createPackageWriter({ archive, producer, runInChild: elsewhere.package })
+  const common = { archive, writer, now, newId, producer, runInChild: elsewhere.write }
   const backups = await createBackups({ ...common, store: createBackupStore(db), folder: folders.backups })
   const dna = createPersonaPackages({
     ...common,

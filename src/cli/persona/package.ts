@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { fileKindOf } from '../../formats/file-kind.ts'
 import type { Download } from '../../operations/operation.ts'
 import { exportPersona, importPersona, restorePersona } from '../../operations/packages.ts'
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
+import { LocalPackage } from '../../personas/package/upload.ts'
 import { type Cli, note, show } from '../terminal/cli.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { streamStdin } from '../terminal/stdin.ts'
@@ -63,10 +63,8 @@ export async function exportToFile(cli: Cli, id: string, options: ExportOptions)
 /** Takes in a package or character card. */
 export async function importFile(cli: Cli, file: string, options: ImportOptions): Promise<void> {
   const mode = oneOf('--mode', options.mode, ['create', 'merge', 'replace'] as const)
-  const { body, size } =
-    file === '-' ? { body: streamStdin(cli), size: Number.NaN } : await openInput(cli, file, options)
   const imported = await cli.ask(importPersona, {
-    package: watched(cli, body, size, 'read'),
+    package: file === '-' ? streamStdin(cli) : await openInput(cli, file, options),
     mode,
     dry_run: options.dryRun === true,
     ...(options.into !== undefined && { persona: options.into }),
@@ -96,29 +94,17 @@ async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
   return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
-/** The file's bytes; a sealed package is preceded by its passphrase, on the way that it takes itself. */
-async function openInput(
-  cli: Cli,
-  file: string,
-  options: ImportOptions,
-): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly size: number }> {
+/** A package file with its passphrase. Throws `no_input` for a file that cannot be read. */
+async function openInput(cli: Cli, file: string, options: ImportOptions): Promise<LocalPackage> {
   try {
     await (await open(file)).close()
   } catch (cause) {
     throw new AppError('no_input', `Cannot read ${file}: there is no such file that may be read`, { cause })
   }
-  const stat = statSync(file)
-  if (stat.isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
-  const { size } = stat
-  const passphrase =
-    fileKindOf(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
-  if (passphrase === undefined) return { body: createReadStream(file), size }
-  return { body: joined(Buffer.from(`${JSON.stringify({ passphrase })}\n`), createReadStream(file)), size }
-}
-
-async function* joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* rest
+  if (statSync(file).isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
+  const passphrase = await askPassphrase(cli, file, options.passphraseStdin === true)
+  const input = new LocalPackage(file, passphrase, (bytes) => watched(cli, bytes, input.bytes, 'read'))
+  return input
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { mutationSettingsOf, type Persona } from '../persona.ts'
 import { openProposal, standing, undoable } from './answers.ts'
-import { type AdaptationRecord, type LogHead, seal, type UnsealedRecord } from './log.ts'
+import { type AdaptationRecord, chainRecord, type LogHead, type UnchainedRecord } from './log.ts'
 import { advance, differences, foldSlowly, undoneBy } from './replay.ts'
 import { type AdaptationRequest, readRequest } from './request.ts'
 import { algorithm } from './rules.ts'
@@ -168,7 +168,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
       const opened = opening(persona, again ? { ...settingsRecord } : about, inputs)
       const next = await outcome(learned, opened, log)
       refuseTooLarge(learned, next.learned)
-      const record = seal({ ...opened, changes: next.effects }, head)
+      const record = chainRecord({ ...opened, changes: next.effects }, head)
       if (!(await store.append(scope, record, next.learned))) continue
       if (again) continue
       return { record, state: viewState(persona, next.learned, record, now()) }
@@ -176,7 +176,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
     throw new AppError('busy', 'The persona is being changed by others at the same time', { retryAfter: 1 })
   }
 
-  function opening(persona: Persona, about: About, inputs: Inputs): UnsealedRecord & { readonly id: string } {
+  function opening(persona: Persona, about: About, inputs: Inputs): UnchainedRecord & { readonly id: string } {
     return {
       id: newId(),
       persona_id: persona.id,
@@ -257,14 +257,14 @@ interface Outcome {
 }
 
 /** What a record leads to. A proposal leads nowhere yet: its effects say what accepting it would change. */
-async function outcome(learned: Learned, record: UnsealedRecord, log?: readonly AdaptationRecord[]): Promise<Outcome> {
+async function outcome(learned: Learned, record: UnchainedRecord, log?: readonly AdaptationRecord[]): Promise<Outcome> {
   if (log) return undoing(log, record)
   if (record.status !== 'proposed') return advance(learned, record)
   return { learned, effects: advance(learned, { ...record, status: 'applied', actor: 'user' }).effects }
 }
 
 /** The state with one record of the log taken out again, and what that changed. */
-async function undoing(log: readonly AdaptationRecord[], undo: UnsealedRecord): Promise<Outcome> {
+async function undoing(log: readonly AdaptationRecord[], undo: UnchainedRecord): Promise<Outcome> {
   const learned = await foldSlowly([...log, undo])
   return {
     learned,

@@ -33,11 +33,11 @@ export interface LogHead {
 export const emptyLog: LogHead = { sequence: 0, hash: '' }
 
 /** A record before it has a place in a log; fields that are unknown here are carried along. */
-export type UnsealedRecord = Omit<AdaptationRecord, 'sequence' | 'prev_hash' | 'hash'> &
+export type UnchainedRecord = Omit<AdaptationRecord, 'sequence' | 'prev_hash' | 'hash'> &
   Readonly<Record<string, unknown>>
 
 /** Gives a record its place after a head, and its hash. */
-export function seal(record: UnsealedRecord, head: LogHead): AdaptationRecord {
+export function chainRecord(record: UnchainedRecord, head: LogHead): AdaptationRecord {
   const chained = { ...record, sequence: head.sequence + 1, prev_hash: head.hash }
   return { ...chained, hash: hashOf(chained) }
 }
@@ -79,7 +79,7 @@ export function* relabelled(
   let head = emptyLog
   for (const record of log) {
     const { sequence: _sequence, prev_hash: _previous, hash: _hash, ...rest } = record
-    const renamed = seal(
+    const renamed = chainRecord(
       {
         ...rest,
         id: ids.get(record.id)!,

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
+import { type Fields, isFields } from '../fields.ts'
 
 /**
  * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
@@ -13,8 +14,6 @@ export interface Card extends Fields {
   readonly spec_version: string
   readonly data: Fields
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What a card makes of a persona, and a persona of a card. */
 export interface CardPersona {
@@ -224,8 +223,4 @@ function textOf(data: Fields, name: string): string {
 
 function extensionsOf(data: Fields): Fields {
   return isFields(data['extensions']) ? data['extensions'] : {}
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

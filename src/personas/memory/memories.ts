@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
   Eviction,
@@ -8,7 +8,6 @@ import type {
   MemoryInput,
   MemoryStore,
   RetentionPolicy,
-  Scope,
   Unexpired,
   Vector,
   WipeFilter,
@@ -191,11 +190,6 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
   }
-}
-
-/** Whose memories a persona's are. */
-export function scopeOf(persona: Persona): Scope {
-  return { personaId: persona.id, userId: persona.user_id }
 }
 
 /** Which memories have not outlived their days. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Persona } from '../persona.ts'
+import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
 import type { MemoryEntry, MemoryStore, PendingPage, Vector } from './memory.ts'
 
@@ -117,7 +117,7 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
 
   /** True when nothing is left to do; false when it was stopped. */
   async function work(persona: Persona): Promise<boolean> {
-    const scope = { personaId: persona.id, userId: persona.user_id }
+    const scope = scopeOf(persona)
     const embedder = embedders.embedder(persona.embedding_model)
     let spaceKey = embedder.space()?.key
     for (let from: number | undefined = 0; !closed; ) {

@@ -1,10 +1,9 @@
 import type { AdaptationRecord, LogHead } from '../adaptation/log.ts'
 import type { Learned } from '../adaptation/state.ts'
+import type { Fields } from '../fields.ts'
 import type { EmbeddingSpace, MemoryEntry, NewMemory, Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
 import type { BackupRow } from './backup-store.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What came with an imported package and has no place here; exported again as it came. */
 export interface Passthrough {

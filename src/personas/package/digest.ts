@@ -1,8 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { canonicalize } from '../../formats/canonical-json.ts'
+import { type Fields, isFields, withoutFields } from '../fields.ts'
 import type { PackageHead, PackageMemory } from './format.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Fields that are not what a persona is, but which copy of it this is: they differ after a round trip. */
 const bookkeeping = new Set(['id', 'user_id', 'persona_id', 'created_at', 'updated_at', 'last_mutation'])
@@ -26,14 +25,14 @@ export class ContentHash {
   /** Takes up a memory and returns its digest, ids included: `digestLength` hex digits. */
   memory({ fields, vector }: PackageMemory): string {
     const sum = vector ? sha256(vectorBytes(oneZero(vector))) : noVector
-    this.#memories.push(sha256(canonicalize(without(fields, bookkeeping)), sum))
+    this.#memories.push(sha256(canonicalize(withoutFields(fields, bookkeeping)), sum))
     return sha256(canonicalize(fields), sum).toString('hex').slice(0, digestLength)
   }
 
   /** Takes up the next record of the log and returns its digest, ids included. */
   record(record: Fields): string {
     this.#places.set(record['id'], this.#places.size + 1)
-    const content = { ...without(record, bookkeeping), hash: undefined, prev_hash: undefined }
+    const content = { ...withoutFields(record, bookkeeping), hash: undefined, prev_hash: undefined }
     this.#log.update(sha256(canonicalize({ ...content, inputs: this.#placed(record['inputs']) })))
     return digestOf(record)
   }
@@ -43,18 +42,18 @@ export class ContentHash {
     const memories = createHash('sha256')
     for (const sum of this.#memories.sort(Buffer.compare)) memories.update(sum)
     const content = {
-      persona: without(persona, bookkeeping),
-      state: withoutEvidence(without(state, bookkeeping)),
+      persona: withoutFields(persona, bookkeeping),
+      state: withoutEvidence(withoutFields(state, bookkeeping)),
       memories: memories.digest('hex'),
       adaptation_log: this.#log.copy().digest('hex'),
       extra,
     }
-    return `sha256:${sha256(canonicalize(content)).toString('hex')}`
+    return checksumOf(canonicalize(content))
   }
 
   /** Inputs that refer to another record by its id refer to its place instead, which no import changes. */
   #placed(inputs: unknown): unknown {
-    if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) return inputs
+    if (!isFields(inputs)) return inputs
     const placed: Record<string, unknown> = { ...inputs }
     for (const name of ['target', 'accepts'])
       if (typeof placed[name] === 'string') placed[name] = this.#places.get(placed[name]) ?? 0
@@ -95,23 +94,24 @@ export function vectorOf(bytes: Uint8Array): Float32Array {
 
 const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
+/** A checksum as packages carry it: the name of the algorithm and SHA-256 in hex. */
+export function checksumOf(text: string): string {
+  return `sha256:${sha256(text).toString('hex')}`
+}
+
 function sha256(...pieces: readonly (string | Uint8Array)[]): Buffer {
   const hash = createHash('sha256')
   for (const piece of pieces) hash.update(piece)
   return hash.digest()
 }
 
-function without(fields: Fields, names: ReadonlySet<string>): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
-}
-
 /** Evidence lists records by their ids; what they say is in the log. */
 function withoutEvidence(state: Fields): Fields {
   const preferences = state['learned_preferences']
-  if (typeof preferences !== 'object' || preferences === null || Array.isArray(preferences)) return state
-  const rest = Object.entries(preferences).map(([name, value]: [string, unknown]) => [
+  if (!isFields(preferences)) return state
+  const rest = Object.entries(preferences).map(([name, value]) => [
     name,
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, evidence: undefined } : value,
+    isFields(value) ? { ...value, evidence: undefined } : value,
   ])
   return { ...state, learned_preferences: Object.fromEntries(rest) }
 }

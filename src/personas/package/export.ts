@@ -1,10 +1,9 @@
 import { wellFormed } from '../../formats/canonical-json.ts'
 import { viewLearned } from '../adaptation/state.ts'
+import type { Fields } from '../fields.ts'
 import type { Persona } from '../persona.ts'
 import type { ArchivedMemory, ArchivedPersona, Passthrough } from './archive.ts'
 import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 export interface ExportOptions {
   /** Milliseconds since 1970 UTC. */

@@ -8,7 +8,7 @@ import { isFirstVersion } from '../card/card.ts'
 const saveAnew = 'open it in a program that reads it and save it as a card of version 2 or 3 (PNG or JSON)'
 
 /** What a JSON document with these top-level names is, when it is one of those. */
-export function foreignDocument(names: ReadonlyMap<string, unknown>): FileError | undefined {
+export function foreignJson(names: ReadonlyMap<string, unknown>): FileError | undefined {
   if (names.has('export_metadata')) return undefined
   if (isFirstVersion(names)) return unsupported(`This is a V1 character card, which is not read yet; ${saveAnew}`)
   // Letta's agent file, in its present form and its first one.
@@ -23,7 +23,7 @@ export function foreignDocument(names: ReadonlyMap<string, unknown>): FileError 
 }
 
 /** What a zip is, when it is one of those: CHARX, the archive of character card version 3, holds `card.json`. */
-export function foreignArchive(path: string): FileError | undefined {
+export function foreignZip(path: string): FileError | undefined {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)

@@ -1,5 +1,6 @@
 import { damaged, type FileError, unsupported } from '../../formats/file-error.ts'
 import { zipLimits } from '../../formats/zip.ts'
+import type { Fields } from '../fields.ts'
 
 /**
  * The persona package ("DNA"): a persona, its state, its memories and its log in the specification's fields.
@@ -21,24 +22,24 @@ export type PackageForm = 'document' | 'container'
 
 /** A memory as it stands in a package, its vector apart. Fields that are unknown here are among the others. */
 export interface PackageMemory {
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: Fields
   readonly vector?: Float32Array
 }
 
 /** The parts of a package that are small. */
 export interface PackageHead {
-  readonly persona: Readonly<Record<string, unknown>>
-  readonly state: Readonly<Record<string, unknown>>
+  readonly persona: Fields
+  readonly state: Fields
   /** `export_metadata`. */
-  readonly metadata: Readonly<Record<string, unknown>>
+  readonly metadata: Fields
   /** Top-level fields that are unknown here. */
-  readonly extra: Readonly<Record<string, unknown>>
+  readonly extra: Fields
 }
 
 /** What goes into a package. `memories` and `log` are walked once. */
 export interface PackageContent extends PackageHead {
   readonly memories: Iterable<PackageMemory>
-  readonly log: Iterable<Readonly<Record<string, unknown>>>
+  readonly log: Iterable<Fields>
 }
 
 /** What a package turned out to be when it was written. */
@@ -72,7 +73,7 @@ export const packageLimits = {
  * Whether a package can be read here, by what it says of itself; the problem when it cannot. A newer minor version can:
  * what is unknown in it is carried along. A newer major one only when it says that this reader is enough.
  */
-export function versionProblem(metadata: Readonly<Record<string, unknown>>): FileError | undefined {
+export function versionProblem(metadata: Fields): FileError | undefined {
   const version = readVersion(metadata['version'])
   if (!version) return damaged(`export_metadata.version is not a version: ${show(metadata['version'])}`)
   const features = metadata['required_features'] ?? []

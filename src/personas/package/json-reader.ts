@@ -3,12 +3,11 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { canonicalize, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { damaged, unsupported } from '../../formats/file-error.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from '../../formats/json-spans.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { isFiniteVector } from './digest.ts'
-import { foreignDocument } from './foreign-file.ts'
+import { foreignJson } from './foreign-file.ts'
 import { type PackageHead, type PackageMemory, packageLimits } from './format.ts'
-import type { Outline, PackageSource, Visitor } from './source.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { PackageSource, Visitor } from './source.ts'
 
 /** The top-level fields whose records are read one by one. */
 const lists = { memories: packageLimits.memories, adaptation_log: packageLimits.records } as const
@@ -16,22 +15,22 @@ const parts = ['persona', 'state', 'export_metadata'] as const
 
 /**
  * Opens a package in document form: one JSON object, of any size. Throws a FileError when it is none, or when one of
- * its small parts cannot be read. With the `outline` of an earlier opening the file is not searched for them again.
+ * its small parts cannot be read.
  */
-export function openDocument(path: string, outline?: Outline): PackageSource {
+export function openJsonPackage(path: string): PackageSource {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
     if (size > packageLimits.bytes) throw damaged(`The package is larger than ${packageLimits.bytes} bytes`)
-    const members = outline ? new Map(outline) : memberSpans(file, size)
+    const members = memberSpans(file, size)
     if (members.has('spec') && !members.has('export_metadata'))
       throw unsupported('The file is a character card, which has no checksum')
-    const foreign = foreignDocument(members)
+    const foreign = foreignJson(members)
     if (foreign) throw foreign
     const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     const head = readHead(file, members)
-    return { form: 'document', head, outline: [...members], ...walks(file, members), close: () => closeSync(file) }
+    return { form: 'document', head, ...walks(file, members), close: () => closeSync(file) }
   } catch (reason) {
     closeSync(file)
     throw reason
@@ -125,10 +124,6 @@ function readValue(file: number, span: Span, most: number, what: string): unknow
 function fieldsOf(value: unknown): Fields {
   if (!isFields(value)) throw damaged('it is not an object')
   return value
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A memory of the document; its embedding is a list of numbers, absent or empty where there is none. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { canonicalNumbers, shortDouble } from '../../formats/canonical-numbers.ts'
 import { createFile, type FileWriter } from '../../formats/file-writer.ts'
+import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
 import { closingMetadata } from './metadata.ts'
@@ -10,7 +11,7 @@ import { closingMetadata } from './metadata.ts'
  * Writes a package as one canonical JSON document to a new file, in flat memory: the memories go through a file beside
  * it, since the content hash stands before them. Floats have at most nine digits, which is enough for every bit.
  */
-export function writeDocument(path: string, content: PackageContent): WrittenPackage {
+export function writeJsonPackage(path: string, content: PackageContent): WrittenPackage {
   const hash = new ContentHash()
   const spool = createFile(`${path}.memories`)
   const out = createFile(path)
@@ -86,7 +87,7 @@ function assemble(
 }
 
 /** The canonical texts of the fields that sort before and after `checksum`, to be joined around it. */
-function aroundChecksum(metadata: Readonly<Record<string, unknown>>): {
+function aroundChecksum(metadata: Fields): {
   readonly before: string
   readonly after: string
 } {

@@ -1,8 +1,9 @@
+import { type Fields, isFields } from '../fields.ts'
 import { type ContentHash, digestLength, digestOf } from './digest.ts'
 import type { PackageHead } from './format.ts'
 
 /** What is known of a package once all its records went by. */
-export interface ClosingMetadata extends Readonly<Record<string, unknown>> {
+export interface ClosingMetadata extends Fields {
   readonly content_hash: string
 }
 
@@ -42,9 +43,8 @@ const mostNamed = 20
  * for each. Nothing when the package lists no digests, as those of other programs.
  */
 export function namedDifferences(head: PackageHead, found: FoundRecords): readonly string[] {
-  const listed = head.metadata['record_digests']
-  if (typeof listed !== 'object' || listed === null) return []
-  const digests = listed as Readonly<Record<string, unknown>>
+  const digests = head.metadata['record_digests']
+  if (!isFields(digests)) return []
   const problems: string[] = []
   for (const name of ['persona', 'state'] as const)
     if (typeof digests[name] === 'string' && digests[name] !== digestOf(head[name]))

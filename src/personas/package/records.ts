@@ -1,13 +1,13 @@
 import type { AdaptationRecord } from '../adaptation/log.ts'
 import { algorithm, type Sensitivity, stepRules } from '../adaptation/rules.ts'
 import type { Inputs, Signal } from '../adaptation/state.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { packageLimits } from './format.ts'
 
 /**
  * What a stranger's package says, looked at field by field. These checks are written by hand: `aichat persona verify`
  * runs over tens of thousands of records and loads as little as it can.
  */
-type Fields = Readonly<Record<string, unknown>>
 
 /** The largest time that a date can hold (ECMA-262, 21.4.1.1), in milliseconds. */
 const latest = 8.64e15
@@ -192,10 +192,6 @@ function isTime(value: unknown): value is number {
 
 function isNumber(value: unknown, least: number, most: number): value is number {
   return typeof value === 'number' && value >= least && value <= most
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isAbsentOr(value: unknown, isRight: (value: unknown) => boolean): boolean {

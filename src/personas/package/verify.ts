@@ -4,12 +4,12 @@ import { damaged, FileError, type ProblemKind } from '../../formats/file-error.t
 import { chainCheck, isOwnLog } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import { type PackageForm, type PackageHead, type PackageMemory, versionProblem } from './format.ts'
 import { namedDifferences } from './metadata.ts'
 import {
   isChained,
-  isFields,
   memoryProblems,
   metadataProblems,
   personaProblems,
@@ -44,11 +44,14 @@ const mostWrong = 1000
 /** More sentences of one kind help nobody. */
 const mostProblems = 50
 
-/**
- * Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package.
- * `onRecord` is told how many memories were read, for whoever waits.
- */
-export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): VerifyResult {
+/** Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one. */
+export interface RecordObserver {
+  memory(memory: PackageMemory, count: number): void
+  record(record: Fields): void
+}
+
+/** Reads a whole package in flat memory and verifies it; problems of the package never throw. */
+export function verifySource(source: PackageSource, observer?: RecordObserver): VerifyResult {
   const findings = new Findings()
   const { head } = source
   const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
@@ -57,7 +60,7 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
   for (const problem of personaProblems(head.persona)) findings.add(`persona: ${problem}`)
   for (const problem of stateProblems(head.state)) findings.add(`state: ${problem}`)
   for (const problem of metadataProblems(head.metadata)) findings.add(`export_metadata: ${problem}`)
-  const inspection = new Inspection(findings, onRecord)
+  const inspection = new Inspection(findings, observer)
   let integrity: Integrity | undefined
   try {
     integrity = source.walk(inspection)
@@ -79,8 +82,8 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
   }
 }
 
-/** The verdict on a package that could not even be opened. */
-export function refused(reason: unknown): VerifyResult {
+/** The result for a package that cannot be opened. Rethrows failures of this machine. */
+export function failedVerification(reason: unknown): VerifyResult {
   const findings = new Findings()
   findings.catch(reason)
   const nothing = {
@@ -106,7 +109,7 @@ function checkIntegrity(integrity: Integrity, inspection: Inspection, head: Pack
   // Another program may take other fields for what a persona is: only beside our digests it is our hash.
   if (typeof content === 'string' && isFields(digests) && !isSame(content, inspection.hash.digest(head)))
     findings.add('export_metadata.content_hash does not match the contents')
-  inspection.judgeLog(head)
+  inspection.checkLog(head)
 }
 
 /** Hex digits may be in either case; how many of them are right is not told by time. */
@@ -153,7 +156,7 @@ class Inspection implements Visitor {
   readonly records: string[] = []
   isWhole = true
   readonly #findings: Findings
-  readonly #onRecord: (memories: number) => void
+  readonly #observer: RecordObserver | undefined
   readonly #ids = new Set<string>()
   readonly #chain = chainCheck()
   readonly #events: Event[] = []
@@ -161,21 +164,22 @@ class Inspection implements Visitor {
   #sound = true
   #wrong = 0
 
-  constructor(findings: Findings, onRecord: (memories: number) => void) {
+  constructor(findings: Findings, observer: RecordObserver | undefined) {
     this.#findings = findings
-    this.#onRecord = onRecord
+    this.#observer = observer
   }
 
   memory(memory: PackageMemory, index: number): void {
-    this.#judge('memories', index, memory.fields, memoryProblems(memory.fields))
+    this.#check('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
-    this.#onRecord(index + 1)
+    this.#observer?.memory(memory, index + 1)
   }
 
-  record(record: Readonly<Record<string, unknown>>, index: number): void {
+  record(record: Fields, index: number): void {
     const problems = recordProblems(record)
-    this.#judge('adaptation_log', index, record, problems)
+    this.#check('adaptation_log', index, record, problems)
     this.records[index] = this.hash.record(record)
+    this.#observer?.record(record)
     if (problems.length > 0) this.#sound = false
     if (!isChained(record)) return
     this.#chained++
@@ -199,7 +203,7 @@ class Inspection implements Visitor {
   }
 
   /** A log of our own making is one chain, and the state is what it gives. */
-  judgeLog(head: PackageHead): void {
+  checkLog(head: PackageHead): void {
     if (this.#chained > 0 && this.#chained < this.records.length)
       this.#findings.add('adaptation_log is a chain for some records only')
     const isChain = this.#chained > 0 && this.#chained === this.records.length
@@ -215,7 +219,7 @@ class Inspection implements Visitor {
       throw damaged(`More than ${mostWrong} records are wrong: the others were not looked at`)
   }
 
-  #judge(list: string, index: number, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
+  #check(list: string, index: number, fields: Fields, problems: readonly string[]): void {
     const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
     const say = (problem: string) => this.#findings.add(`${list}[${index}]${id}: ${problem}`)
     problems.forEach(say)

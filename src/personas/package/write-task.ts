@@ -1,8 +1,4 @@
-import { statSync } from 'node:fs'
-import { FileError } from '../../formats/file-error.ts'
-import { unpackedSize } from '../../formats/zip.ts'
 import type { Scope } from '../memory/memory.ts'
-import type { PlainPackage } from './open-file.ts'
 
 /** What an import does with a persona that is there already. */
 export type ImportMode = 'create' | 'merge' | 'replace'
@@ -35,20 +31,3 @@ export type PersonaWriteTask =
 
 /** Does such a task; resolves with what the same method resolves with in this process. */
 export type WriteInChild = (task: PersonaWriteTask, signal?: AbortSignal) => Promise<unknown>
-
-/** Bytes of a package that is read and taken in sooner than a process starts, and than others mind waiting. */
-const smallPackage = 32 * 1024
-
-/** Whether a package is small in its file, and unpacked. */
-export function isSmallPackage({ path, kind }: Pick<PlainPackage, 'path' | 'kind'>): boolean {
-  const { size } = statSync(path)
-  if (size > smallPackage) return false
-  if (kind !== 'zip') return true
-  try {
-    return unpackedSize(path) <= smallPackage
-  } catch (reason) {
-    // What its directory shows to be no package is refused at once.
-    if (reason instanceof FileError) return true
-    throw reason
-  }
-}

@@ -4,16 +4,16 @@ import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { createFile, type FileWriter } from '../../formats/file-writer.ts'
 import { zipLimits } from '../../formats/zip.ts'
-import { ContentHash, vectorBytes } from './digest.ts'
+import { ContentHash, checksumOf, vectorBytes } from './digest.ts'
 import { memberNames, type PackageContent, type WrittenPackage } from './format.ts'
 import { closingMetadata } from './metadata.ts'
-import { containerFormat, type MemberSum } from './zip-reader.ts'
+import { type MemberSum, zipPackageFormat } from './zip-reader.ts'
 
 /**
  * Writes a package as a container to a new file, in flat memory: the text of the memories goes through a file beside
  * it, since a zip takes its members one after the other.
  */
-export function writeContainer(path: string, content: PackageContent): WrittenPackage {
+export function writeZipPackage(path: string, content: PackageContent): WrittenPackage {
   const hash = new ContentHash()
   const out = createFile(path)
   const text = createFile(`${path}.memories`)
@@ -32,8 +32,8 @@ export function writeContainer(path: string, content: PackageContent): WrittenPa
     zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
     zip.addPacked(memberNames.memories, text.readBack)
     const metadata = closingMetadata(content, hash, memories, records)
-    const manifest = { extra: content.extra, format: containerFormat, members: zip.members, export_metadata: metadata }
-    const checksum = `sha256:${createHash('sha256').update(canonicalize(manifest)).digest('hex')}`
+    const manifest = { extra: content.extra, format: zipPackageFormat, members: zip.members, export_metadata: metadata }
+    const checksum = checksumOf(canonicalize(manifest))
     zip.addText(memberNames.manifest, canonicalize({ ...manifest, export_metadata: { ...metadata, checksum } }))
     zip.end()
     out.close()

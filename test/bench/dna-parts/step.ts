@@ -33,12 +33,11 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     }
   },
   async verify() {
-    const { openPackage } = await import('../../../src/personas/package/open-file.ts')
-    const { verifySource } = await import('../../../src/personas/package/verify.ts')
+    const { fileKindOf } = await import('../../../src/formats/file-kind.ts')
+    const { verifyPlain } = await import('../../../src/personas/package/verify-file.ts')
     return async () => {
-      const { source, close } = await openPackage(file, `${file}.plain`)
-      if (!verifySource(source).valid) throw new Error('The package is not valid')
-      await close()
+      const { valid } = await verifyPlain({ path: file, kind: fileKindOf(file) })
+      if (!valid) throw new Error('The package is not valid')
     }
   },
   async import() {
