@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RecordView } from '../personas/adaptation/adaptations.ts'
+import type { RecordView } from '../personas/adaptation/persona-state.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
 import type { Persona } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
