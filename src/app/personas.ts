@@ -61,7 +61,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     { startMaintenance },
     { createConversations },
     { createPersonaChat },
-    { chatHooks, withSettingsRecords },
+    { chatHooks },
     { createEmbedders },
     { createBuiltinEmbedder },
     { createOllamaEmbeddings },
@@ -91,28 +91,29 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     ollama: createOllamaEmbeddings({ url: settings.ollamaHost, send, now }),
     pulled: minilm,
   })
-  const plain = createPersonas({
+  const personas = createPersonas({
     store: stores.personas,
     embedders,
     onEmbeddingModel: (persona) => memories.reembed(persona),
     onMemorySettings: (persona) => memories.clean(persona),
+    onMutationSettings: (before, after) => adaptation.settingsChanged(before, after),
     clock,
   })
-  const memories: Memories = createMemories({ store: stores.memories, personas: plain, embedders, clock })
+  const memories: Memories = createMemories({ store: stores.memories, personas, embedders, clock })
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
-  const conversations = createConversations({ store: stores.conversations, personas: plain, clock })
+  const conversations = createConversations({ store: stores.conversations, personas, clock })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
     state: async (persona) => (await packages()).adaptation.state(persona),
     observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
     settingsChanged: async (before, after) => (await packages()).adaptation.settingsChanged(before, after),
   }
   return {
-    personas: withSettingsRecords(plain, adaptation),
+    personas,
     memories,
     conversations,
     embedders,
     chat: createPersonaChat({
-      personas: plain,
+      personas,
       memories,
       conversations,
       ...chatHooks(adaptation),

@@ -6,19 +6,22 @@ export interface PersonasParts {
   readonly store: PersonaStore
   /** Rejects with `invalid`, and the command that installs it, for an embedding model that is not installed. */
   readonly embedders: { require(model: string): Promise<void> }
-  /** Told after a persona's embedding model changed: its memories are to be embedded anew. */
+  /** Called after a persona's embedding model changed: its memories are to be embedded anew. */
   readonly onEmbeddingModel: (persona: Persona) => void
-  /** Waited for after a persona's memory settings changed: they may let less stay than before. */
+  /** Awaited after a persona's memory settings changed: they may allow fewer memories. */
   readonly onMemorySettings: (persona: Persona) => Promise<void>
+  /** Awaited after a persona's mutation settings changed. */
+  readonly onMutationSettings: (before: Persona, after: Persona) => Promise<void>
   readonly clock: () => number
 }
 
-/** Personas and the rules about them. */
+/** Personas in a store; reads a persona twice per update: to find it, and in the transaction. */
 export function createPersonas({
   store,
   embedders,
   onEmbeddingModel,
   onMemorySettings,
+  onMutationSettings,
   clock,
 }: PersonasParts): Personas {
   return {
@@ -32,14 +35,18 @@ export function createPersonas({
     get,
     list: (owner) => store.list(owner),
     async update(owner, idOrName, change) {
-      const before = await get(owner, idOrName)
+      let before = await get(owner, idOrName)
       const model = change.embedding_model
       if (model !== undefined && model !== null && model !== before.embedding_model) await embedders.require(model)
       const now = clock()
-      const made = await store.update(before.id, owner, (persona) => changed(persona, change, now))
-      const after = requireOwn(made, owner, idOrName)
+      const updated = await store.update(before.id, owner, (persona) => {
+        before = persona
+        return changed(persona, change, now)
+      })
+      const after = requireOwn(updated, owner, idOrName)
       if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
       if (change.memory_settings !== undefined) await onMemorySettings(after)
+      if (change.mutation_settings !== undefined) await onMutationSettings(before, after)
       return after
     },
     async remove(owner, idOrName) {

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { Personas } from '../persona.ts'
 import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
 
-/** What the faces ask of saved conversations. Unknown is `not_found`, somebody else's `forbidden`. */
+/** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
   /** A new one; `reuse` gives back the owner's conversation of that name if there is one. */
   create(
@@ -47,7 +47,7 @@ export function createConversations({ store, personas, clock }: ConversationsPar
         created_at: now,
       })
       if (created) return (await store.find(id))!
-      // Somebody else was faster between the look and the write.
+      // Another request created it between the lookup and the write.
       const meanwhile = await existing()
       if (!meanwhile) throw taken(name)
       return meanwhile

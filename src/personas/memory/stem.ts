@@ -31,7 +31,7 @@ function hasVowel(word: string): boolean {
   return false
 }
 
-/** Ends consonant, vowel, consonant, and the last is not w, x or y: such a stem had a final e. */
+/** Whether a stem ends consonant, vowel, consonant other than w, x, y: such a stem had a final e. */
 function endsShort(word: string): boolean {
   const last = word.length - 1
   if (last < 2 || isVowel(word, last) || !isVowel(word, last - 1) || isVowel(word, last - 2)) return false
@@ -84,17 +84,17 @@ function rules(text: string): Rules {
   })
 }
 
-/** Steps 2 to 4: replaces the suffix when the measure of what stands before it is at least `least`. */
+/** Steps 2 to 4: replaces the suffix when the measure of the stem before it is at least `least`. */
 function suffixes(word: string, list: Rules, least = 1): string {
   const rule = list.find(([suffix]) => word.endsWith(suffix))
   if (!rule) return word
   const root = word.slice(0, -rule[0].length)
   const replaced = root + rule[1]
-  // In step 4 the s or t of -sion and -tion belongs to what is measured.
+  // In step 4 the s or t of -sion and -tion belongs to the measured stem.
   return measure(list === fourth ? replaced : root) >= least ? replaced : word
 }
 
-/** Step 5: 5a takes a final e off, and 5b looks at what is left. */
+/** Step 5: 5a removes a final e, 5b a second l. */
 function tidy(word: string): string {
   const root = word.slice(0, -1)
   const size = measure(root)

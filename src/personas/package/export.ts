@@ -8,13 +8,13 @@ import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemor
 export interface ExportOptions {
   /** Milliseconds since 1970 UTC. */
   readonly exportedAt: number
-  /** The program that writes, such as `aichat 1.2.3`. */
+  /** The writing program, such as `aichat 1.2.3`. */
   readonly producer: string
-  /** Without its vectors a package is a tenth of the size; whoever imports it computes them again. */
+  /** Without vectors a package is a tenth of the size; an import computes them again. */
   readonly embeddings: boolean
 }
 
-/** A persona as a package. What came with it and is unknown here is put back where it stood. */
+/** The contents of a persona's package. Passthrough goes back to its place. */
 export function packageContent(archived: ArchivedPersona, options: ExportOptions): PackageContent {
   const { persona, learned, log, passthrough } = archived
   return {
@@ -49,7 +49,7 @@ function metadataOf({ persona, passthrough, spaces }: ArchivedPersona, options: 
   }
 }
 
-/** The persona's own fields over those that came along; settings keep the unknown fields that they came with. */
+/** The persona's fields over unknown ones; settings keep their unknown fields. */
 function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough): Fields {
   const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
     const both = { ...(extra[name] as Fields | undefined), ...persona[name] }

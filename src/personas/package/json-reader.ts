@@ -9,13 +9,13 @@ import { foreignJson } from './foreign-file.ts'
 import { type PackageHead, type PackageMemory, packageLimits } from './format.ts'
 import type { PackageSource, Visitor } from './source.ts'
 
-/** The top-level fields whose records are read one by one. */
+/** The top-level fields whose records are read one by one, and their most records. */
 const lists = { memories: packageLimits.memories, adaptation_log: packageLimits.records } as const
 const parts = ['persona', 'state', 'export_metadata'] as const
 
 /**
- * Opens a package in document form: one JSON object, of any size. Throws a FileError when it is none, or when one of
- * its small parts cannot be read.
+ * Opens a package of one JSON object, of any size. Throws a FileError for any other file, and when one of its small parts
+ * cannot be read.
  */
 export function openJsonPackage(path: string): PackageSource {
   const file = openSync(path, 'r')
@@ -63,7 +63,7 @@ function walks(file: number, members: ReadonlyMap<string, Span>): Pick<PackageSo
     walk(visitor) {
       const hash = createHash('sha256')
       let expected: unknown
-      // The checksum is over the canonical text, so the parts are taken in its order, wherever they stand in the file.
+      // The checksum is over the canonical text, so the parts are read in its order.
       for (const [index, name] of [...members.keys()].sort().entries()) {
         hash.update(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
         const span = members.get(name)!
@@ -126,7 +126,7 @@ function fieldsOf(value: unknown): Fields {
   return value
 }
 
-/** A memory of the document; its embedding is a list of numbers, absent or empty where there is none. */
+/** Parses a memory; its embedding is a list of numbers, absent or empty where there is none. */
 function readMemory(value: unknown): PackageMemory {
   const { embedding, ...fields } = fieldsOf(value)
   if (embedding === undefined || embedding === null) return { fields }

@@ -8,8 +8,8 @@ import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
 import { closingMetadata } from './metadata.ts'
 
 /**
- * Writes a package as one canonical JSON document to a new file, in flat memory: the memories go through a file beside
- * it, since the content hash stands before them. Floats have at most nine digits, which is enough for every bit.
+ * Writes a package as canonical JSON to a new file, in flat memory: the memories go through a file beside it, since the
+ * content hash stands before them. Floats have at most nine digits, which is enough for every bit.
  */
 export function writeJsonPackage(path: string, content: PackageContent): WrittenPackage {
   const hash = new ContentHash()
@@ -39,7 +39,7 @@ export function writeJsonPackage(path: string, content: PackageContent): Written
   }
 }
 
-/** Room for the checksum, filled in when it is known. */
+/** A placeholder for the checksum, which is patched in at the end. */
 const placeholder = `sha256:${'0'.repeat(64)}`
 
 /** Writes the parts in the canonical order of their names; returns the checksum, which is over all but itself. */
@@ -75,7 +75,7 @@ function assemble(
   const names = [...Object.keys(texts), ...Object.keys(content.extra)].sort()
   for (const [index, name] of names.entries()) {
     put(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
-    // A foreign part may be named like something that every object has.
+    // An unknown part may be named like a property of Object.prototype.
     const text = Object.hasOwn(texts, name) ? texts[name] : undefined
     if (text) text()
     else put(canonicalize(content.extra[name]))

@@ -2,12 +2,12 @@ import { type Fields, isFields } from '../fields.ts'
 import { type ContentHash, digestLength, digestOf } from './digest.ts'
 import type { PackageHead } from './format.ts'
 
-/** What is known of a package once all its records went by. */
+/** `export_metadata` with the content hash. */
 export interface ClosingMetadata extends Fields {
   readonly content_hash: string
 }
 
-/** `export_metadata` with what only the end of writing knows: hash, counts, and the digests that name a broken record. */
+/** `export_metadata` after the last record: with hash, counts, and the digests that name a broken record. */
 export function closingMetadata(
   head: PackageHead,
   hash: ContentHash,
@@ -27,20 +27,20 @@ export function closingMetadata(
   }
 }
 
-/** The digests of the records that a package really holds. */
+/** The digests of a package's actual records. */
 export interface FoundRecords {
   readonly memories: readonly string[]
   readonly records: readonly string[]
-  /** False when reading broke off, so that what is not there may only not have been reached. */
+  /** False when reading broke off: then an absent record may only not have been reached. */
   readonly isWhole: boolean
 }
 
-/** As many broken records are named; one is enough to know, a thousand are not read. */
+/** The most broken records that are named. */
 const mostNamed = 20
 
 /**
- * The records that are not what `export_metadata.record_digests` lists: changed, moved, added or missing, a sentence
- * for each. Nothing when the package lists no digests, as those of other programs.
+ * A sentence for each record that differs from `export_metadata.record_digests`: changed, moved, added or missing. None
+ * when the package lists no digests, as those of other programs.
  */
 export function namedDifferences(head: PackageHead, found: FoundRecords): readonly string[] {
   const digests = head.metadata['record_digests']

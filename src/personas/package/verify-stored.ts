@@ -9,8 +9,8 @@ import { memoryProblems, personaProblems, recordProblems } from './records.ts'
 import { shortened, type VerifyResult } from './verify.ts'
 
 /**
- * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
- * state that is stored; the log must be one chain, every record and vector what it may be, and everything what this program sealed.
+ * Verifies a stored persona. `expected` is the checksum of the state that its log gives, `actual` that of the stored state;
+ * the log must be one chain, every record and vector valid, and every seal intact.
  */
 export function verifyStored(archived: ArchivedPersona, content: PackageContent): VerifyResult {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)

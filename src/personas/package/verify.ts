@@ -18,30 +18,30 @@ import {
 } from './records.ts'
 import type { Integrity, PackageSource, Visitor } from './source.ts'
 
-/** The answer to "is this what was exported?". */
+/** Whether a package is unchanged since its export, and every problem when it is not. */
 export interface VerifyResult {
   readonly valid: boolean
   /** The checksum that the package carries, or null when it carries none. */
   readonly expected: string | null
-  /** The checksum of what is there; null when it could not be computed. */
+  /** The computed checksum; null when it could not be computed. */
   readonly actual: string | null
   readonly version: string | null
-  /** One sentence for each thing that is wrong; a broken record is named. Empty when the package is valid. */
+  /** One sentence for each problem, naming a broken record. Empty when the package is valid. */
   readonly problems: readonly string[]
-  /** What the problems amount to; null when there are none. */
+  /** The kind of the problems; null when there are none. */
   readonly kind: ProblemKind | null
   readonly form: PackageForm | null
   readonly content_hash: string | null
   readonly memories: number
   readonly adaptations: number
-  /** Of a stored persona: since when it is sealed, in milliseconds since 1970 UTC. */
+  /** Of a stored persona: the start of its seals, in milliseconds since 1970 UTC. */
   readonly sealed_since?: number | null
 }
 
-/** When so many records are wrong, the rest is not looked at: nobody meant this to be a package. */
+/** Invalid records after which a walk stops. */
 const mostWrong = 1000
 
-/** More sentences of one kind help nobody. */
+/** The most problems in a result. */
 const mostProblems = 50
 
 /** Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one. */
@@ -106,13 +106,13 @@ function checkIntegrity(integrity: Integrity, inspection: Inspection, head: Pack
     findings.add('The checksum does not match: the package was changed after it was exported')
   for (const problem of namedDifferences(head, inspection)) findings.add(problem)
   const { content_hash: content, record_digests: digests } = head.metadata
-  // Another program may take other fields for what a persona is: only beside our digests it is our hash.
+  // Other programs may hash other fields: the hash is checked only beside digests of aichat.
   if (typeof content === 'string' && isFields(digests) && !isSame(content, inspection.hash.digest(head)))
     findings.add('export_metadata.content_hash does not match the contents')
   inspection.checkLog(head)
 }
 
-/** Hex digits may be in either case; how many of them are right is not told by time. */
+/** Compares hex digests of either case in constant time. */
 function isSame(expected: string, actual: string): boolean {
   const [left, right] = [Buffer.from(expected.toLowerCase()), Buffer.from(actual)]
   return left.length === right.length && timingSafeEqual(left, right)
@@ -123,7 +123,7 @@ class Findings {
   kind: ProblemKind | null = null
 
   add(problem: string, kind: ProblemKind = 'damaged'): void {
-    // What cannot be understood cannot be called damaged.
+    // An unsupported package cannot be called damaged.
     if (this.kind !== 'unsupported') this.kind = kind
     this.problems.push(problem)
   }
@@ -141,7 +141,7 @@ class Findings {
   }
 }
 
-/** Each problem once, and not too many of them. */
+/** Each problem once, `mostProblems` at most. */
 export function shortened(problems: readonly string[]): readonly string[] {
   const unique = [...new Set(problems)]
   return unique.length > mostProblems
@@ -149,7 +149,7 @@ export function shortened(problems: readonly string[]): readonly string[] {
     : unique
 }
 
-/** Looks at each record as it goes by, and keeps what only the end can judge. */
+/** Checks each record in turn, and keeps the digests and the log for the checks at the end. */
 class Inspection implements Visitor {
   readonly hash = new ContentHash()
   readonly memories: string[] = []
@@ -202,7 +202,7 @@ class Inspection implements Visitor {
     this.#findings.add(`${name}: ${reason instanceof Error ? reason.message : reason}`)
   }
 
-  /** A log of our own making is one chain, and the state is what it gives. */
+  /** A log of aichat must be one chain, and the state must be the one that it gives. */
   checkLog(head: PackageHead): void {
     if (this.#chained > 0 && this.#chained < this.records.length)
       this.#findings.add('adaptation_log is a chain for some records only')

@@ -8,7 +8,7 @@ import { foreignZip } from './foreign-file.ts'
 import { memberNames, type PackageHead, type PackageMemory, packageLimits } from './format.ts'
 import type { PackageSource, Visitor } from './source.ts'
 
-/** What the manifest says of one member. */
+/** A member as the manifest lists it. */
 export interface MemberSum {
   readonly name: string
   readonly sha256: string
@@ -19,14 +19,14 @@ interface Manifest {
   readonly metadata: Fields
   readonly members: ReadonlyMap<string, MemberSum>
   readonly extra: Fields
-  /** Over the canonical manifest without the checksum itself, and so over all members. */
+  /** The checksum over the canonical manifest without its own, and so over all members. */
   readonly actual: string
 }
 
-/** What `manifest.json` says it is, so that a zip of something else is told apart. */
+/** The `format` of `manifest.json`: tells a package from other zips. */
 export const zipPackageFormat = 'aichat-persona-dna'
 
-/** Opens a package in container form. Throws a FileError when it is none. */
+/** Opens a zipped package. Throws a FileError for any other file. */
 export function openZipPackage(path: string): PackageSource {
   const foreign = foreignZip(path)
   if (foreign) throw foreign
@@ -70,7 +70,7 @@ function isMemberSum(value: unknown): value is MemberSum {
   return isFields(value) && typeof value['name'] === 'string' && typeof value['sha256'] === 'string'
 }
 
-/** A small member as an object. */
+/** Reads a small member as an object. */
 function readPart(zip: ZipFile, name: string): Fields {
   const size = zip.members.get(name)?.size ?? 0
   if (size > packageLimits.part) throw damaged(`${name} is longer than ${packageLimits.part} bytes`)
@@ -157,7 +157,7 @@ function readMemory(line: Uint8Array, vectors: VectorReader): PackageMemory {
   try {
     read = readLine(line)
   } catch (reason) {
-    // So that one broken line does not make the vectors of all later ones look wrong.
+    // One broken line must not shift the vectors of all later ones.
     vectors.skip()
     throw reason
   }
@@ -182,7 +182,7 @@ function fieldsOf(line: Uint8Array): Fields {
   return value
 }
 
-/** The lines of a member; the last one must end with a line feed too, or something was cut off. */
+/** The lines of a member. Throws when the last one lacks its line feed: the member was cut off. */
 function* lines(chunks: Iterable<Uint8Array>, name: string, hash?: Hash): Generator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array()
   for (const chunk of chunks) {
@@ -204,7 +204,7 @@ interface VectorReader {
   next(length: number): Float32Array
   /** Passes over one vector as long as the last one. */
   skip(): void
-  /** Reads what is left and returns the sum of all bytes. */
+  /** Checks that no bytes are left and returns the hash of all. */
   end(): Hash
 }
 

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
-import { chatHooks, withSettingsRecords } from '../../../src/personas/adaptation/hooks.ts'
-import type { Persona, Personas } from '../../../src/personas/persona.ts'
+import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { createPersonas } from '../../../src/personas/personas.ts'
+import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { suite } from '../../suite.ts'
 import { openShop } from '../persona-shop.ts'
 
@@ -20,18 +22,31 @@ hooks('hears wishes about the manner of answers, and tells the model once there 
   shop.close()
 })
 
-hooks('writes down when a persona’s settings freeze it', async () => {
+hooks('writes down when a persona’s settings freeze it; an update reads the persona twice', async () => {
   const shop = await openShop()
-  let persona = await shop.stock('u1', 0)
-  const plain: Pick<Personas, 'get' | 'update'> = {
-    get: async () => persona,
-    update: async (_owner, _id, change) => {
-      persona = { ...persona, ...(change as Partial<Persona>) }
-      return persona
+  const persona = await shop.stock('u1', 0)
+  const store = createPersonaStore(shop.db)
+  const reads: string[] = []
+  const personas = createPersonas({
+    store: {
+      ...store,
+      async find(id) {
+        reads.push('find')
+        return store.find(id)
+      },
+      async update(id, owner, change) {
+        reads.push('update')
+        return store.update(id, owner, change)
+      },
     },
-  }
-  const personas = withSettingsRecords(plain as Personas, shop.adaptation)
+    embedders: { require: async () => {} },
+    onEmbeddingModel: () => {},
+    onMemorySettings: async () => {},
+    onMutationSettings: (before, after) => shop.adaptation.settingsChanged(before, after),
+    clock: () => shop.clock.now,
+  })
   await personas.update('u1', persona.id, { mutation_settings: { enabled: false } })
+  assert.equal(reads, ['find', 'update'])
   const { records } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
   assert.equal([records[0]?.adaptation_type, records[0]?.trigger_event], ['settings_changed', 'user_edit'])
   await personas.update('u1', persona.id, { name: 'Another' })
