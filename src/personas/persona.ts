@@ -174,9 +174,9 @@ export interface Personas {
 }
 
 /** The rule of access: another user's persona is `forbidden`, to administrators too. */
-export function requireOwn(persona: Persona | undefined, owner: string, asked: string): Persona {
+export function requireOwn(persona: Persona | undefined, owner: string, idOrName: string): Persona {
   if (!persona)
-    throw new AppError('not_found', `No persona "${asked}"`, { details: ['`aichat persona list` shows yours'] })
-  if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${asked}" belongs to another user`)
+    throw new AppError('not_found', `Persona "${idOrName}" not found`, { details: ['`aichat persona list` shows yours'] })
+  if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${idOrName}" belongs to another user`)
   return persona
 }

@@ -2,7 +2,7 @@ import type { Observation } from './adaptations.ts'
 import type { Signal } from './state.ts'
 
 /** English phrases about the manner of an answer, each with its trait and direction. */
-const wishes: readonly (readonly [pattern: RegExp, trait: string, target: number])[] = [
+const phrases: readonly (readonly [pattern: RegExp, trait: string, target: number])[] = [
   [/\b(?:be brief|briefer|shorter|too long|more concise|keep it short|less verbose|fewer words)\b/, 'verbosity', -1],
   [/\b(?:more details?|more detailed|elaborate|too short|go deeper|longer answers?)\b/, 'verbosity', 1],
   [/\b(?:less formal|(?:not|don'?t be) so formal|more casual|less stiff)\b/, 'formality', -1],
@@ -30,7 +30,7 @@ export function noticeFeedback(message: string): Observation | undefined {
   if (message.length > longestFeedback) return undefined
   const text = message.toLowerCase().replaceAll('’', "'")
   const signals: Signal[] = []
-  for (const [pattern, trait, target] of wishes)
+  for (const [pattern, trait, target] of phrases)
     if (pattern.test(text) && !signals.some((signal) => 'trait' in signal && signal.trait === trait))
       signals.push({ trait, target })
   return signals.length === 0 ? undefined : { trigger_event: 'user_correction', signals }

@@ -8,14 +8,14 @@ export interface ChatHooks {
   /** The persona's learned state as text for the model; '' for none. */
   learned(persona: Persona): Promise<string>
   /** Receives a user message that follows an answer. */
-  observe(persona: Persona, said: string): Promise<void>
+  observe(persona: Persona, text: string): Promise<void>
 }
 
 export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>): ChatHooks {
   return {
     learned: async (persona) => adaptationPrompt(await adaptation.state(persona)),
-    async observe(persona, said) {
-      const observation = noticeFeedback(said)
+    async observe(persona, text) {
+      const observation = noticeFeedback(text)
       if (observation) await adaptation.observe(persona, observation)
     },
   }

@@ -86,12 +86,12 @@ export function readRequest(request: AdaptationRequest, sensitivity: Sensitivity
   const changes = asList(request.changes)
   const reader = readers.get(request.adaptation_type) ?? readSignals
   const problems: string[] = []
-  const wish = reader(changes, { sensitivity, type: request.adaptation_type, problems })
+  const requested = reader(changes, { sensitivity, type: request.adaptation_type, problems })
   if (problems.length > 0)
     throw new AppError('invalid', `The changes do not fit an adaptation of type ${request.adaptation_type}`, {
       details: problems,
     })
-  return wish
+  return requested
 }
 
 interface Reading {

@@ -91,9 +91,9 @@ export function parseCard(value: unknown): Card {
       details: ['Open it in a program that reads it and save it as a card of version 2 or 3'],
     })
   if (!isCard(value))
-    throw new AppError('invalid', 'The file is no character card: it has no spec chara_card_v2 or chara_card_v3')
+    throw new AppError('invalid', 'Invalid character card: it has no spec chara_card_v2 or chara_card_v3')
   const { data } = value
-  if (!isFields(data)) throw new AppError('invalid', 'The character card has no data')
+  if (!isFields(data)) throw new AppError('invalid', 'Invalid character card: it has no data')
   const wrong = cardTexts.filter((name) => (data[name] ?? undefined) !== undefined && typeof data[name] !== 'string')
   const problems = [
     ...wrong.map((name) => `data.${name} must be a text`),
@@ -110,7 +110,7 @@ export function parseCard(value: unknown): Card {
 export function personaOfCard(card: Card): CardPersona {
   const { data } = card
   const ours = extensionsOf(data)[ourExtension]
-  const carried = isFields(ours)
+  const ourValues = isFields(ours)
     ? ourFields.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]] as const]))
     : []
   const description = textOf(data, 'description')
@@ -118,7 +118,7 @@ export function personaOfCard(card: Card): CardPersona {
     name: printableLine(textOf(data, 'name')).trim().slice(0, 200),
     ...(description && { description }),
     system_prompt: promptOf(card),
-    ...Object.fromEntries(carried),
+    ...Object.fromEntries(ourValues),
   }
 }
 
@@ -156,7 +156,7 @@ export function cardOfPersona(persona: CardPersona, original: Card | undefined):
     description: persona.description ?? '',
     ...(unchanged ? {} : { system_prompt: prompt }),
     group_only_greetings: base['group_only_greetings'] ?? [],
-    extensions: { ...extensionsOf(base), [ourExtension]: carriedBy(persona, unchanged) },
+    extensions: { ...extensionsOf(base), [ourExtension]: extensionOf(persona, unchanged) },
   }
   return { ...original, spec: 'chara_card_v3', spec_version: '3.0', data }
 }
@@ -181,7 +181,7 @@ const emptyData: Fields = {
   tags: [],
 }
 
-function carriedBy(persona: CardPersona, unchanged: boolean): Fields {
+function extensionOf(persona: CardPersona, unchanged: boolean): Fields {
   const fields = ourFields.filter((name) => persona[name] !== undefined && !(unchanged && name === 'system_prompt'))
   return Object.fromEntries(fields.map((name) => [name, persona[name]]))
 }

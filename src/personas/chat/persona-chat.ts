@@ -41,14 +41,14 @@ export interface PersonaChatParts {
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
-  readonly observe: (persona: Persona, said: string) => Promise<void>
+  readonly observe: (persona: Persona, text: string) => Promise<void>
   /** How many tokens a request for this model and plugin may hold. */
   readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
 }
 
 /** The most memories in a request, and their characters in all. */
-const recalled = 8
-const recalledLength = 6_000
+const mostRecalled = 8
+const recalledCharacters = 6_000
 /** The most characters of one memory in a request; a longer one is cut, with a note. */
 const longestRecalled = 3_000
 /** Tokens of the context that are reserved for the answer, unless the request sets its own limit. */
@@ -57,18 +57,18 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, persona: asked, session, memory, plugin, request, signal }) {
+    async prepare({ owner, persona: named, session, memory, plugin, request, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
-      const name = asked ?? conversation?.persona_id
+      const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
-      const whole = lastSaid(request.messages)
+      const whole = lastUserText(request.messages)
       // A message may have 30 MiB: it is cut before it is searched for and learned from.
-      const said = whole.slice(0, maxContentLength).trim()
+      const text = whole.slice(0, maxContentLength).trim()
       const end = whole.slice(-queryLength).trim()
-      const remembers = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
+      const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(({ message }) => message)
-      const hits = remembers ? await recall(persona, end, [...before, ...request.messages], signal) : []
+      const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const system = persona ? await systemPrompt(persona, hits) : ''
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
@@ -91,7 +91,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (persona)
-            await learn(persona, said, conversation, remembers, before.length > 0 || request.messages.length > 1)
+            await learn(persona, text, conversation, hasMemory, before.length > 0 || request.messages.length > 1)
         },
       }
     },
@@ -100,15 +100,15 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   /** The memories that match the end of the message, without those in the request already and without mere questions. */
   async function recall(persona: Persona, end: string, messages: readonly Message[], signal?: AbortSignal) {
     if (end === '') return []
-    const { hits } = await parts.memories.find(persona, { query: end, limit: recalled * 3, signal })
+    const { hits } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = new Set(messages.map((message) => textOf(message.content).trim()))
     const chosen: SearchHit[] = []
     let length = 0
     for (const hit of hits) {
       const { content: whole } = hit.entry
-      if (chosen.length === recalled || present.has(whole) || onlyAsks(whole)) continue
+      if (chosen.length === mostRecalled || present.has(whole) || isOnlyQuestions(whole)) continue
       const content = shortened(whole)
-      if (length + content.length > recalledLength) continue
+      if (length + content.length > recalledCharacters) continue
       length += content.length
       chosen.push({ ...hit, entry: { ...hit.entry, content } })
     }
@@ -127,24 +127,24 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }
 
-  async function keepTurn(conversation: Conversation, asked: readonly Message[], answer: Message): Promise<void> {
-    const spoken = asked.filter(({ role }) => role !== 'system' && role !== 'developer')
+  async function keepTurn(conversation: Conversation, messages: readonly Message[], answer: Message): Promise<void> {
+    const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
     await parts.conversations.append(conversation, [...spoken, answer])
   }
 
   async function learn(
     persona: Persona,
-    said: string,
+    text: string,
     conversation: Conversation | undefined,
-    remembers: boolean,
+    hasMemory: boolean,
     followsAnswer: boolean,
   ): Promise<void> {
-    if (remembers && worthKeeping(said)) {
+    if (hasMemory && isWorthKeeping(text)) {
       const metadata = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
-      const content = wellFormed(said)
-      await parts.memories.store(persona, [{ content, importance_score: onlyAsks(said) ? 0.2 : 0.5, metadata }])
+      const content = wellFormed(text)
+      await parts.memories.store(persona, [{ content, importance_score: isOnlyQuestions(text) ? 0.2 : 0.5, metadata }])
     }
-    if (followsAnswer && said !== '') await parts.observe(persona, said)
+    if (followsAnswer && text !== '') await parts.observe(persona, text)
   }
 }
 
@@ -188,23 +188,23 @@ function oneLine(text: string): string {
 const queryLength = 4_000
 
 /** The text of the last message; '' when it is not the user's. */
-function lastSaid(messages: readonly Message[]): string {
+function lastUserText(messages: readonly Message[]): string {
   const last = messages.at(-1)
   return last?.role === 'user' ? textOf(last.content) : ''
 }
 
 /** Whether every sentence of a text is a question: such a text states nothing to remember. */
-function onlyAsks(text: string): boolean {
+function isOnlyQuestions(text: string): boolean {
   const sentences = text.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? []
   return sentences.length > 0 && sentences.every((sentence) => /[?？؟]\s*$/u.test(sentence) || sentence.trim() === '')
 }
 
 /** False for thanks and greetings. */
-function worthKeeping(said: string): boolean {
-  const terms = queryTermsOf(said)
+function isWorthKeeping(text: string): boolean {
+  const terms = queryTermsOf(text)
   return (
     terms.length > 0 &&
-    !/^(?:hi|hello|hey|thanks?(?: you)?|ok(?:ay)?|yes|no|sure|great|good|bye|cool)[\s.!]*$/i.test(said)
+    !/^(?:hi|hello|hey|thanks?(?: you)?|ok(?:ay)?|yes|no|sure|great|good|bye|cool)[\s.!]*$/i.test(text)
   )
 }
 

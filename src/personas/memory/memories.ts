@@ -98,32 +98,32 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
   const reembedding = createReembedding({ store, embedders, clock })
 
   return {
-    async add(owner, asked, input) {
-      const persona = await personas.get(owner, asked)
+    async add(owner, idOrName, input) {
+      const persona = await personas.get(owner, idOrName)
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
     },
-    async list(owner, asked, options) {
-      const persona = await personas.get(owner, asked)
+    async list(owner, idOrName, options) {
+      const persona = await personas.get(owner, idOrName)
       const listed = { ...options, ...unexpiredOf(persona, clock()), embeddings: true }
       const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
-    async categories(owner, asked) {
-      const persona = await personas.get(owner, asked)
+    async categories(owner, idOrName) {
+      const persona = await personas.get(owner, idOrName)
       return store.categories(scopeOf(persona), unexpiredOf(persona, clock()))
     },
-    async evictions(owner, asked, limit) {
-      return store.evictions(scopeOf(await personas.get(owner, asked)), limit)
+    async evictions(owner, idOrName, limit) {
+      return store.evictions(scopeOf(await personas.get(owner, idOrName)), limit)
     },
-    async wipe(owner, asked, filter) {
-      return store.wipe(scopeOf(await personas.get(owner, asked)), filter)
+    async wipe(owner, idOrName, filter) {
+      return store.wipe(scopeOf(await personas.get(owner, idOrName)), filter)
     },
-    async search(owner, asked, options) {
-      return find(await personas.get(owner, asked), options)
+    async search(owner, idOrName, options) {
+      return find(await personas.get(owner, idOrName), options)
     },
     find,
     async store(persona, memories) {

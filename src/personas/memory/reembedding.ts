@@ -138,8 +138,8 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     async function embedBatch(entries: readonly MemoryEntry[]): Promise<string> {
       const texts = entries.map(({ content }) => content)
       const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
-      const made = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
-      await store.putVectors(scope, new Map(made))
+      const embedded = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
+      await store.putVectors(scope, new Map(embedded))
       return space.key
     }
   }

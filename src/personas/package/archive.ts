@@ -104,7 +104,7 @@ export interface PersonaArchive {
    * publishes them. Rejects when `signal` is aborted before that, with `too_large` beyond the owner's quota, and with `busy`
    * when concurrent changes persist. Resolves with the number of new memories.
    */
-  write(arrival: PersonaWrite, signal?: AbortSignal): Promise<{ readonly memories: number }>
+  write(write: PersonaWrite, signal?: AbortSignal): Promise<{ readonly memories: number }>
 }
 
 /** The size of a persona. */

@@ -50,7 +50,7 @@ function metadataOf({ persona, passthrough, spaces }: ArchivedPersona, options: 
 }
 
 /** The persona's fields over unknown ones; settings keep their unknown fields. */
-function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough): Fields {
+function personaFields({ extra = {}, ...persona }: Persona, passthrough: Passthrough): Fields {
   const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
     const both = { ...(extra[name] as Fields | undefined), ...persona[name] }
     return Object.keys(both).length > 0 || persona[name] ? [[name, both] as const] : []
@@ -60,8 +60,8 @@ function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough
     ...persona,
     parameters: wellFormed(persona.parameters),
     ...Object.fromEntries(settings),
-    ...(carried.card && { character_card: carried.card }),
-    ...(carried.portrait !== undefined && { portrait: carried.portrait }),
+    ...(passthrough.card && { character_card: passthrough.card }),
+    ...(passthrough.portrait !== undefined && { portrait: passthrough.portrait }),
   }
 }
 

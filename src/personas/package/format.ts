@@ -75,7 +75,7 @@ export const packageLimits = {
  */
 export function versionProblem(metadata: Fields): FileError | undefined {
   const version = readVersion(metadata['version'])
-  if (!version) return damaged(`export_metadata.version is not a version: ${show(metadata['version'])}`)
+  if (!version) return damaged(`export_metadata.version is an invalid version: ${show(metadata['version'])}`)
   const features = metadata['required_features'] ?? []
   if (!Array.isArray(features) || !features.every((feature) => typeof feature === 'string'))
     return damaged('export_metadata.required_features is not a list of names')
@@ -83,7 +83,7 @@ export function versionProblem(metadata: Fields): FileError | undefined {
   if (missing.length > 0) return unsupported(`The package needs ${missing.map(show).join(', ')}: update aichat`)
   const asked = metadata['min_reader_version']
   const least = asked === undefined ? ([version[0], 0] as const) : readVersion(asked)
-  if (!least) return damaged(`export_metadata.min_reader_version is not a version: ${show(asked)}`)
+  if (!least) return damaged(`export_metadata.min_reader_version is an invalid version: ${show(asked)}`)
   const [major, minor] = readVersion(packageVersion)!
   if (least[0] > major || (least[0] === major && least[1] > minor))
     return unsupported(

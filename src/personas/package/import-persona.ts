@@ -78,7 +78,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
   })
   if (!parsed.success) {
     const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
-    throw new AppError('invalid', 'The persona of the package cannot be used here', { details })
+    throw new AppError('invalid', 'The package has an invalid persona', { details })
   }
   const { character_card: card, portrait } = head.persona
   refuseLong(isCard(card) ? card : '', largestCard, 'The character card of the persona has')

@@ -209,7 +209,7 @@ export function createImport(parts: ImportParts): Import {
     if (!parsed.success) {
       const details = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
       if (model === undefined) details.unshift('A card names no chat model: name one (--model, ?model=)')
-      throw new AppError('invalid', 'The character card cannot be used as a persona', { details })
+      throw new AppError('invalid', 'The character card gives an invalid persona', { details })
     }
     const persona: Persona = { ...parsed.data, id: newId(), user_id: owner, created_at: now(), updated_at: now() }
     await archive.write({

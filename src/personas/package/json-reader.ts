@@ -52,7 +52,7 @@ function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead
       `The package holds ${unknown} bytes of parts that are unknown here (${others
         .map(([name]) => name.slice(0, 40))
         .slice(0, 5)
-        .join(', ')}); at most ${packageLimits.unknown} are carried along`,
+        .join(', ')}); at most ${packageLimits.unknown} are kept`,
     )
   const extra = others.map(([name, span]) => [name, readValue(file, span, packageLimits.part, name)])
   return { persona, state, metadata, extra: Object.fromEntries(extra) }

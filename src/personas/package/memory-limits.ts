@@ -13,9 +13,9 @@ export function withMemoryLimit<T extends Settings>(persona: T, memories: number
 
 /** A warning when `withMemoryLimit` raised the limit. */
 export function raisedLimitWarnings(before: Settings, after: Settings): readonly string[] {
-  const [asked, most] = [before, after].map((persona) => memorySettingsOf(persona).max_memories)
-  if (asked === most) return []
-  return [`memory_settings.max_memories was raised from ${asked} to ${most}, so that all memories are kept`]
+  const [limit, most] = [before, after].map((persona) => memorySettingsOf(persona).max_memories)
+  if (limit === most) return []
+  return [`memory_settings.max_memories was raised from ${limit} to ${most}, so that all memories are kept`]
 }
 
 /** Throws `invalid` where a merge would give a persona more memories than its own settings allow. */

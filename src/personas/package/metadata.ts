@@ -62,18 +62,18 @@ function differences(name: string, listed: unknown, actual: readonly string[], i
   if (typeof listed !== 'string') return []
   const expected = listed.match(new RegExp(`.{1,${digestLength}}`, 'gs')) ?? []
   const known = new Map(expected.map((digest, index) => [digest, index]))
-  const there = new Set(actual)
+  const present = new Set(actual)
   const problems = actual.flatMap((digest, index) => {
     const wanted = expected[index]
     if (wanted === digest) return []
     const place = known.get(digest)
     if (place !== undefined) return [`${name}[${index}] stood at ${name}[${place}]`]
-    return [`${name}[${index}] was ${wanted !== undefined && !there.has(wanted) ? 'changed' : 'added'}`]
+    return [`${name}[${index}] was ${wanted !== undefined && !present.has(wanted) ? 'changed' : 'added'}`]
   })
   const missing = expected.flatMap((digest, index) => {
     const replacement = actual[index]
     const wasChanged = replacement !== undefined && !known.has(replacement)
-    return isWhole && !there.has(digest) && !wasChanged ? [`${name}[${index}] is missing`] : []
+    return isWhole && !present.has(digest) && !wasChanged ? [`${name}[${index}] is missing`] : []
   })
   return [...missing, ...problems]
 }

@@ -165,5 +165,5 @@ async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
   if (kind === 'age') throw unsupported('The package is encrypted twice')
   if (kind === 'armored') throw unsupported('The package is encrypted and armored: decrypt it with `age -d FILE` first')
   if (kind === 'png') throw unsupported('The file is a picture: a character card has no checksum')
-  throw new FileError('damaged', 'The file is no persona package: it begins like none of their forms')
+  throw new FileError('damaged', 'Invalid persona package: neither JSON, zip nor age')
 }

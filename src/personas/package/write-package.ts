@@ -99,5 +99,5 @@ export function writePackage(
 
 /** The error of a persona that was removed between its lookup and its reading. */
 export function removedMeanwhile(personaId: string): AppError {
-  return new AppError('not_found', `The persona "${personaId}" was removed meanwhile`)
+  return new AppError('not_found', `Persona "${personaId}" not found: it was removed meanwhile`)
 }

@@ -50,7 +50,7 @@ function readManifest(zip: ZipFile): Manifest {
   if (!zip.members.has(memberNames.manifest)) throw damaged('The package has no manifest.json')
   const manifest = readPart(zip, memberNames.manifest)
   const { format, members, export_metadata, extra, ...others } = manifest
-  if (format !== zipPackageFormat) throw unsupported('The archive is not a persona package')
+  if (format !== zipPackageFormat) throw unsupported('The zip is not a persona package')
   if (!isFields(export_metadata)) throw damaged('manifest.json has no export_metadata')
   const sums = new Map((Array.isArray(members) ? members : []).filter(isMemberSum).map((sum) => [sum.name, sum]))
   for (const name of Object.values(memberNames)) {
@@ -231,7 +231,7 @@ function vectorReader(zip: ZipFile): VectorReader {
     next: (length) => vectorOf(take(length)),
     skip: () => void take(last),
     end() {
-      if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more than the memories ask for`)
+      if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more vectors than the memories have`)
       return hash
     },
   }

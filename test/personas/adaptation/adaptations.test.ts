@@ -240,7 +240,7 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
       ['/behavioral_weights/warmth', '/pinned_traits/warmth'],
     )
     await rejects(undo(first.id), 'invalid', /undone already/)
-    await rejects(undo('nothing'), 'not_found', /No record/)
+    await rejects(undo('nothing'), 'not_found', /not found/)
     const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
     assert.equal(
       records.map((each) => each.undone_by),

@@ -138,7 +138,7 @@ const broken: readonly (readonly [name: string, read: () => unknown, message: Re
     () => readCardPng(writePngTexts(plainPng(1), [{ keyword: 'chara', text: '<b>' }])),
     /is damaged/,
   ],
-  ['a text that is no card', () => readCardJson('{"name":"x"}'), /no character card/],
+  ['a text that is no card', () => readCardJson('{"name":"x"}'), /Invalid character card/],
   ['a card without data', () => readCardJson('{"spec":"chara_card_v2"}'), /has no data/],
   ['a card without a name', () => readCardJson('{"spec":"chara_card_v3","data":{}}'), /Invalid character card/],
   [

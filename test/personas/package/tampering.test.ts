@@ -268,8 +268,8 @@ const found: readonly Case[] = [
     /mind-reading/,
     'unsupported',
   ],
-  ['something else', () => 'hello', /no persona package/],
-  ['an empty file', () => '', /no persona package/],
+  ['something else', () => 'hello', /Invalid persona package/],
+  ['an empty file', () => '', /Invalid persona package/],
   ['an empty object', () => '{}', /has no persona/],
   ['a character card', () => '{"spec":"chara_card_v2","data":{}}', /character card/, 'unsupported'],
 ]
