@@ -176,7 +176,9 @@ export interface Personas {
 /** The rule of access: another user's persona is `forbidden`, to administrators too. */
 export function requireOwn(persona: Persona | undefined, owner: string, idOrName: string): Persona {
   if (!persona)
-    throw new AppError('not_found', `Persona "${idOrName}" not found`, { details: ['`aichat persona list` shows yours'] })
+    throw new AppError('not_found', `Persona "${idOrName}" not found`, {
+      details: ['`aichat persona list` shows yours'],
+    })
   if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${idOrName}" belongs to another user`)
   return persona
 }

@@ -61,7 +61,8 @@ export function createConversations({ store, personas, clock }: ConversationsPar
       const timestamp = clock()
       const saved = messages.map((message) => ({ message: keptMessage(message), timestamp }))
       const { user_id, id, name } = conversation
-      if (!(await store.append(user_id, id, saved))) throw new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)
+      if (!(await store.append(user_id, id, saved)))
+        throw new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)
     },
     async rename(owner, idOrName, name) {
       const conversation = await get(owner, idOrName)
@@ -78,7 +79,9 @@ export function createConversations({ store, personas, clock }: ConversationsPar
   async function get(owner: string, idOrName: string): Promise<Conversation> {
     const found = (await store.find(idOrName)) ?? (await store.named(owner, idOrName))
     if (!found)
-      throw new AppError('not_found', `Session "${idOrName}" not found`, { details: ['`aichat session list` shows yours'] })
+      throw new AppError('not_found', `Session "${idOrName}" not found`, {
+        details: ['`aichat session list` shows yours'],
+      })
     if (found.user_id !== owner) throw new AppError('forbidden', `The session "${idOrName}" belongs to another user`)
     return found
   }

@@ -24,7 +24,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     const shop = await openShop(join(folder, 'home'))
     const persona = (await shop.find(onlyPersona(shop)))!
     return async () => {
-      const out = await shop.dna.export(persona, {
+      const out = await shop.packages.export(persona, {
         format: format === 'document' ? 'json' : 'container',
         embeddings: true,
       })
@@ -43,7 +43,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
   async import() {
     const shop = await openShop(join(folder, `away-${format}`))
     return async () => {
-      await shop.dna.import('u2', file, { mode: 'create', dry_run: false })
+      await shop.packages.import('u2', file, { mode: 'create', dry_run: false })
       shop.db.close()
     }
   },

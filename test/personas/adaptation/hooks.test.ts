@@ -8,7 +8,7 @@ import { openShop } from '../persona-shop.ts'
 
 const hooks = suite('adaptation in chat')
 
-hooks('hears wishes about the manner of answers, and tells the model once there were enough', async () => {
+hooks('observe feedback on the manner of answers, and tell the model after enough of it', async () => {
   const shop = await openShop()
   const stocked = await shop.stock('u1', 0)
   const persona: Persona = { ...stocked, mutation_settings: { enabled: true, auto_adapt: true, sensitivity: 'medium' } }
@@ -17,7 +17,7 @@ hooks('hears wishes about the manner of answers, and tells the model once there 
   assert.is(await learned(persona), '')
   await observe(persona, 'What is the capital of France?')
   assert.is((await shop.adaptation.state(persona)).records, 0)
-  for (const said of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, said)
+  for (const text of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, text)
   assert.match(await learned(persona), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
   shop.close()
 })

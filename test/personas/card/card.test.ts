@@ -54,7 +54,7 @@ cards('makes a prompt of the texts and puts names in the place of macros', () =>
   )
 })
 
-cards('gives back what it does not know, lore and extensions included, as version 3', () => {
+cards('keeps unknown fields, lore and extensions included, as version 3', () => {
   const original = parseCard(ada)
   const card = cardOfPersona({ ...personaOfCard(original), model: 'm' }, original)
   assert.is(card.spec, 'chara_card_v3')
