@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/display-name.ts'
-import type { Scope } from './memory/memory.ts'
 
 /** Absent fields have the default of `memoryDefaults`. */
 const memorySettings = z.object({
@@ -131,7 +130,10 @@ export function mutationSettingsOf(persona: Pick<Persona, 'mutation_settings'>):
 }
 
 /** The scope of a persona's memories, log and backups. */
-export function scopeOf(persona: Pick<Persona, 'id' | 'user_id'>): Scope {
+export function scopeOf(persona: Pick<Persona, 'id' | 'user_id'>): {
+  readonly personaId: string
+  readonly userId: string
+} {
   return { personaId: persona.id, userId: persona.user_id }
 }
 

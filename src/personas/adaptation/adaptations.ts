@@ -55,7 +55,7 @@ export interface AdaptationParts {
   readonly newId: () => string
 }
 
-/** Adaptation whose every step stands in a log and can be undone. */
+/** Adaptation: every step is logged and can be undone. */
 export function createAdaptation({ store, now, newId }: AdaptationParts): Adaptation {
   return { state, log, adapt, observe, settingsChanged }
 

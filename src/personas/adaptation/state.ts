@@ -25,7 +25,7 @@ export type Inputs =
   | { readonly kind: 'decay' }
   /** Adaptation was enabled, disabled, or given another sensitivity. */
   | { readonly kind: 'settings'; readonly enabled: boolean; readonly sensitivity: Sensitivity }
-  /** The state of another program, whose log cannot be replayed here. Weights are −1 to 1. */
+  /** The state of another program with a log that cannot be replayed here. Weights are −1 to 1. */
   | {
       readonly kind: 'snapshot'
       readonly weights: Readonly<Record<string, number>>

@@ -46,7 +46,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Memories; `owner` is the caller, to whom memories of other users do not exist. */
+/** Memories; for `owner`, the caller, memories of other users do not exist. */
 export interface Memories {
   add(
     owner: string,

@@ -164,7 +164,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return result
   }
 
-  /** Opens a backup whose contents are those that were backed up. Throws `invalid` for any other. */
+  /** Opens a backup. Throws `invalid` when its file is gone, or changed since it was made. */
   async function openBackup({ backup_id, checksum }: BackupRow, path: string): Promise<PackageSource> {
     if (!existsSync(path))
       throw new AppError('invalid', `The file of the backup ${backup_id} is gone; nothing was changed`)

@@ -47,8 +47,8 @@ export interface ImportParts {
 }
 
 /**
- * Imports a package or character card as a persona of `owner`, whatever owner the file names. Throws `invalid` naming every
- * problem; then nothing was written.
+ * Imports a package or character card as a persona of `owner`; the owner that the file names is ignored. Throws `invalid`
+ * naming every problem; then nothing was written.
  */
 export type Import = (owner: string, path: string, request: ImportRequest, signal?: AbortSignal) => Promise<Imported>
 

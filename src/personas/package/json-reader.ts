@@ -9,9 +9,9 @@ import { foreignJson } from './foreign-file.ts'
 import { type PackageHead, type PackageMemory, packageLimits } from './format.ts'
 import type { PackageSource, Visitor } from './source.ts'
 
-/** The top-level fields whose records are read one by one, and their most records. */
+/** The top-level lists, read record by record, and the most records of each. */
 const lists = { memories: packageLimits.memories, adaptation_log: packageLimits.records } as const
-const parts = ['persona', 'state', 'export_metadata'] as const
+const smallParts = ['persona', 'state', 'export_metadata'] as const
 
 /**
  * Opens a package of one JSON object, of any size. Throws a FileError for any other file, and when one of its small parts
@@ -27,7 +27,7 @@ export function openJsonPackage(path: string): PackageSource {
       throw unsupported('The file is a character card, which has no checksum')
     const foreign = foreignJson(members)
     if (foreign) throw foreign
-    const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
+    const missing = [...smallParts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     const head = readHead(file, members)
     return { form: 'document', head, ...walks(file, members), close: () => closeSync(file) }
@@ -38,13 +38,13 @@ export function openJsonPackage(path: string): PackageSource {
 }
 
 function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead {
-  const [persona, state, metadata] = parts.map((name) => {
+  const [persona, state, metadata] = smallParts.map((name) => {
     const value = readValue(file, members.get(name)!, packageLimits.part, name)
     if (!isFields(value)) throw damaged(`${name} is not an object`)
     return value
   }) as [Fields, Fields, Fields]
   const others = [...members].filter(
-    ([name]) => !Object.hasOwn(lists, name) && !(parts as readonly string[]).includes(name),
+    ([name]) => !Object.hasOwn(lists, name) && !(smallParts as readonly string[]).includes(name),
   )
   const unknown = others.reduce((sum, [, { start, end }]) => sum + end - start, 0)
   if (unknown > packageLimits.unknown)

@@ -24,7 +24,7 @@ export function unpackedBytes({ path, kind }: PackageFile): number {
   try {
     return Math.max(size, unpackedSize(path))
   } catch (reason) {
-    // A zip whose directory is refused is refused at once, whatever its size.
+    // Its reader refuses such a zip by its directory alone.
     if (reason instanceof FileError) return size
     throw reason
   }

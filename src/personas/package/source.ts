@@ -15,7 +15,7 @@ export interface Visitor {
 export interface Integrity {
   readonly expected: string | undefined
   readonly actual: string
-  /** Members of a zip whose own checksum is wrong. */
+  /** The zip members with a wrong checksum of their own. */
   readonly broken: readonly string[]
 }
 

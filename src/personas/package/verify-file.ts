@@ -116,7 +116,7 @@ async function openVerified(
   }
 }
 
-/** The source read again: throws at the end of its memories when the contents differ from what was verified. */
+/** A source that throws at the end of its memories when its contents are no longer the verified ones. */
 function unchanged(source: PackageSource, contentHash: string | null): PackageSource {
   return {
     ...source,

@@ -97,8 +97,8 @@ function apply(remembered: Remembered, { user, store, wipe }: Action): void {
 }
 
 /**
- * Everything agrees, and is as it was acknowledged; the action under way was done wholly or not at all, but for a wipe by
- * category. Returns what is there.
+ * Checks that text, index and vectors agree with all acknowledged actions; the one under way was done wholly or not at all,
+ * but for a wipe by category. Returns the stored memories.
  */
 async function check(path: string, expected: Remembered, begun: Action | undefined): Promise<Remembered> {
   const db = await openDatabase(path, { check: true })

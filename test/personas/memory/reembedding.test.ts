@@ -16,7 +16,7 @@ import { assertAgreeing } from './memory-indexes.ts'
 
 const test = suite('embedding in the background')
 
-/** A runner whose models can be away, or be held up in the middle. */
+/** A runner with models that can be absent, or paused in the middle. */
 interface Runner {
   readonly embedders: Embedders
   away: boolean

@@ -12,7 +12,7 @@ const leftovers = suite('the package files of a killed process')
 
 const secret = 'nobody else may read this'
 
-/** Every file in those folders of a home whose text holds the secret. */
+/** Every file in those folders of a home that holds the secret. */
 function told(folder: string): readonly string[] {
   return ['packages', '.aichat-export-1', 'precious']
     .map((name) => join(folder, name))
