@@ -33,12 +33,12 @@ export interface Sums {
 
 /** Describes a written file for its download. */
 export function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
-  const isSealed = request.passphrase !== undefined
+  const isEncrypted = request.passphrase !== undefined
   const { ending, type } = forms[request.format]
   return {
     path,
-    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isSealed ? '.age' : ''}`,
-    type: isSealed ? 'application/octet-stream' : type,
+    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isEncrypted ? '.age' : ''}`,
+    type: isEncrypted ? 'application/octet-stream' : type,
     bytes: statSync(path).size,
     checksum: sums.checksum,
     content_hash: sums.content_hash,

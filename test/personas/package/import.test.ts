@@ -208,7 +208,7 @@ imports('name every field that does not fit', () =>
       parameters: { model: 'x' },
     })
     const path = put(join(shop.folder, 'w.json'), resigned(wrong))
-    const error = await rejects(shop.packages.import('u2', path, create), 'invalid', /cannot be used here/)
+    const error = await rejects(shop.packages.import('u2', path, create), 'invalid', /invalid persona/)
     assert.is(error.details.length, 3)
     assert.equal(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
   }),
@@ -234,7 +234,7 @@ imports('make a persona of a character card and give the card back with its pict
     }
     const picture = writeCardPng({ ...card, spec: 'chara_card_v3' })
     const path = put(join(shop.folder, 'eve.png'), picture)
-    await rejects(shop.packages.import('u1', path, create), 'invalid', /cannot be used/)
+    await rejects(shop.packages.import('u1', path, create), 'invalid', /invalid persona/)
     const { persona_id } = await shop.packages.import('u1', path, { ...create, model: 'gpt-x' })
     const persona = (await shop.find(persona_id))!
     assert.is(persona.model, 'gpt-x')
