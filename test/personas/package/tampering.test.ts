@@ -225,22 +225,22 @@ const found: readonly Case[] = [
   [
     'the version 1',
     () => changed((document) => (document['export_metadata'].version = '1'), signed),
-    /not a version: "1"/,
+    /invalid version: "1"/,
   ],
   [
     'the version 01.0',
     () => changed((document) => (document['export_metadata'].version = '01.0'), signed),
-    /not a version: "01.0"/,
+    /invalid version: "01.0"/,
   ],
   [
     'an empty version',
     () => changed((document) => (document['export_metadata'].version = ''), signed),
-    /not a version: ""/,
+    /invalid version: ""/,
   ],
   [
     'no version',
     () => changed((document) => delete document['export_metadata'].version, signed),
-    /not a version: nothing/,
+    /invalid version: nothing/,
   ],
   [
     'the version 999.0',
@@ -342,7 +342,7 @@ const zipped: readonly Case[] = [
   [
     'a vector too many',
     () => withMember('vectors.f32', Buffer.concat([vectors, Buffer.alloc(4)])),
-    /more than the memories ask for/,
+    /more vectors than the memories have/,
   ],
   [
     'a vector that is no number',
