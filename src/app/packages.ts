@@ -93,7 +93,7 @@ export async function openPackageServices(
   const producer = `aichat ${version()}`
   const common = {
     archive,
-    packager: createPackageWriter({
+    writer: createPackageWriter({
       archive,
       producer,
       runInChild: childTasks?.package ?? ((task) => performTask(archive, task)),

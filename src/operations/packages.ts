@@ -200,7 +200,7 @@ async function received<T>(
   use: (upload: ReceivedPackage) => Promise<T>,
   countEmpty = false,
 ): Promise<T> {
-  const [{ receivePackage }, { scratch, imports }] = await Promise.all([
+  const [{ LocalPackage, receivePackage }, { scratch, imports }] = await Promise.all([
     import('../personas/package/upload.ts'),
     call.app.packages(),
   ])
@@ -212,7 +212,7 @@ async function received<T>(
     }
   }
   try {
-    const upload = await receivePackage(counted(), scratch)
+    const upload = pieces instanceof LocalPackage ? pieces.received() : await receivePackage(counted(), scratch)
     try {
       return await use(upload)
     } finally {

@@ -77,7 +77,7 @@ export const removePersona = defineOperation({
     const { personas } = await app.personas()
     const persona = await personas.get(caller.id, id)
     const { backups } = await app.packages()
-    await backups.leaving([persona], () => personas.remove(caller.id, persona.id))
+    await backups.removeWithBackups([persona], () => personas.remove(caller.id, persona.id))
     return { id: persona.id, removed: true as const }
   },
 })

@@ -6,16 +6,16 @@ export interface PersonasParts {
   readonly store: PersonaStore
   /** Rejects with `invalid`, and the command that installs it, for an embedding model that is not installed. */
   readonly embedders: { require(model: string): Promise<void> }
-  /** Told after a persona's embedding model changed: its memories are to be embedded anew. */
+  /** Called after a persona's embedding model changed: its memories are to be embedded anew. */
   readonly onEmbeddingModel: (persona: Persona) => void
-  /** Waited for after a persona's memory settings changed: they may let less stay than before. */
+  /** Awaited after a persona's memory settings changed: they may allow fewer memories. */
   readonly onMemorySettings: (persona: Persona) => Promise<void>
   /** Awaited after every update, with the persona as the update's transaction found and left it. */
   readonly onUpdate: (before: Persona, after: Persona) => Promise<void>
   readonly clock: () => number
 }
 
-/** Personas and the rules about them. */
+/** Personas in a store; reads a persona twice per update: to find it, and in the transaction. */
 export function createPersonas({
   store,
   embedders,

@@ -172,7 +172,7 @@ http('others are answered in the middle of a large import', async () => {
     persona,
     Array.from({ length: 3000 }, (_, at) => memoryOf(at, 8)),
   )
-  const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+  const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
   const bytes = new Uint8Array(readFileSync(path))
   shop.close()
   const id = await newPersona()

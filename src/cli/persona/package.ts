@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { fileKindOf } from '../../formats/file-kind.ts'
 import type { Download } from '../../operations/operation.ts'
 import { backUpPersona, exportPersona, importPersona, listBackups, restorePersona } from '../../operations/packages.ts'
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
+import { LocalPackage } from '../../personas/package/upload.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -83,10 +83,8 @@ export async function exportPackage(cli: Cli, id: string, options: ExportOptions
 /** Imports a package or character card. */
 export async function importPackage(cli: Cli, file: string, options: ImportOptions): Promise<void> {
   const { mode, model, into: persona } = options
-  const { body, size } =
-    file === '-' ? { body: streamStdin(cli), size: Number.NaN } : await openInput(cli, file, options)
   const imported = await cli.ask(importPersona, {
-    package: watched(cli, body, size, 'read'),
+    package: file === '-' ? streamStdin(cli) : await openInput(cli, file, options),
     mode,
     dry_run: options.dryRun === true,
     ...given({ persona, model }),
@@ -107,29 +105,17 @@ async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
   return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
-/** Opens a package; an encrypted one is preceded by its passphrase, a JSON line, in the same stream. */
-async function openInput(
-  cli: Cli,
-  file: string,
-  options: ImportOptions,
-): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly size: number }> {
+/** A package file with its passphrase. Throws `no_input` for a file that cannot be read. */
+async function openInput(cli: Cli, file: string, options: ImportOptions): Promise<LocalPackage> {
   try {
     await (await open(file)).close()
   } catch (cause) {
     throw new AppError('no_input', `Cannot read ${file}: file not found or not readable`, { cause })
   }
-  const stat = statSync(file)
-  if (stat.isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
-  const { size } = stat
-  const passphrase =
-    fileKindOf(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
-  if (passphrase === undefined) return { body: createReadStream(file), size }
-  return { body: joined(Buffer.from(`${JSON.stringify({ passphrase })}\n`), createReadStream(file)), size }
-}
-
-async function* joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* rest
+  if (statSync(file).isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
+  const passphrase = await askPassphrase(cli, file, options.passphraseStdin === true)
+  const input: LocalPackage = new LocalPackage(file, passphrase, (bytes) => watched(cli, bytes, input.bytes, 'read'))
+  return input
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

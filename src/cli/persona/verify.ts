@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
 import { fileKindOf } from '../../formats/file-kind.ts'
 import { verifyPersona } from '../../operations/packages.ts'
-import { openPackage } from '../../personas/package/open-file.ts'
 import { openScratch } from '../../personas/package/scratch.ts'
-import { refused, type VerifyResult, verifySource } from '../../personas/package/verify.ts'
+import { LocalPackage, receivePackage } from '../../personas/package/upload.ts'
+import type { VerifyResult } from '../../personas/package/verify.ts'
+import { verifyPackage } from '../../personas/package/verify-file.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -28,16 +28,20 @@ async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boo
   if (source !== '-' && !existsSync(source)) return verifyStored(cli, source)
   if (source !== '-' && !statSync(source).isFile()) throw new AppError('no_input', `Cannot read ${source}: not a file`)
   const scratch = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID)
-  const path = source === '-' ? scratch.path() : source
-  let plain = ''
+  const received =
+    source === '-' ? await receivePackage(streamStdin(cli), scratch) : new LocalPackage(source, undefined).received()
+  const progress = openProgress(cli)
   try {
-    if (source === '-') await pipeline(streamStdin(cli), createWriteStream(path, { mode: 0o600 }))
-    // Decryption needs a scratch file; other packages are read in place.
-    if (fileKindOf(path) === 'age') plain = scratch.path()
-    return await verifyFile(cli, path, plain, passphraseFromStdin)
+    const passphrase = received.passphrase ?? (await askPassphrase(cli, received.path, passphraseFromStdin))
+    return await verifyPackage(received.path, scratch, {
+      passphrase,
+      onMemory(memories, total = Number.POSITIVE_INFINITY) {
+        if (memories % 500 === 0) progress.show(memories / total, `${memories} memories`)
+      },
+    })
   } finally {
-    if (source === '-') rmSync(path, { force: true })
-    if (plain) rmSync(plain, { force: true })
+    progress.clear()
+    received.discard()
   }
 }
 
@@ -48,31 +52,7 @@ async function verifyStored(cli: Cli, id: string): Promise<VerifyResult> {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-async function verifyFile(
-  cli: Cli,
-  path: string,
-  scratch: string,
-  passphraseFromStdin: boolean,
-): Promise<VerifyResult> {
-  const passphrase = await askPassphrase(cli, path, passphraseFromStdin)
-  const progress = openProgress(cli)
-  try {
-    const { source, close } = await openPackage(path, scratch, passphrase)
-    const total = (source.head.metadata['counts'] as { memories?: unknown } | undefined)?.memories
-    const all = typeof total === 'number' && total > 0 ? total : Number.POSITIVE_INFINITY
-    const result = verifySource(source, (memories) => {
-      if (memories % 500 === 0) progress.show(memories / all, `${memories} memories`)
-    })
-    await close()
-    return result
-  } catch (reason) {
-    return refused(reason)
-  } finally {
-    progress.clear()
-  }
-}
-
-/** The passphrase of an encrypted package, from stdin or a prompt; undefined for a package that is not encrypted. */
+/** The passphrase of an encrypted package, piped in or asked; undefined for a package that has none. */
 export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean): Promise<string | undefined> {
   if (fileKindOf(path) !== 'age') return undefined
   if (fromStdin) return (await readSecrets(cli, 1))[0]
