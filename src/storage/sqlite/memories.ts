@@ -19,7 +19,7 @@ import {
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor, releasePages, yieldToEventLoop } from './housekeeping.ts'
 import { createPostings } from './memories-postings.ts'
-import { createRetention, evictionMs, firstSlice, slice } from './memories-retention.ts'
+import { createRetention, firstSlice, rowsAtOnce, slice } from './memories-retention.ts'
 import { digestOf, entryOf, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, scopesAfter, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -75,8 +75,8 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     },
     async trim(scope, policy) {
       let more = true
-      for (let slices = 0; more && slices < slicesAtOnce && goesOn(db); slices++) {
-        const begun = performance.now()
+      const started = performance.now()
+      for (let begun = started; more && begun - started < trimMs && goesOn(db); begun = performance.now()) {
         more = inOneWrite(() => rows.clean(scope, policy)).more
         if (more) await pauseFor(performance.now() - begun)
       }
@@ -120,8 +120,8 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   }
 }
 
-/** Slices of a trim that its caller waits for: a tenth of a second's work. */
-const slicesAtOnce = 10
+/** Milliseconds that the caller of a trim waits; it ends with the slice that is under way. */
+const trimMs = 200
 
 function isEverything({ category, before }: WipeFilter): boolean {
   return category === undefined && before === undefined
@@ -293,19 +293,24 @@ export function memoryRows(db: Database) {
     return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  /** Removes one slice of what has to go, one memory after the other, and writes down what went and why. */
+  /** Removes one slice of what has to go, and writes down what went and why. */
   function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
-    const all: Eviction[] = []
-    const begun = performance.now()
-    for (;;) {
-      const left = { ...row, memories: row.memories - all.length }
-      const { evicted, numbers, more } = retention.next(left, policy, spared, 1)
-      removeNumbers(row.scope_id, numbers)
-      retention.record(row.scope_id, evicted)
-      all.push(...evicted)
-      const isFull = all.length >= slice.memories || performance.now() - begun > evictionMs
-      if (!more || isFull) return { evicted: all, more }
+    const next = retention.next(row, policy, spared, slice.memories)
+    const near = new Set<number>()
+    const going: number[] = []
+    for (const number of next.numbers) {
+      const around = text.nearby(row.scope_id, [number])
+      for (const other of near) around.add(other)
+      for (const other of [...going, number]) around.delete(other)
+      if (going.length > 0 && going.length + 1 + around.size > rowsAtOnce) break
+      going.push(number)
+      near.clear()
+      for (const other of around) near.add(other)
     }
+    removeNumbers(row.scope_id, going, near)
+    const evicted = next.evicted.slice(0, going.length)
+    retention.record(row.scope_id, evicted)
+    return { evicted, more: next.more || going.length < next.numbers.length }
   }
 
   function evictions(scope: Scope, limit: number): readonly Eviction[] {
@@ -360,9 +365,12 @@ export function memoryRows(db: Database) {
   }
 
   /** The neighbours' context is written anew, so that nothing of what went stands in it. Vectors go by foreign key. */
-  function removeNumbers(scopeId: number, numbers: readonly number[]): void {
+  function removeNumbers(
+    scopeId: number,
+    numbers: readonly number[],
+    near: Iterable<number> = text.nearby(scopeId, numbers),
+  ): void {
     if (numbers.length === 0) return
-    const near = text.nearby(scopeId, numbers)
     const length = text.length(numbers)
     const remove = db.prepare('DELETE FROM memory WHERE memory_id = ? AND scope_id = ?')
     text.remove(numbers)
