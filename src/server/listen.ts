@@ -71,6 +71,7 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
     void handler(request, response)
   })
   hearLateRequests(server)
+  keepWhatIsUsed(server)
   server.headersTimeout = 10_000
   // Bodies are watched one by one (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
@@ -108,6 +109,21 @@ export function hearLateRequests(server: Server): void {
     }
     // What is there is read between the timers and this.
     setTimeout(() => setImmediate(judge), secondChanceMs).unref()
+  })
+}
+
+/**
+ * Ends an idle connection only where no request came on it in time. Node ends it by the clock before it reads: where the event
+ * loop or the whole process stood still, a client would be cut off whose next request has long been there.
+ */
+export function keepWhatIsUsed(server: Server): void {
+  server.on('timeout', (socket: Socket) => {
+    const before = socket.bytesRead
+    const judge = () => {
+      if (socket.bytesRead === before) socket.destroy()
+    }
+    // The loop reads between the two.
+    setImmediate(() => setImmediate(judge))
   })
 }
 
