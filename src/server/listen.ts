@@ -75,7 +75,7 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   server.headersTimeout = 10_000
   // Bodies are watched one by one (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
-  server.keepAliveTimeout = 5_000
+  server.keepAliveTimeout = idleConnectionMs
   server.maxConnections = 10_000
   const address = server.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host
@@ -88,6 +88,12 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
     close: () => close(server),
   }
 }
+
+/**
+ * How long a connection may be idle, in milliseconds: longer than clients pool theirs (Python's httpx 5 s, aiohttp 15 s, nginx 60 s),
+ * so that none is ended under a request that is on its way. undici keeps to the announced time, and sees it late in a busy process.
+ */
+const idleConnectionMs = 75_000
 
 /** How long bytes that came while the event loop was held up may take to be read once it turns again: milliseconds. */
 const secondChanceMs = 1_000
