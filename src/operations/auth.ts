@@ -128,9 +128,9 @@ export const whoAmI = defineOperation({
   }),
   run: async ({ app, caller, session }) => {
     const accounts = await app.accounts()
-      if (await accounts.needsSetup()) return withoutAccount(caller)
-      const { user, mustChangePassword } = await accounts.users.get(caller.id)
-      const expiresAt = session === undefined ? undefined : await accounts.logins.expiryOf(session)
+    if (await accounts.needsSetup()) return withoutAccount(caller)
+    const { user, mustChangePassword } = await accounts.users.get(caller.id)
+    const expiresAt = session === undefined ? undefined : await accounts.logins.expiryOf(session)
     return {
       ...user,
       user,

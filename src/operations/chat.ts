@@ -11,10 +11,7 @@ import { type Call, defineOperation } from './operation.ts'
 
 const part = z.looseObject({ type: z.string() })
 
-/**
- * OpenAI's service accepts 2,048 messages. Reporting 5,000 messages that are invalid in the costliest way takes 40 ms
- * (one core of an AMD EPYC, Node 20).
- */
+/** OpenAI's service accepts 2,048 messages. */
 export const mostMessages = 5000
 const mostParts = 1000
 const mostTools = 1000

@@ -132,8 +132,8 @@ export const removeUser = defineOperation({
     const { users } = await app.accounts()
     const { personas, memories } = await app.personas()
     const owned = await personas.list(id)
-      if (owned.length === 0) await users.remove(id)
-      else await (await app.packages()).backups.removeWithBackups(owned, () => users.remove(id))
+    if (owned.length === 0) await users.remove(id)
+    else await (await app.packages()).backups.removeWithBackups(owned, () => users.remove(id))
     await memories.clear()
     return { message: 'User deleted', id }
   },

@@ -83,11 +83,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 const challenge = 'Bearer realm="api"'
 
 /** The login of the request's token. Throws or rejects with `unauthenticated`, with the challenge of RFC 6750. */
-function authenticateToken(
-  context: RequestContext,
-  accounts: Accounts,
-  apiKey?: boolean,
-): MaybePromise<Authenticated> {
+function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): MaybePromise<Authenticated> {
   const token = tokenOf(context, apiKey)
   if (token === undefined) return refuseToken(context, accounts, 'missing')
   return whenThere(accounts.logins.verify(token), (verified) =>

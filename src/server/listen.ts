@@ -68,10 +68,11 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
     void handler(request, response)
   })
   acceptLateRequests(server)
+  keepUsedConnections(server)
   server.headersTimeout = 10_000
   // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
-  server.keepAliveTimeout = 5_000
+  server.keepAliveTimeout = idleConnectionMs
   server.maxConnections = 10_000
   const address = server.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host
@@ -87,6 +88,12 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
 
 /** How long buffered bytes may take to be read once the event loop runs again: milliseconds. */
 const lateReadMs = 1_000
+
+/**
+ * Milliseconds that a connection may be idle: longer than clients keep theirs (Python's httpx 5 s, aiohttp 15 s, nginx 60 s),
+ * so that none is closed under a request that is on its way.
+ */
+const idleConnectionMs = 75_000
 
 /**
  * Answers a request that arrived in time but was read too late. Node checks `headersTimeout` before it reads: after a longer
@@ -105,6 +112,21 @@ export function acceptLateRequests(server: Server): void {
     }
     // The poll phase, which reads buffered bytes, runs between timers and immediates.
     setTimeout(() => setImmediate(check), lateReadMs).unref()
+  })
+}
+
+/**
+ * Closes an idle connection only when no request came on it in time. Node checks `keepAliveTimeout` before it reads: after a
+ * block of the event loop it would close a connection whose next request is already in the socket's buffer.
+ */
+export function keepUsedConnections(server: Server): void {
+  server.on('timeout', (socket: Socket) => {
+    const before = socket.bytesRead
+    const check = () => {
+      if (socket.bytesRead === before) socket.destroy()
+    }
+    // The poll phase, which reads buffered bytes, runs between two immediates.
+    setImmediate(() => setImmediate(check))
   })
 }
 

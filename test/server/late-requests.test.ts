@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { acceptLateRequests } from '../../src/server/listen.ts'
+import { acceptLateRequests, keepUsedConnections } from '../../src/server/listen.ts'
 import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
 
@@ -26,6 +26,20 @@ test('a connection that says nothing whole is answered with 408 all the same', (
     theirs.write('GET /health HTTP/1.1\r\nHos')
     server.emit('clientError', timedOut, ours)
     assert.match(await heard, /^HTTP\/1\.1 408 /)
+  }))
+
+test('an idle connection whose next request came while its time ran out is answered, and one that is silent ends', () =>
+  withServer(async (server, port) => {
+    const { ours, theirs } = await connected(server, port)
+    theirs.write('GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(theirs, 'data')
+    const heard = toTheEnd(theirs)
+    theirs.write('GET /b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    server.emit('timeout', ours)
+    assert.match(await heard, /^HTTP\/1\.1 200 /)
+    const silent = await connected(server, port)
+    server.emit('timeout', silent.ours)
+    assert.is(await toTheEnd(silent.theirs), '')
   }))
 
 test('what is no HTTP is 400, and headers without end are 431', () =>
@@ -90,6 +104,7 @@ test.run()
 async function withServer(run: (server: Server, port: number) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => response.end('ok'))
   acceptLateRequests(server)
+  keepUsedConnections(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {

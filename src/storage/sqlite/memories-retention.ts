@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
 import { evictionOf } from './memories-rows.ts'
-import type { ScopeRow } from './memories-scope.ts'
+import { rangeOf, type ScopeRow } from './memories-scope.ts'
 
 /** The memories that are removed in one transaction. */
 export interface Slice {
@@ -36,11 +36,14 @@ interface Leaving {
 export const slice = { memories: 50, characters: 20_000 } as const
 
 /**
- * After so many milliseconds no further memory is evicted in the same transaction. Those of least worth stand anywhere: each may
- * have six neighbours with a context to write anew, and the cost of a row in the full-text index grows with how common its words
- * are, since its words are overwritten there.
+/**
+ * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours whose
+ * context is written anew. Each costs about a millisecond, since its words are overwritten in the index.
  */
-export const evictionMs = 20
+export const rowsAtOnce = 16
+
+/** Least worth memories that are told apart from the others to find a surplus in its place; the walk takes some milliseconds. */
+const mostMarked = 50_000
 
 /** As many of the rows as one transaction takes, one at least. */
 export function firstSlice<T extends { readonly size: number }>(rows: readonly T[]): readonly T[] {
@@ -52,6 +55,11 @@ export function firstSlice<T extends { readonly size: number }>(rows: readonly T
     count++
   }
   return rows.slice(0, count)
+}
+
+/** Orders by number. */
+function byNumber(one: Leaving, other: Leaving): number {
+  return one.memory_id - other.memory_id
 }
 
 /** Applies a persona's retention policy. Every method expects to run inside the caller's transaction. */
@@ -66,6 +74,18 @@ export function createRetention(db: Database) {
         AND memory_id NOT IN (SELECT value FROM json_each(@spared))
       ORDER BY worth, memory_id LIMIT @limit`,
   )
+  const leastStaying = db.prepare<[object], { worth: number; memory_id: number }>(
+    `SELECT worth, memory_id FROM memory WHERE scope_id = @scope AND pinned = 0
+        AND memory_id NOT IN (SELECT value FROM json_each(@spared))
+      ORDER BY worth, memory_id LIMIT 1 OFFSET @marked`,
+  )
+  const surplusInPlace = db.prepare<[object], Leaving>(
+    `SELECT ${columns} FROM memory WHERE memory_id > @after AND memory_id <= @high AND +scope_id = @scope AND +pinned = 0
+        AND (worth, memory_id) < (@worth, @number) AND memory_id NOT IN (SELECT value FROM json_each(@spared))
+      ORDER BY memory_id LIMIT @limit`,
+  )
+  /** How far the surplus of a scope was removed: the memories before are not looked at again until the end is reached. */
+  let place = { scopeId: 0, number: 0 }
   const pinned = db.prepare<[number], number>('SELECT count(*) FROM memory WHERE scope_id = ? AND pinned = 1').pluck()
   const looseAmong = db
     .prepare<[string], number>(
@@ -110,13 +130,26 @@ export function createRetention(db: Database) {
     const excess = Math.max(0, row.memories - old.length - maxMemories)
     const limit = Math.min(excess, most - old.length)
     const staying = [...spared, ...old.map(({ memory_id }) => memory_id)]
-    const surplus = limit > 0 ? leastWorth.all({ scope: row.scope_id, spared: JSON.stringify(staying), limit }) : []
+    const asked = { scope: row.scope_id, spared: JSON.stringify(staying), limit }
+    const surplus = limit <= 0 ? [] : excess > most ? inPlace(asked, excess) : leastWorth.all(asked).sort(byNumber)
     const going = firstSlice([...old, ...surplus])
     return {
       evicted: going.map((each, at) => evictionOf(each, at < old.length ? 'retention_days' : 'max_memories', now)),
       numbers: going.map(({ memory_id }) => memory_id),
       more: going.length > 0 && (old.length === most || going.length < old.length + excess),
     }
+  }
+
+  /** A large surplus in the order of its numbers: neighbours go together, and few that stay are written anew. */
+  function inPlace(asked: { scope: number; spared: string; limit: number }, excess: number): Leaving[] {
+    const { low, high } = rangeOf(asked.scope)
+    const bound = leastStaying.get({ ...asked, marked: Math.min(excess, mostMarked) })
+    const { worth, memory_id: number } = bound ?? { worth: Number.POSITIVE_INFINITY, memory_id: 0 }
+    const after = (start: number) => surplusInPlace.all({ ...asked, high, worth, number, after: start })
+    const onward = place.scopeId === asked.scope ? after(place.number) : []
+    const found = onward.length > 0 ? onward : after(low - 1)
+    place = { scopeId: asked.scope, number: (found[0]?.memory_id ?? low) - 1 }
+    return found
   }
 
   /** Records the evictions. */

@@ -11,7 +11,7 @@ import {
   type WipeFilter,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
-import { createRetention, evictionMs, firstSlice, slice } from './memories-retention.ts'
+import { createRetention, firstSlice, rowsAtOnce, slice } from './memories-retention.ts'
 import { digestOf, entryOf, memoryColumns, type Row, rowOf, worthOf } from './memories-rows.ts'
 import { findScope, makeScope, rangeOf, type ScopeRow, takeNumbers } from './memories-scope.ts'
 import { createTextIndex } from './memories-text.ts'
@@ -142,25 +142,33 @@ export function createMemoryWriter(db: Database) {
     return row ? evict(row, policy, []) : { evicted: [], more: false }
   }
 
-  /** Evicts one slice, one memory after the other, and records the evictions. */
+  /** Evicts one slice, bounded by the rows of the full-text index that it writes, and records the evictions. */
   function evict(row: ScopeRow, policy: RetentionPolicy, spared: readonly number[]) {
-    const all: Eviction[] = []
-    const begun = performance.now()
-    for (;;) {
-      const left = { ...row, memories: row.memories - all.length }
-      const { evicted, numbers, more } = retention.next(left, policy, spared, 1)
-      removeNumbers(row.scope_id, numbers)
-      retention.record(row.scope_id, evicted)
-      all.push(...evicted)
-      const isFull = all.length >= slice.memories || performance.now() - begun > evictionMs
-      if (!more || isFull) return { evicted: all, more }
+    const next = retention.next(row, policy, spared, slice.memories)
+    const near = new Set<number>()
+    const going: number[] = []
+    for (const number of next.numbers) {
+      const around = text.nearby(row.scope_id, [number])
+      for (const other of near) around.add(other)
+      for (const other of [...going, number]) around.delete(other)
+      if (going.length > 0 && going.length + 1 + around.size > rowsAtOnce) break
+      going.push(number)
+      near.clear()
+      for (const other of around) near.add(other)
     }
+    removeNumbers(row.scope_id, going, near)
+    const evicted = next.evicted.slice(0, going.length)
+    retention.record(row.scope_id, evicted)
+    return { evicted, more: next.more || going.length < next.numbers.length }
   }
 
   /** The neighbours' context is written anew, without the removed text. Vectors go by foreign key. */
-  function removeNumbers(scopeId: number, numbers: readonly number[]): void {
+  function removeNumbers(
+    scopeId: number,
+    numbers: readonly number[],
+    near: Iterable<number> = text.nearby(scopeId, numbers),
+  ): void {
     if (numbers.length === 0) return
-    const near = text.nearby(scopeId, numbers)
     const length = text.length(numbers)
     const remove = db.prepare('DELETE FROM memory WHERE memory_id = ? AND scope_id = ?')
     text.remove(numbers)

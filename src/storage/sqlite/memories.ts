@@ -44,8 +44,8 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     },
     async trim(scope, policy) {
       let more = true
-      for (let slices = 0; more && slices < slicesAtOnce && goesOn(db); slices++) {
-        const begun = performance.now()
+      const started = performance.now()
+      for (let begun = started; more && begun - started < trimMs && goesOn(db); begun = performance.now()) {
         more = inOneWrite(() => writer.clean(scope, policy)).more
         if (more) await pauseFor(performance.now() - begun)
       }
@@ -89,8 +89,8 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   }
 }
 
-/** Slices of a trim that its caller waits for: a tenth of a second's work. */
-const slicesAtOnce = 10
+/** Milliseconds that the caller of a trim waits; it ends with the slice that is under way. */
+const trimMs = 200
 
 function isEverything({ category, before }: WipeFilter): boolean {
   return category === undefined && before === undefined

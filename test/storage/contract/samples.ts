@@ -1,5 +1,5 @@
 import type { NewAccount } from '../../../src/accounts/users.ts'
-import { type AdaptationRecord, type LogHead, chainRecord } from '../../../src/personas/adaptation/log.ts'
+import { type AdaptationRecord, chainRecord, type LogHead } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import type { IncomingMemory, PersonaWrite } from '../../../src/personas/package/archive.ts'

@@ -234,11 +234,11 @@ test('go in many short writes where many have to go, and never more than their n
     assert.is(Math.max(...writes), 1)
   }))
 
-/** Writes into the list that is returned how many rows of a table each transaction removes. */
-function countWrites(db: Database, table: string): number[] {
+/** Writes into the list that is returned how many rows of a table each transaction removes, or changes otherwise. */
+function countWrites(db: Database, table: string, change = 'DELETE'): number[] {
   const writes: number[] = []
   let last = -1
-  db.function('note_removal', () => {
+  db.function(`note_${table}`, () => {
     // Pages are given back and slices begun by statements of their own; a removal in the same turn is of the same write.
     const turn = Math.trunc(turnNumber)
     if (turn === last) writes[writes.length - 1]!++
@@ -246,7 +246,7 @@ function countWrites(db: Database, table: string): number[] {
     last = turn
     return 0
   })
-  db.exec(`CREATE TEMP TRIGGER note_removal AFTER DELETE ON ${table} BEGIN SELECT note_removal(); END`)
+  db.exec(`CREATE TEMP TRIGGER note_${table} AFTER ${change} ON ${table} BEGIN SELECT note_${table}(); END`)
   return writes
 }
 
@@ -280,6 +280,27 @@ test('that are too many go a few slices at a time where a caller waits, and no m
     deferCleanup(db)
     await store.trim(mine, policy)
     assert.is((await store.list(mine, { limit: 1, offset: 0 })).total, 700)
+  }))
+
+test('that are many too many go in the order in which they stand, so that few that stay are written anew', () =>
+  withShelf(async ({ db, store, scope }) => {
+    const mine = await scope('p')
+    // Importance has nothing to do with the order.
+    const all = Array.from({ length: 400 }, (_, at) =>
+      memory(`Thing ${at}`, { timestamp: now + at, importance_score: ((at * 37) % 101) / 101 }),
+    )
+    await store.add(mine, all, keepAll)
+    const gone = countWrites(db, 'memory')
+    const renewed = countWrites(db, 'memory_terms', 'UPDATE OF context')
+    for (let more = true; more; ) more = await store.trim(mine, { ...keepAll, maxMemories: 1, cleanup: true })
+    const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+    assert.is(sum(gone), 399)
+    assert.ok(sum(renewed) < 200, `${sum(renewed)} written anew for 399 that went`)
+    assert.ok(Math.max(...gone) + Math.max(...renewed) <= 16 + 6, `${Math.max(...gone)}, ${Math.max(...renewed)}`)
+    assertAgreeing(db)
+    const [last] = (await store.list(mine, { limit: 1, offset: 0 })).entries
+    const best = all.toSorted((a, b) => b.importance_score - a.importance_score || b.timestamp - a.timestamp)[0]!
+    assert.is(last!.content, best.content)
   }))
 
 test('that leave are seen by nobody from the first write on, and the next process removes what one had begun', () =>
