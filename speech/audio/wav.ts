@@ -27,6 +27,19 @@ export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
   return header
 }
 
+/**
+ * Writes the sizes into a file whose header, `headerBytes` long and ending with the data chunk's size, was sent before its
+ * length was known. A file that already tells a size within its bytes is returned unchanged.
+ */
+export function completeHeader(wav: Buffer, headerBytes: number): Buffer {
+  const data = wav.length - headerBytes
+  const stated = wav.readUInt32LE(headerBytes - 4)
+  if ((stated > 0 && stated <= data) || data > largestData) return wav
+  wav.writeUInt32LE(wav.length - 8, 4)
+  wav.writeUInt32LE(data, headerBytes - 4)
+  return wav
+}
+
 /** Samples in [-1, 1] as 16-bit little-endian PCM; what lies outside is clipped, and what is no number is silence. */
 export function toPcm16(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(2 * samples.length)

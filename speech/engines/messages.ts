@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../src/errors.ts'
-import type { EngineCapabilities, VoiceSource } from './engine.ts'
+import type { EngineCapabilities, SpeechRequest, VoiceSource } from './engine.ts'
 
 /** What a server's process and its engine's process say to each other; plain data, sent by structured clone. */
 
@@ -10,13 +10,7 @@ export type ToEngine =
   | { readonly type: 'synthesize'; readonly call: number; readonly key: string; readonly request: PlainRequest }
   | { readonly type: 'cancel'; readonly call: number }
 
-export interface PlainRequest {
-  readonly text: string
-  readonly language?: string
-  readonly instruct?: string
-  readonly cfgCoefficient?: number
-  readonly seed?: number
-}
+export type PlainRequest = Omit<SpeechRequest, 'voice'>
 
 export type FromEngine =
   | {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { SpeechAnswer } from '../../speech/router.ts'
+import type { RoutedSpeech } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 
-/** What every way of speaking takes. */
+/** The fields of all three operations that speak. */
 const common = {
   input: z.string(),
   model: z.exactOptional(z.string().max(300)),
@@ -22,14 +22,9 @@ export const speechInput = z.object({
 })
 
 /** Speaks, for an operation and for the route of OpenAI's clients. */
-export async function speak(call: Call, input: z.output<typeof speechInput>): Promise<Download> {
-  const router = await call.app.speech()
-  const { cfg_coef, ...request } = input
-  return download(await router.speak({ ...request, cfgCoefficient: cfg_coef }, call.signal))
-}
-
-function download({ type, headers, counting = [], body }: SpeechAnswer): Download {
-  return new Download(type, body, { headers, trailers: counting })
+export async function speak({ app, signal }: Call, request: RoutedSpeech): Promise<Download> {
+  const answer = await (await app.speech()).speak(request, signal)
+  return new Download(answer.type, answer.body, answer)
 }
 
 export const speakText = defineOperation({
@@ -57,8 +52,8 @@ export const designVoice = defineOperation({
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
   produces: ['audio/wav'],
   output: audio,
-  run: async ({ app, signal }, { voice_description: description, ...request }) =>
-    download(await (await app.speech()).design({ ...request, description }, signal)),
+  run: (call, { voice_description: description, ...request }) =>
+    speak(call, { ...request, voice: { kind: 'design', description } }),
 })
 
 export const cloneVoice = defineOperation({
@@ -77,16 +72,14 @@ export const cloneVoice = defineOperation({
   }),
   produces: ['audio/wav'],
   output: audio,
-  run: async ({ app, signal }, { reference_audio, reference_text: clipText, ...request }) => {
-    const clip = decodeBase64(reference_audio)
-    return download(await (await app.speech()).clone({ ...request, clip, clipText }, signal))
-  },
+  run: (call, { reference_audio, reference_text: text, ...request }) =>
+    speak(call, { ...request, voice: { kind: 'recording', wav: decodeBase64(reference_audio), text } }),
 })
 
-/** Throws `invalid` for anything else; a regular expression would take ten times as long for 30 MiB. */
+/** Throws `invalid` for a text that is not base64. A regular expression would take ten times as long for 30 MiB. */
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64')
-  // What is no base64 is left out by the decoder, and the bytes are fewer than the length of the text says.
+  // The decoder skips invalid characters: the bytes are then fewer than the length of the text tells.
   if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes
   throw new AppError('invalid', 'Invalid request', { details: ['reference_audio: must be a WAV file in base64'] })
 }
@@ -131,7 +124,7 @@ export const showSpeechHealth = defineOperation({
     servers: z.array(
       z.looseObject({
         server: z.string(),
-        /** Where it listens; null where this process answers in its place. */
+        /** The server's address; null where this process answers in its place. */
         url: z.string().nullable(),
         status: z.string(),
         model_loaded: z.boolean(),

@@ -73,7 +73,6 @@ async function withListener(patienceMs: number, work: (socket: Socket, state: St
 
 function endless(state: State, end: () => void): SpeechService {
   const manifest = readManifest('voxb-tts')
-  const unused = () => Promise.reject(new Error('not asked for here'))
   return {
     manifest,
     variant: manifest.variants[0]!,
@@ -81,8 +80,6 @@ function endless(state: State, end: () => void): SpeechService {
     health: () => ({ status: 'healthy', model_loaded: true, engine: 'endless', model: 'x', device: 'cpu' }),
     load: async () => {},
     close: async () => {},
-    design: unused,
-    clone: unused,
     speak: async () => ({
       place: { keep() {}, release() {} },
       engine: 'endless',

@@ -1,12 +1,18 @@
-import { wavHeader } from '../../../speech/audio/wav.ts'
+import { completeHeader } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../errors.ts'
 
 /** A WAV file that is being received: its format first, then its samples. */
 export interface WavReader {
   /** Throws `protocol` when the bytes are no WAV file of 16-bit mono samples. */
-  format(): Promise<{ readonly sampleRate: number }>
-  /** What follows the header, in pieces. */
+  format(): Promise<WavFormat>
+  /** The bytes behind the header, in pieces. */
   samples(): AsyncGenerator<Uint8Array>
+}
+
+export interface WavFormat {
+  readonly sampleRate: number
+  /** The bytes before the samples. */
+  readonly header: Buffer
 }
 
 /** The data chunk of a speech server's answer starts within this many bytes. */
@@ -15,7 +21,7 @@ const longestHeader = 4096
 export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
   const source = body[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
-  let opened: Promise<{ readonly sampleRate: number }> | undefined
+  let opened: Promise<WavFormat> | undefined
 
   return {
     format() {
@@ -29,12 +35,13 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
     },
   }
 
-  async function readHeader(): Promise<{ readonly sampleRate: number }> {
+  async function readHeader(): Promise<WavFormat> {
     for (;;) {
       const found = findData(rest)
       if (found) {
+        const header = rest.subarray(0, found.start)
         rest = rest.subarray(found.start)
-        return found
+        return { sampleRate: found.sampleRate, header }
       }
       const next = await source.next()
       if (next.done || rest.length > longestHeader) throw noWav()
@@ -43,16 +50,16 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
   }
 }
 
-/** Reads all of it; the header written anew carries the true sizes. */
+/** Reads a whole WAV file; the header of one that was streamed gets its sizes. */
 export async function collectWav(
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly wav: Buffer; readonly samples: Buffer }> {
   const reader = openWavReader(body)
-  const { sampleRate } = await reader.format()
-  const pieces: Uint8Array[] = []
+  const { header } = await reader.format()
+  const pieces: Uint8Array[] = [header]
   for await (const piece of reader.samples()) pieces.push(piece)
-  const samples = Buffer.concat(pieces)
-  return { wav: Buffer.concat([wavHeader(sampleRate, samples.length), samples]), samples }
+  const wav = completeHeader(Buffer.concat(pieces), header.length)
+  return { wav, samples: wav.subarray(header.length) }
 }
 
 function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {
@@ -62,7 +69,10 @@ function findData(bytes: Buffer): { readonly start: number; readonly sampleRate:
   for (let at = 12; at + 8 <= bytes.length; ) {
     const id = bytes.toString('latin1', at, at + 4)
     const size = bytes.readUInt32LE(at + 4)
-    if (id === 'data') return sampleRate === undefined ? fail() : { start: at + 8, sampleRate }
+    if (id === 'data') {
+      if (sampleRate === undefined) throw noWav()
+      return { start: at + 8, sampleRate }
+    }
     if (id === 'fmt ' && at + 24 <= bytes.length) {
       if (bytes.readUInt16LE(at + 10) !== 1 || bytes.readUInt16LE(at + 22) !== 16) throw noWav()
       sampleRate = bytes.readUInt32LE(at + 12)
@@ -70,10 +80,6 @@ function findData(bytes: Buffer): { readonly start: number; readonly sampleRate:
     at += 8 + size + (size % 2)
   }
   return undefined
-}
-
-function fail(): never {
-  throw noWav()
 }
 
 function noWav(): AppError {

@@ -64,14 +64,13 @@ async function withHub(
   }
 }
 
-/** What server B says to a wish: bytes of audio, or why not. */
-async function ask(modelsFolder: string, wish: { voice?: string; clip?: Uint8Array }): Promise<number | AppError> {
+/** Speaks with server B: the bytes of audio, or the failure. */
+async function ask(modelsFolder: string, request: { voice?: string; clip?: Uint8Array }): Promise<number | AppError> {
   const service = openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' })
   try {
     const input = 'The fox jumps.'
-    const speech = await (wish.clip
-      ? service.clone({ input, clip: wish.clip })
-      : service.speak({ input, voice: wish.voice }))
+    const voice = request.clip ? { kind: 'recording' as const, wav: request.clip } : request.voice
+    const speech = await service.speak({ input, voice })
     assert.is(speech.engine, 'pocket-tts')
     let bytes = 0
     for await (const piece of speech.pcm(false)) bytes += piece.length
