@@ -139,7 +139,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     if (reply.status !== 200) throw errorOf(plugin, reply.status, await reply.text(errorLimit))
     if (!/^audio\//i.test(type)) {
       reply.discard()
-      throw new AppError('protocol', `The plugin ${plugin.id} did not answer with audio`)
+      throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
     }
     const headers: Record<string, string> = {}
     for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])

@@ -1,6 +1,6 @@
 /** The words that English stage directions are made of, by the part they play in one. */
 
-/** Verbs of voice and face, which say enough by themselves: `laughs`, `sighing`. */
+/** Verbs of voice and face, complete by themselves: `laughs`, `sighing`. */
 export const expressive: ReadonlySet<string> = words(`
   laugh chuckle giggle snicker snigger cackle guffaw titter smirk smile grin beam sigh gasp groan moan grunt growl
   snarl hiss cough sob cry weep whimper wail sniff sniffle sneeze snort yawn whisper murmur mutter mumble shout yell
@@ -12,7 +12,7 @@ export const expressive: ReadonlySet<string> = words(`
   breathe faintly-laugh rant ramble babble sleepwalk swear curse
 `)
 
-/** Verbs of movement, which need to be told where or what: `leans closer`, `rolls her eyes`. */
+/** Verbs of movement, which need a place or an object: `leans closer`, `rolls her eyes`. */
 export const moving: ReadonlySet<string> = words(`
   lean look turn step glance stare gaze peer point sit stand get walk move pace roll raise lower shake wipe clear
   cross fold take catch hold bite lick tap rub scratch adjust hang tilt cock clutch slam drop throw cover close open
@@ -81,7 +81,7 @@ export const moods: ReadonlySet<string> = words(`
   watchful wheedling whimsical wide-eyed wild woeful wonderstruck wooden worn-out wrathful yearning zealous
 `)
 
-/** What else a voice, a pause or a smile can be. */
+/** Further qualities of a voice, a pause or a smile. */
 export const manners: ReadonlySet<string> = words(`
   low high deep thick thin heavy long short brief big small little slight faint broad wide huge great awkward
   uncomfortable pregnant evil wicked robotic squeaky gruff gravelly husky booming thunderous singsong sing-song
@@ -115,7 +115,7 @@ export const expressions: ReadonlySet<string> = words(`
   indifference sincerity melancholy nostalgia sniffles hiccup hiccups eyeroll eye-roll eye-rolls
 `)
 
-/** What something may be done with or in, but no direction by itself. */
+/** Attitudes behind `with`; no direction by themselves. */
 export const attitudes: ReadonlySet<string> = words(`
   dignity composure tenderness warmth bitterness coldness vehemence authority difficulty-breathing haste bravado
   swagger malice glee mirth solemnity finality wonder longing yearning regret remorse guilt hatred hate love desire
@@ -125,7 +125,7 @@ export const attitudes: ReadonlySet<string> = words(`
   gentleness sweetness charm bemusement puzzlement incredulity trepidation alarm foreboding grief anguish nonchalance
 `)
 
-/** What a body has that moves. */
+/** Parts of the body that move, and clothes on it. */
 export const bodies: ReadonlySet<string> = words(`
   eye eyes head hand hands arm arms shoulder shoulders throat lip lips brow brows eyebrow eyebrows face chin hair
   fist fists finger fingers tear tears breath chest hip hips nose cheek cheeks knee knees foot feet forehead teeth
@@ -133,7 +133,7 @@ export const bodies: ReadonlySet<string> = words(`
   tail tails wings paw paws claws fur snout muzzle whiskers pulse gut temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
 `)
 
-/** What is heard or seen around the speaker. */
+/** Things heard or seen around the speaker. */
 export const stages: ReadonlySet<string> = words(`
   music door doors phone telephone bell bells doorbell crowd audience thunder footsteps lights light curtain
   curtains wind rain siren sirens gunshot gunshots explosion clock engine glass dog orchestra drums drumroll piano
@@ -141,7 +141,7 @@ export const stages: ReadonlySet<string> = words(`
   everyone baby
 `)
 
-/** What it does. */
+/** Verbs of those things: `door slams`. */
 export const happenings: ReadonlySet<string> = words(`
   plays playing slams slamming slam rings ringing ring rumbles rumbling approach approaches approaching dim dims
   dimming fade fades fading rises rising swells swelling creaks creaking knocks knocking ticks ticking howls howling
@@ -151,7 +151,7 @@ export const happenings: ReadonlySet<string> = words(`
   tolls chimes
 `)
 
-/** What a speaker turns to, and what hands are busy with. */
+/** Things that a speaker turns to or handles. */
 export const targets: ReadonlySet<string> = words(`
   audience camera crowd room others floor ceiling sky window ground distance air table desk door mirror wall horizon
   space microphone mic stage mid-air center centre sunset watch phone chair seat book page paper notes coffee tea
@@ -228,7 +228,7 @@ export const lone: ReadonlySet<string> = words(`
   gulp frown whistle hum scream shout yell snicker blush facepalm cackle growl moan
 `)
 
-/** Verbs by which a person handles a thing or another person: what they handle may be any noun with an article or owner. */
+/** Verbs by which a person handles a thing or another person: their object may be any noun with an article or owner. */
 export const handling: ReadonlySet<string> = words(`
   pour sip light hand offer tear rip crumple uncrumple grab snatch toss fling hurl pocket unfold unwrap stroke caress
   kiss hug slap punch kick shove poke pinch tickle nudge squeeze pat wipe dust mop scrub straighten smooth fasten
@@ -238,7 +238,7 @@ export const handling: ReadonlySet<string> = words(`
   rummage slurp chug swig devour drain swirl stub inhale puff smoke doff don unpin uncork drape rub tap bite
 `)
 
-/** Verbs that handle things in directions, but in other texts too: what they take must be a prop or somebody's. */
+/** Verbs that handle things in directions and in other texts: their object must be a prop or have an owner. */
 export const taking: ReadonlySet<string> = words(`
   drop throw pick put lay set place open close shut lock raise lower lift carry hold take bring fetch drag pull push
   slide slip tuck stuff hide show point aim fire load draw read write sign study examine inspect watch eye follow
@@ -249,7 +249,7 @@ export const taking: ReadonlySet<string> = words(`
   press switch collect gather pass give pack unpack sweep mount dry wash start finish hang
 `)
 
-/** Verbs of how a person moves. Where to may be any place. */
+/** Verbs of a person's movement, to any place. */
 export const going: ReadonlySet<string> = words(`
   kneel stagger tiptoe pace crouch stumble hurry dash storm stride crawl limp hobble stroll saunter strut creep sneak
   scramble slump sprawl flop hop skip leap twirl dance prance bow curtsy squat perch snuggle cuddle nestle curl huddle
@@ -258,7 +258,7 @@ export const going: ReadonlySet<string> = words(`
   fidget tremble glance gaze stare peer leer gawk blush smile beckon nod whisper shout point wave turn look
 `)
 
-/** What hands hold, what stands on a stage, what people wear and drink. */
+/** Props: things held, worn and drunk, and furniture of a stage. */
 export const props: ReadonlySet<string> = words(`
   letter letters envelope book newspaper paper papers photo photograph picture portrait coin coins purse wallet bag
   handbag suitcase trunk box basket drawer cupboard wardrobe bottle glass cup mug teacup plate tray knife sword gun
@@ -276,7 +276,7 @@ export const props: ReadonlySet<string> = words(`
   cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium room stage kitchen
 `)
 
-/** The commonest given names and the people of plays: `to Nora` and `to the waiter` tell who is spoken to. */
+/** The commonest given names and the people of plays, behind `to`: `to Nora`, `to the waiter`. */
 export const addressees: ReadonlySet<string> = words(`
   nora anna maria mary john james jim jack tom peter paul george henry harry charles charlie william will bill bob robert
   richard david michael mike daniel dan mark luke matthew andrew andy alex sam samuel ben benjamin joe joseph max leo
@@ -293,7 +293,7 @@ export const addressees: ReadonlySet<string> = words(`
   policeman cop host hostess stranger neighbor neighbour husband wife brother sister son daughter boss secretary
 `)
 
-/** Other verbs that tell between asterisks what a role does. */
+/** Other verbs of a role's actions between asterisks. */
 export const played: ReadonlySet<string> = words(`
   perk arch wrinkle flick flare lift slip slide hum prepare offer wait hover float fly summon cast conjure chuckle-snort
   teleport vanish appear disappear transform glow sparkle melt crumble wake sleep nap doze dream cook bake serve type
@@ -342,6 +342,153 @@ export const languages: ReadonlySet<string> = words(`
   arabic hebrew hindi chinese mandarin cantonese japanese korean vietnamese thai latin elvish klingon gibberish welsh
   irish gaelic ukrainian czech hungarian romanian persian farsi urdu swahili yiddish tongues foreign language
 `)
+
+/** Stems of verbs that also tell of lasting states and of work: `leaves his job` is no direction, `shakes his head` is one. */
+export const lastingStems: ReadonlySet<string> = words(`
+  leav start begin continu los keep find follow fac lead return giv join becom grow go fall fight break rais set hold cut
+  change chang slow switch sink lie us writ sign kill cover check finish mark defend attack remain report serv present
+  produc consider decid seem wear stay introduc prepar call drive type ignor avoid block collect clos draw show stud watch
+  guid help feed deliver speak talk support gather compos approach cross settl resum drop hit pass mov enter rest answer
+  interrupt
+`)
+
+/** A person's, and yet out of reach: `his career`. */
+export const belongings: ReadonlySet<string> = words(`
+  place name career debut life job wife husband children son sons daughter daughters family work death title office company
+  own first second third last team party country home house degree term reign role retirement record fortune health right
+  rights crown throne birth youth age time parents father mother brother sister friend friends student students reader
+  readers fans followers army troops successor predecessor novel novels book books film films album albums song songs play
+  plays poem poems music art style view views theory idea ideas plan plans claim claims bid case contract sentence
+`)
+
+/** Nouns of sound and feeling that say nothing without a word about them. */
+export const vagueNouns: ReadonlySet<string> = words(`
+  look manner register volume pitch pride panic passion irony emotion voice voices
+`)
+
+/** Objects of verbs of voice: sung or said. */
+export const utterances: ReadonlySet<string> = words(`
+  tune song melody goodbye hello line lines words note lyrics
+`)
+
+/** Subjects of a clause. */
+export const subjects: ReadonlySet<string> = words('he she they all both everyone everybody')
+
+/** Verbs that several persons do together: `they embrace`. */
+export const meetings: ReadonlySet<string> = words(`
+  embrace kiss hug laugh freeze dance exit enter leave applaud
+`)
+
+/** Pronouns as objects. */
+export const objectPronouns: ReadonlySet<string> = words(`
+  him her them me us you himself herself themselves myself yourself it
+`)
+
+/** Listeners behind `to`: `to the audience`, `to himself`. */
+export const listeners: ReadonlySet<string> = words(`
+  himself herself themselves myself self audience camera crowd mic room others everyone
+`)
+
+/** Pauses behind `after`. */
+export const intervals: ReadonlySet<string> = words('moment beat pause silence')
+
+/** Sounds around the speaker that a quality makes a direction: `ominous music`. */
+export const ambience: ReadonlySet<string> = words('music noise noises sounds breathing')
+
+/** Verbs of speaking, before a language. */
+export const speaking: ReadonlySet<string> = words(`
+  speaking talking continuing singing whispering swearing cursing replying speaks continues answers
+`)
+
+/** Words before a participle: `still laughing`, `without looking`. */
+export const beforeParticiple: ReadonlySet<string> = words(`
+  not without never still always already while now only all both
+`)
+
+/** Forms that are a direction by themselves. */
+export const loneForms: ReadonlySet<string> = words(`
+  rises kneels enters exits embraces faints curtsies crouches collapses stumbles staggers hesitates falters flinches
+  recoils cowers fidgets squirms freezes stiffens snores trembles pacing kneeling weeping squirming fidgeting rising
+  entering exiting trailing seething
+`)
+
+/** Participles of instructions too: `pulling the lever`. */
+export const instructing: ReadonlySet<string> = words('pulling pushing pressing turning holding')
+
+/** Verbs whose places are a direction only when they are near: `walks to school`. */
+export const commonGoingStems: ReadonlySet<string> = words(`
+  sit stand walk look turn point lie wave rush bounce skip shuffle wander
+`)
+
+/** What several things or animals do, in captions: `tires screech`. */
+export const pluralSounds: ReadonlySet<string> = words(`
+  screech bark howl chirp ring creak rattle rumble roar blare honk wail shatter hoot meow crackle
+`)
+
+/** Qualities of a sound in a caption. */
+export const soundQualities: ReadonlySet<string> = words(`
+  another second third final hysterical indistinct faint distant muffled approaching overlapping loud police audience crowd
+  inaudible unintelligible radio machine heavy continuous more rhythmic eerie electronic static thunderous wild canned
+  party background
+`)
+
+/** Short adverbs between a verb and its thing: `puts down the letter`. */
+export const separable: ReadonlySet<string> = words('up down out off away back open aside over around')
+
+/** Prepositions of place beside the others. */
+export const placePrepositions: ReadonlySet<string> = words('next upon beneath onto past along toward towards')
+
+/** Prepositions before a name: `to Maria`. */
+export const beforeName: ReadonlySet<string> = words(`
+  to at with toward towards for from like of behind beside near
+`)
+
+/** Participles that make things of nouns: `drinking water`, `walking distance`. */
+export const thingParticiples: ReadonlySet<string> = words(`
+  drinking walking running sitting standing folding turning rolling stopping starting speaking sounding touching holding
+  resting changing closing opening cutting checking setting hanging falling playing moving living looking kicking meeting
+  marking dipping stepping swinging stretching
+`)
+
+/** Verbs before `to` and another verb: `tries not to laugh`. */
+export const attempts: ReadonlySet<string> = words(`
+  try trying tries struggles struggling starts starting begins beginning pretends pretending fails failing about pausing
+  pauses
+`)
+
+/** Verbs behind such a `to` that are in no other list. */
+export const attempted: ReadonlySet<string> = words(`
+  rise speak stand leave move answer protest interrupt escape explain
+`)
+
+/** Verbs before a manner: `sounding tired`. */
+export const seeming: ReadonlySet<string> = words(`
+  sounding sounds looking looks getting feeling becoming growing grows more being seems seemingly
+`)
+
+/** Words in -ly that are no adverbs, or none of a manner. */
+export const otherThanAdverbs: ReadonlySet<string> = words(`
+  easily daily weekly monthly yearly annually only family apply reply supply likely early jelly belly italy
+`)
+
+/** Colours and words that may follow a participle between asterisks: `turning red`. */
+export const afterParticiple: ReadonlySet<string> = words('you red pale white green pink purple and next')
+
+/** Verbs of state between asterisks, which need a mood: `looks tired`, but not `looks good`. */
+export const stateVerbs: ReadonlySet<string> = words('looks feels sounds seems becomes gets grows')
+
+/** Between asterisks: verbs of programs and books, and words that only look like verbs in the third person. */
+export const impersonalVerbs: ReadonlySet<string> = words(`
+  is was has does this its his as us always perhaps sometimes yes plus minus makes means supports uses includes provides
+  requires needs wants allows lets keeps ensures changes contains adds removes returns creates generates handles gets sets
+  runs calls takes comes goes works applies disables enables updates deletes replaces overrides defines specifies describes
+  represents improves prevents reduces increases causes fixes shows across besides towards unless versus afterwards regards
+  upwards downwards news process access success class less business all ignores sends stores implements skips shares drops
+  breaks ends matches passes reads writes starts stops exports imports builds parses
+`)
+
+/** Articles and owners behind a verb that no list has: `rearranges the items`. */
+export const objectOpeners: ReadonlySet<string> = words('his her your my their the you him himself herself a an')
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(/\s+/).filter((word) => word !== ''))
