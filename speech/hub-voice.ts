@@ -33,7 +33,7 @@ export function parseHubPath(text: string, repository: string | undefined): stri
   const sound =
     whole.length >= 3 && whole.length <= 12 && whole.every((part) => /^[\w+@ ()-][\w.+@ ()-]{0,120}$/.test(part))
   if (!sound || !/\.(?:wav|safetensors)$/.test(path))
-    throw new AppError('invalid', 'The voice is no path of the model hub', {
+    throw new AppError('invalid', 'Invalid path of a voice on the model hub', {
       details: ['write owner/repository/file.wav or owner/repository/file.safetensors, without .. and without a host'],
     })
   return whole.join('/')
@@ -57,7 +57,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
     try {
       await writeFile(part, bytes)
       const found = await signatureMismatch(part, path)
-      if (found !== undefined) throw unreachable(`what it sends as ${path} is ${found}`)
+      if (found !== undefined) throw unreachable(`its file for ${path} is ${found}`)
       await rename(part, local)
     } finally {
       await rm(part, { force: true })
@@ -66,7 +66,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
   }
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Whether a request there is sent unencrypted over a public network. */
 function isReadable({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && hostRange(hostname) === 'public'
 }

@@ -31,7 +31,7 @@ export function resampleClip(samples: Float32Array, fromRate: number, toRate: nu
   })
 }
 
-/** A windowed sinc that passes what is below 1 / factor of the highest frequency, with the sum `gain`. */
+/** A windowed sinc with the sum `gain`; passes frequencies below 1 / factor of the highest. */
 function lowPass(factor: number, gain: number): Float64Array {
   const half = crossings * factor
   const filter = Float64Array.from({ length: half * 2 + 1 }, (_, index) => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import type { Voice } from '../engines/engine.ts'
 
-/** What a variant of a server's model can do. */
+/** A variant of a server's model and its abilities. */
 const variant = z.object({
   id: z.string(),
   description: z.string(),

@@ -1,4 +1,4 @@
-/** Abbreviations of the ten languages whose dot is no end of a sentence, or not always, in small letters. */
+/** Abbreviations of the ten languages, in small letters: their dot ends a sentence never or not always. */
 
 /** Those that are followed by the name or number they belong to: their dot never ends a sentence. */
 export const leading = words(`
@@ -12,7 +12,7 @@ export const leading = words(`
   ул д кв стр рис табл гл разд см ср напр им т.е т.н т.к пр просп пл наб обл проф акад доц руб тыс млн млрд трлн ст гр св
 `)
 
-/** Those that may end a sentence as well: what follows decides. */
+/** Those that may end a sentence as well: the next word decides. */
 export const trailing = words(`
   vol vols fig figs art min mag cap abb pag
   etc jr sr.jr dept est no mo a.m p.m am pm usw usf etc.p.p

@@ -415,12 +415,12 @@ export const loneForms: ReadonlySet<string> = words(`
 /** Participles of instructions too: `pulling the lever`. */
 export const instructing: ReadonlySet<string> = words('pulling pushing pressing turning holding')
 
-/** Verbs whose places are a direction only when they are near: `walks to school`. */
+/** Stems of verbs that need a place within reach: `walks to school` is no direction. */
 export const commonGoingStems: ReadonlySet<string> = words(`
   sit stand walk look turn point lie wave rush bounce skip shuffle wander
 `)
 
-/** What several things or animals do, in captions: `tires screech`. */
+/** Verbs of several things or animals in captions: `tires screech`. */
 export const pluralSounds: ReadonlySet<string> = words(`
   screech bark howl chirp ring creak rattle rumble roar blare honk wail shatter hoot meow crackle
 `)

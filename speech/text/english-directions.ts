@@ -61,7 +61,7 @@ export function readClause(words: readonly string[], start: number): Direction |
   return readAction(words, at) || readOpen(words, at) ? 'action' : readManner(words, at) ? 'manner' : undefined
 }
 
-/** Clauses whose verb is known and whose nouns may be any: `tears up the contract`, `staggers against the wall`. */
+/** Clauses of a known verb and any nouns: `tears up the contract`, `staggers against the wall`. */
 function readOpen(words: readonly string[], start: number): boolean {
   if (has(lists.beforeParticiple, words[start]) && formAny(words[start + 1]) === 'ing')
     return readOpen(words, start + 1) || readAction(words, start + 1)
@@ -430,7 +430,7 @@ function readTail(words: readonly string[], start: number): boolean {
   return true
 }
 
-/** A preposition and what it governs; -1 where there is none. */
+/** The end of a preposition with its noun; -1 where there is none. */
 function readPhrase(words: readonly string[], at: number): number {
   if (!has(lists.prepositions, words[at])) return -1
   const next = words[at + 1]

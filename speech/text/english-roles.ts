@@ -25,7 +25,7 @@ function isTitle(words: readonly string[]): boolean {
   return words.length > 1 && capitals * 2 >= words.length
 }
 
-/** An action without a subject, whose verb stands at a place. */
+/** An action without a subject, its verb at this place. */
 function playsAlone(words: readonly string[], at: number, form: 's' | 'ing'): boolean {
   if (form === 'ing' && !isPlayedParticiple(words, at)) return false
   if (form === 's' && has(lists.stateVerbs, words[at]) && words.length === at + 2 && !readClause(words, at))

@@ -65,7 +65,7 @@ const abbreviations: readonly (readonly [pattern: RegExp, words: string])[] = [
 ]
 
 /**
- * Writes out what an English reader says in other words than are written: addresses of the web and of mail, dates, ranges,
+ * Writes out the forms that an English reader says in other words: addresses of the web and of mail, dates, ranges,
  * versions, units, months and common abbreviations.
  */
 export function wordEnglish(text: string): string {

@@ -9,7 +9,7 @@ import { cacheShape } from '../../blocks/transformer.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 
-/** One signal at a time, in pieces. What is asked before an answer has come is done after it, in order. */
+/** One signal at a time, in pieces. Calls are queued in order. */
 export interface FrameDecoder {
   /** Begins a new signal. */
   reset(): void

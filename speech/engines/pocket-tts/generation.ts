@@ -27,7 +27,7 @@ export async function prefillVoice(
 
 /**
  * The latents of one chunk, one per frame. `stream` must begin with the voice. The frame that reaches the end's step plus
- * the tail is not spoken; a text whose end is never found is cut at its limit. Stops when the signal is aborted.
+ * the tail is not spoken; a text without a found end is cut at its limit. Stops when the signal is aborted.
  */
 export async function* generateLatents(
   model: PocketModel,
@@ -111,7 +111,7 @@ function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<
     at += latent.length
   }
   const samples = decoder.decode(latents)
-  // A listener who has left does not wait for it; its failure is then nobody's.
+  // After a cancellation nothing awaits it: its failure must not count as unhandled.
   samples.catch(() => undefined)
   return samples
 }

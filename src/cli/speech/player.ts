@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 
-/** A program that plays what it is given. */
+/** A program that plays audio from its stdin. */
 export interface Player {
   /** Resolves when it can take more: true, or false when it has ended. */
   take(piece: Uint8Array): Promise<boolean>
@@ -21,7 +21,7 @@ const players = [
 ] as const
 
 /**
- * Starts the first player that is installed; the signal ends it at once, with what it has not played yet. Throws
+ * Starts the first player that is installed; the signal ends it at once, mid-audio. Throws
  * `unavailable` naming what could be installed.
  */
 export async function openPlayer(

@@ -1,6 +1,6 @@
 import type { Download } from '../../operations/operation.ts'
 
-/** Sends a request to a server whatever it is; resolves with its answer, also with a refusal. */
+/** Sends a request to a server; resolves with its answer, also with a refusal. */
 export type SpeechExchange = (
   request: {
     readonly method: string
@@ -14,7 +14,7 @@ export type SpeechExchange = (
 
 type Input = Readonly<Record<string, unknown>>
 
-/** How a speech server answers what the API would answer: the routes of section 4.4 of the specification. */
+/** A route of a speech server (specification, section 4.4) that serves an operation of the API. */
 interface SpeechRoute {
   request(input: Input): Parameters<SpeechExchange>[0]
   /** The answer in the operation's shape. */
@@ -58,7 +58,7 @@ export function speechRoute(operation: string): SpeechRoute | undefined {
   return routes[operation]
 }
 
-/** Whether a speech server answers there: its health, whose shape the specification fixes, says so. */
+/** Whether a speech server answers there: its health has the shape that the specification fixes. */
 export async function isSpeechServer(exchange: SpeechExchange, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     const response = await exchange({ method: 'GET', path: '/health' }, signal)

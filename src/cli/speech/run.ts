@@ -10,7 +10,7 @@ import { readStdin } from '../terminal/stdin.ts'
 import { openPlayer } from './player.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
 
-/** The flags that say where audio goes. */
+/** The flags for the target of the audio. */
 export interface AudioOptions {
   readonly output?: string
   readonly force?: boolean
@@ -19,7 +19,7 @@ export interface AudioOptions {
   readonly stream?: boolean
 }
 
-/** The flags that say what is spoken. */
+/** The flags for the text. */
 export interface TextOptions {
   readonly input?: string
   readonly model?: string
@@ -41,7 +41,7 @@ export interface DesignOptions extends AudioOptions, TextOptions {
   readonly description: string
 }
 
-/** More than the server takes, so that its own message is seen. */
+/** In bytes; more than the server takes, so that its own message is seen. */
 const textLimit = 1024 * 1024
 
 export async function runSpeak(cli: Cli, words: string, options: SpeakOptions): Promise<void> {
@@ -113,7 +113,7 @@ function common(input: string, options: TextOptions, stream: boolean) {
   }
 }
 
-/** Refuses before any work what could not be written after it. */
+/** Refuses an unwritable target before any work. */
 async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
   const { output, play, force } = options
   if (output !== undefined && output !== '-') {
@@ -153,7 +153,7 @@ function live(cli: Cli, text: string, { stream, play }: AudioOptions): boolean {
   return stream === true || play === true || isWatched(cli, text)
 }
 
-/** Brings the audio where it is wanted and says what was left out of it. */
+/** Writes or plays the audio; stderr names the parts of the text that were skipped. */
 async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<void> {
   const body = isWatched(cli, text) ? watched(cli, answer) : piecesOf(answer)
   if (options.output !== undefined && options.output !== '-') await save(cli, await collectWav(body), options)
@@ -161,7 +161,7 @@ async function deliver(cli: Cli, answer: Download, text: string, options: AudioO
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
   else await write(cli, one((await collectWav(body)).wav))
-  // Who stopped listening wants no account of the rest.
+  // A closed stdout needs no account of the rest.
   if (cli.io.outClosed) return
   const [spoken, total] = countsOf(answer)
   const skipped = skippedOf(answer)
@@ -220,7 +220,7 @@ async function* watched(cli: Cli, answer: Download): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Writes until the reader has gone, which is its right. */
+/** Writes until stdout is closed, which is no error. */
 async function write(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of body) {
     if (cli.io.outClosed) return
