@@ -40,7 +40,7 @@ export function parseHubPath(text: string, repository: string | undefined): stri
 }
 
 /**
- * Reads voices from the models folder, else from the hub's endpoint and no other host: an answer that sends elsewhere is
+ * Reads voices from the models folder, else from the hub's endpoint and no other host: a redirect to another host is
  * refused. Throws `not_found` when the hub has no such file and `unavailable` when it cannot be asked.
  */
 export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions): FetchVoice {

@@ -262,7 +262,7 @@ function withFreshView(imports: Imports, refresh: () => void): Imports {
   return wrapped
 }
 
-/** Writes at the file's position; the room doubles, so that a long file costs linear time. */
+/** Writes at the file's position; its buffer doubles, so that a long file costs linear time. */
 function append(file: OpenFile, bytes: Uint8Array): void {
   const end = file.position + bytes.length
   if (end > file.bytes.length) {

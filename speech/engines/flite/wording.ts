@@ -97,14 +97,14 @@ const unitsBehind = new RegExp(`(?<![\\w.,$€£¥])(\\d+(?:[.,]\\d+)?) ?(${unit
 function sayAddress(address: string): string {
   const [, bare = '', end = ''] =
     /^(.*?)([.,;:!?)\]'"]*)$/.exec(address.replace(/^(?:https?:\/\/)?(?:www\.)?/i, '')) ?? []
-  const said = bare
+  const words = bare
     .replace(/\/$/, '')
     .replaceAll('.', ' dot ')
     .replaceAll('/', ' slash ')
     .replaceAll('-', ' dash ')
     .replaceAll('?', ' question mark ')
     .replaceAll(':', ' colon ')
-  return `${said}${end}`
+  return `${words}${end}`
 }
 
 function sayDate(date: string, year: string, month: string, day: string): string {

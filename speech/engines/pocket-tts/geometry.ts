@@ -70,7 +70,7 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       tensors: decoderTensors,
     },
     encoder,
-    samplesPerFrame: seanet.ratios.reduce((product, ratio) => product * ratio, stride),
+    samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
   const problems = [...tensorProblems(tensors, expectedTensors(tensors, geometry)), ...structureProblems(geometry)]
   if (problems.length > 0)
@@ -204,12 +204,14 @@ function structureProblems({ decoder, encoder, languageModel, latent }: PocketGe
   if (latent === 0) problems.push('flow_lm.bos_emb is missing or empty')
   if (encoder) {
     problems.push(...halfProblems(encoder, [1, mimi]))
-    const samples = ({ seanet, stride }: typeof decoder) =>
-      seanet.ratios.reduce((product, ratio) => product * ratio, stride)
-    if (samples(encoder) !== samples(decoder))
+    if (samplesPerFrameOf(encoder) !== samplesPerFrameOf(decoder))
       problems.push('mimi.encoder and mimi.decoder differ in samples per frame')
   }
   return problems
+}
+
+function samplesPerFrameOf({ seanet, stride }: Pick<CodecHalf, 'seanet' | 'stride'>): number {
+  return seanet.ratios.reduce((product, ratio) => product * ratio, stride)
 }
 
 /** The same for one half of the codec, which must take and make so many channels. */

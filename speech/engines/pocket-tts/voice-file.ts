@@ -46,14 +46,14 @@ async function readCache(file: TensorFile, { layers, heads, headSize }: CacheSha
   for (let layer = 0; layer < layers; layer++) {
     const name = `${layerKey(layer)}/cache`
     const shape = file.tensors.get(name)?.shape
-    const [, , room = 0] = shape ?? []
+    const [, , capacity = 0] = shape ?? []
     const length = await lengthOf(file, layer)
     if (!shape) problems.push(`${name} is missing`)
-    else if (`${shape}` !== `${[2, 1, room, heads, headSize]}`)
+    else if (`${shape}` !== `${[2, 1, capacity, heads, headSize]}`)
       problems.push(`${name} has shape [${shape}], expected [2, 1, rows, ${heads}, ${headSize}]`)
     else if (length === undefined) problems.push(`${layerKey(layer)} has neither offset nor current_end`)
-    else if (length < 1 || length > room)
-      problems.push(`${name} has ${room} rows, and its length is given as ${length}`)
+    else if (length < 1 || length > capacity)
+      problems.push(`${name} has ${capacity} rows, and its length is given as ${length}`)
     else if (length > longestVoice) problems.push(tooLong(length))
     else lengths.add(length)
   }

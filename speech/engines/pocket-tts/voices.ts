@@ -1,4 +1,4 @@
-/** The voices of one pocket-tts model: found by name, made from a clip, and kept ready while there is room. */
+/** The voices of one pocket-tts model: found by name, made from a clip, and cached. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'

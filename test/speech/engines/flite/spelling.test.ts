@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
 import { suite } from '../../../suite.ts'
 
-const test = suite('English as the embedded voice reads it')
+const test = suite('English as flite reads it')
 
 const tables: Readonly<Record<string, readonly (readonly [written: string, read: string])[]>> = {
   'addresses are said with their dots and slashes': [

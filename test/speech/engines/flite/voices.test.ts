@@ -8,7 +8,7 @@ import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
 import { suite } from '../../../suite.ts'
 
-const test = suite('the embedded voices')
+const test = suite('voices of flite')
 const engine = createEngine()
 test.after(() => engine.close())
 

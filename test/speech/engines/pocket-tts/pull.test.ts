@@ -1,4 +1,4 @@
-/** `aichat models pull voxb-tts` from a hub on loopback, and server B on what it brought. */
+/** `aichat models pull voxb-tts` from a hub on loopback, and server B on the pulled files. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const [gated = '', open = ''] = editions.map(({ folder }) => folder)
 const { configuration: _, ...unconfigured } = tinySize
 const published: PocketSize = { ...unconfigured, layers: 6, endBias: 100 }
 
-/** A hub with both editions; the gated one is given to whoever has a token. */
+/** A hub with both editions; the gated one needs a token. */
 async function openPocketHub(): Promise<LoopbackHub> {
   const hub = await openLoopbackHub()
   for (const [index, encoder] of (['random', 'zeros'] as const).entries()) {
