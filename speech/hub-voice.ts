@@ -12,7 +12,7 @@ export type FetchVoice = (path: string, signal?: AbortSignal) => Promise<string>
 export interface HubOptions {
   /** Where files lie as `owner/repository/path`, and where fetched ones are put. */
   readonly modelsFolder: string
-  /** The one address that is asked, such as https://huggingface.co. */
+  /** The only address that is contacted, such as https://huggingface.co. */
   readonly endpoint: string
   /** Sent to the endpoint only. */
   readonly token?: string | undefined
@@ -41,7 +41,7 @@ export function parseHubPath(text: string, repository: string | undefined): stri
 
 /**
  * Reads voices from the models folder, else from the hub's endpoint and no other host: a redirect to another host is
- * refused. Throws `not_found` when the hub has no such file and `unavailable` when it cannot be asked.
+ * refused. Throws `not_found` when the hub has no such file and `unavailable` when it cannot be reached.
  */
 export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions): FetchVoice {
   return async (path, signal) => {
@@ -109,7 +109,7 @@ async function readAnswer(response: Response): Promise<Buffer> {
     return Buffer.concat(pieces)
   }
   await response.body?.cancel()
-  if (response.status === 404) throw new AppError('not_found', 'The model hub has no such voice file')
+  if (response.status === 404) throw new AppError('not_found', 'Voice file not found on the model hub')
   if (response.status === 401 || response.status === 403)
     throw unreachable('it asks for a token: set HF_TOKEN to one that may read this repository')
   throw unreachable(`it answered ${response.status}`)

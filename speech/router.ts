@@ -101,7 +101,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     } catch {
       signal?.throwIfAborted()
       const service = parts.open(server)
-      // `health` then tells the failure.
+      // `health` then shows the failure.
       await service.load().catch(() => {})
       return { ...service.health(), server, url: null }
     }
@@ -115,7 +115,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       installed.find(({ model_map }) => model_map.some((name) => name.toLowerCase() === named))
     if (found) return found
     if (model && !anyModel.test(model))
-      throw new AppError('not_found', `No speech plugin has the model "${model.slice(0, 100)}"`, {
+      throw new AppError('not_found', `Model "${model.slice(0, 100)}" not found in the speech plugins`, {
         details: [`models: ${installed.flatMap(({ model_map }) => model_map).join(', ')}`],
       })
     const chosen = parts.active() ?? installed.find(({ id }) => id === serverOfVoice(voice)) ?? installed[0]
@@ -182,7 +182,7 @@ function hasVoice(id: ServerId, voice: string): boolean {
   }
 }
 
-/** Nothing listens at the address. */
+/** Whether a connection was refused: no server listens there. */
 function isRefused(reason: unknown): boolean {
   for (let error = reason; error instanceof Error; error = error.cause)
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true

@@ -162,7 +162,7 @@ function findDevice(manifest: ServerManifest, device: string | undefined): strin
   const { devices } = manifest.options
   if (device === undefined) return 'auto'
   if (devices.includes(device)) return device
-  throw new AppError('usage', `${manifest.id} has no device "${device}"`, {
+  throw new AppError('usage', `Invalid device "${device}" for ${manifest.id}`, {
     details: devices.length > 0 ? [`devices: ${devices.join(', ')}`] : ['it runs where its engine does'],
   })
 }

@@ -112,10 +112,10 @@ function sincTable(): Float64Array {
 }
 
 /** The modified Bessel function of order 0, by its power series. */
-function besselI0(x: number): number {
+export function besselI0(x: number): number {
   let sum = 1
   let term = 1
-  for (let index = 1; term > 1e-12 * sum; index++) {
+  for (let index = 1; term > 1e-17 * sum; index++) {
     term *= (x / (2 * index)) ** 2
     sum += term
   }

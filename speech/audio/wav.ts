@@ -144,7 +144,7 @@ function sampleReader(body: Buffer, { kind, bits }: Format): (at: number) => num
 }
 
 function noAudio(reason: string): AppError {
-  return new AppError('invalid', 'The clip is not a WAV recording', {
+  return new AppError('invalid', 'Invalid clip: not a WAV recording', {
     details: [`${reason}; send RIFF/WAVE with PCM or float samples`],
   })
 }

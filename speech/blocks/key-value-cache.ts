@@ -35,7 +35,7 @@ export interface KeyValueCache {
   copy(from?: number, to?: number): CacheRows
 }
 
-/** An empty cache for `capacity` rows; it grows when more are appended. */
+/** An empty cache for `initial` rows; it grows when more are appended. */
 export function createKeyValueCache(shape: CacheShape, initial: number): KeyValueCache {
   const { layers, heads, headSize, context = Number.POSITIVE_INFINITY } = shape
   const width = heads * headSize
@@ -55,7 +55,7 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
     },
     feeds: () => (past > 0 ? tensors(slabs, 'past_', start, past) : tensors(empty, 'past_', 0, 1)),
     targets(rows) {
-      makeRoom(rows)
+      grow(rows)
       return tensors(slabs, '', start + past, rows)
     },
     append(rows) {
@@ -69,7 +69,7 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
       past = 0
       position = 0
       if (!rows) return
-      makeRoom(rows.rows)
+      grow(rows.rows)
       for (let layer = 0; layer < layers; layer++) {
         slabs[layer * 2]!.set(rows.keys[layer]!)
         slabs[layer * 2 + 1]!.set(rows.values[layer]!)
@@ -104,7 +104,7 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
   }
 
   /** Rows out of sight are dropped first; the others are moved only when the end of the arrays is reached. */
-  function makeRoom(rows: number): void {
+  function grow(rows: number): void {
     if (start + past + rows <= capacity) return
     if (past + rows > capacity) {
       capacity = Math.max(past + rows, capacity * 2)

@@ -17,7 +17,7 @@ export const habits = openings(
   'officially|sadly enough',
 )
 
-/** `New York accent`, `Enter LANE with a tray`: told by their capitals. */
+/** `New York accent`, `Enter LANE with a tray`: recognised by their capitals. */
 export const capitalised = new RegExp(
   `^(?:${[
     '(?:thick |heavy |slight |bad |fake )?(?:\\p{Lu}\\p{L}+[ -]){1,2}accent',
@@ -26,7 +26,7 @@ export const capitalised = new RegExp(
   'u',
 )
 
-/** Told beside a direction; no direction by itself. */
+/** Additions to a direction; none by themselves. */
 export const appended = new RegExp(
   `,? (?:${[
     'as (?:if|though) .*',

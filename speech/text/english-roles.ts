@@ -36,7 +36,7 @@ function playsAlone(words: readonly string[], at: number, form: 's' | 'ing'): bo
   return next === 'and' && playedForm(words[at + 2]) === form
 }
 
-/** A participle wants an article, a place or a manner behind it: `asking questions` and `a breaking change` are no movement. */
+/** A participle needs an article, a place or a manner behind it: `asking questions` and `a breaking change` are no movement. */
 function isPlayedParticiple(words: readonly string[], at: number): boolean {
   const isName = /^\p{Lu}/u.test(words[0]!) && words.slice(1).some((word) => /^\p{Lu}/u.test(word))
   if (isName || formAny(words[at]) === undefined || /^(?:read|writ)ing$/i.test(words[at]!)) return false

@@ -57,7 +57,7 @@ export async function loadDetector(): Promise<void> {
   await import('eld/small')
 }
 
-/** Two words that only English has, and a fair share of them: nothing else needs to be asked. */
+/** Two words that only English has, and a fair share of them: no detector is needed. */
 function isEvidentlyEnglish(words: readonly string[]): boolean {
   const found = words.filter((word) => englishOnly.has(word)).length
   return found >= 2 && found * 4 >= words.length

@@ -1,5 +1,6 @@
 import { directionIn } from './english-directions.ts'
 import { rolePlayedIn } from './english-roles.ts'
+import { wordSet } from './word-set.ts'
 
 /** Longer parentheses are never looked into. */
 export const longestDirection = 120
@@ -101,8 +102,4 @@ function isForeignDirection(inside: string): boolean {
   const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
   if (words.length === 0 || words.length > 6) return false
   return words.some((word) => cues.has(word)) && words.every((word) => cues.has(word) || companions.has(word))
-}
-
-function wordSet(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
 }

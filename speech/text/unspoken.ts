@@ -75,7 +75,7 @@ function isSpeakable(character: string, own: RegExp): boolean {
   return own.test(character)
 }
 
-/** ASCII by itself or taken apart: `é`, `ﬁ`, `①`, `㎞`. A sign that is made of others says something else than they do. */
+/** ASCII by itself or taken apart: `é`, `ﬁ`, `①`, `㎞`. A sign made of others means something else than they do. */
 function isPlain(character: string): boolean {
   if (character <= '~') return true
   const apart = character.normalize('NFKD')
@@ -87,7 +87,7 @@ function isOwnMark(character: string, own: RegExp): boolean {
   return /^[\u3000-\u33ff\uff00-\uffef]/u.test(character) && own.test('漢')
 }
 
-/** Closes the gap that something left out leaves, with the brackets or quotes that held nothing else. */
+/** Closes the gap of a skipped run, with the brackets or quotes that held only it. */
 function tidy(text: string): string {
   return text
     .replace(/\([\s.,;:]*\)|"\s*"|“\s*”|‘\s*’|«\s*»|「\s*」/g, '')

@@ -66,7 +66,7 @@ const scottish = /\b(?:scottish|scots|british|irish)\b/
 /** The standard deviation of pitch in the base voices, in Hz. */
 const usualSpread = 20
 
-/** A voice from the words that describe it: gender, age, pitch, pace, mood and colour. Words it does not know change nothing. */
+/** A voice from the words that describe it: gender, age, pitch, pace, mood and colour. Unknown words are ignored. */
 export function speakerOfDescription(description: string): Speaker {
   const words = description.toLowerCase()
   return applyTraits(neutralSpeaker(words), words)

@@ -84,7 +84,7 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
   switch (source.kind) {
     case 'preset': {
       const preset = presets[source.voice.toLowerCase()]
-      if (!preset) throw new AppError('not_found', `The embedded engine has no voice "${source.voice}"`)
+      if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the embedded engine`)
       return preset
     }
     case 'design':

@@ -10,9 +10,9 @@ import { type BaseVoice, type Speaker, speaker } from './speaker.ts'
 const calibration = 'The quick brown fox jumps over the lazy dog, and she sells sea shells by the shore.'
 /** Above this pitch in Hz a voice is taken for a woman's or child's. */
 const femaleAbove = 155
-/** Less speech than this says nothing about a voice. */
+/** Less speech than this tells too little about a voice. */
 const leastSpeechSeconds = 0.4
-/** A minute tells all there is about a voice; a longer clip would only take longer. */
+/** A minute suffices; more would only take longer. */
 const heardSeconds = 60
 /** The formant shifts that are tried against the clip. */
 const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]

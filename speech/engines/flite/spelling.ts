@@ -1,7 +1,7 @@
 import { greekName, plainLetters, signName } from '../../text/signs.ts'
 import { wordEnglish } from './wording.ts'
 
-/** Marks that mean a pause or nothing. */
+/** Marks for a pause, and silent ones. */
 const marks: Readonly<Record<string, string>> = {
   '‘': "'",
   '’': "'",

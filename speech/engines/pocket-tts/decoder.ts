@@ -13,7 +13,7 @@ import type { PocketGeometry } from './geometry.ts'
 export interface FrameDecoder {
   /** Begins a new signal. */
   reset(): void
-  /** The samples of the next latents [frames × latent]; nothing keeps them within [-1, 1]. */
+  /** The samples of the next latents [frames × latent]; not bound to [-1, 1]. */
   decode(latents: Float32Array): Promise<Float32Array>
 }
 

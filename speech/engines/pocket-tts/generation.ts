@@ -1,6 +1,7 @@
 /** The loop of pocket-tts: a voice and a text in, latents frame by frame, and from those the samples. */
 
 import type { TensorData } from '../../../src/inference/session.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { FrameDecoder } from './decoder.ts'
@@ -104,13 +105,7 @@ function clamp(samples: Float32Array): Float32Array {
 }
 
 function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<Float32Array> {
-  const latents = new Float32Array(group.reduce((sum, latent) => sum + latent.length, 0))
-  let at = 0
-  for (const latent of group) {
-    latents.set(latent, at)
-    at += latent.length
-  }
-  const samples = decoder.decode(latents)
+  const samples = decoder.decode(joinSamples(group))
   // After a cancellation nothing awaits it: its failure must not count as unhandled.
   samples.catch(() => undefined)
   return samples

@@ -132,7 +132,7 @@ function expectedTensors(tensors: Entries, geometry: PocketGeometry): Expected {
   expectTransformer(expected, languageModel, false)
   expectTransformer(expected, decoder.transformer, true)
   expectHead(expected, geometry)
-  // Without an encoder the projection of its output has nothing to project; it may still be there.
+  // The projection of the encoder's output may be there without an encoder.
   const projected = tensors.get('flow_lm.speaker_proj_weight')?.shape[1] ?? latent
   if (encoder || tensors.has('flow_lm.speaker_proj_weight'))
     expected.set('flow_lm.speaker_proj_weight', [width, projected])

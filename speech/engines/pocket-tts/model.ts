@@ -1,4 +1,4 @@
-/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. Nothing here decides on the speech itself. */
+/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'

@@ -1,4 +1,4 @@
-/** How pocket-tts wants its text: prepared as a whole, then cut into chunks of a few sentences, each spoken from the voice's start. */
+/** Prepares text for pocket-tts as a whole and cuts it into chunks of a few sentences, each spoken from the voice's start. */
 import type { PocketConfiguration, Sampling } from './configuration.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -12,7 +12,7 @@ export interface TextChunk {
   readonly frameLimit: number
 }
 
-/** Prepares a text that is not only white space and cuts it into chunks; a sentence that nothing can cut stays whole. */
+/** Prepares a text that is not only white space and cuts it into chunks; a sentence without clause marks stays whole. */
 export function chunkText(
   text: string,
   tokenizer: Tokenizer,

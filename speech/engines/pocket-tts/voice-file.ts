@@ -12,7 +12,7 @@ export type VoiceFile =
 /** Rows of five minutes and more: no voice is as long, and to attend to it would take the memory of many. */
 const longestVoice = 4096
 
-/** The key of layer N's tensors; the part behind the slash says which. */
+/** The key of layer N's tensors; the part behind the slash tells which. */
 const layerKey = (layer: number) => `transformer.layers.${layer}.self_attn`
 
 /**

@@ -28,7 +28,7 @@ const voiceCacheBytes = 64 * 2 ** 20
 /** The authors cut reference clips here: a longer one makes the voice no better and every chunk slower. */
 const longestClipSeconds = 30
 
-/** The voices of the model in `folder`; none is made before it is asked for. */
+/** The voices of the model in `folder`; each is made at its first use. */
 export function createVoices(model: PocketModel, folder: string): Voices {
   const ready = new Map<string, CacheRows>()
 
@@ -104,7 +104,7 @@ function presetFolders(folder: string): string[] {
 }
 
 function filesIn(place: string): Promise<string[]> {
-  // A companion that was never installed holds nothing.
+  // A companion that was never installed has no files.
   return readdir(place).catch(() => [])
 }
 
@@ -116,7 +116,9 @@ async function presetFile(folder: string, voice: string): Promise<string> {
   }
   const names = await presetNames(folder)
   const known = names.length > 0 ? `it has: ${names.join(', ')}` : `${join(folder, 'embeddings')} holds no voices`
-  throw new AppError('not_found', `The model has no voice "${voice}"`, { details: [known, ...licenceAdvice(voice)] })
+  throw new AppError('not_found', `Voice "${voice}" not found in the model`, {
+    details: [known, ...licenceAdvice(voice)],
+  })
 }
 
 /** A voice of the server's table can be missing because its licence was not agreed to. */

@@ -78,7 +78,7 @@ export async function runClone(cli: Cli, words: string, options: CloneOptions): 
 export async function runVoices(cli: Cli, model: string | undefined): Promise<void> {
   const answer = await cli.ask(listVoicesOfServers, model === undefined ? {} : { model })
   if (model !== undefined && answer.voices.length === 0)
-    throw new AppError('not_found', `There is no speech server "${model}"`)
+    throw new AppError('not_found', `Speech server "${model}" not found`)
   await show(cli, answer, ({ voices }) =>
     table(cli, voices, [
       ['VOICE', (row) => row.id],
