@@ -8,7 +8,7 @@ import type { Speech } from './synthesis.ts'
 export interface SpeechAnswer {
   readonly type: string
   readonly headers: Readonly<Record<string, string>>
-  /** Names of headers whose value is final only when the body has ended; over HTTP they are repeated as trailers. */
+  /** Names of headers that are final only when the body has ended; over HTTP they are repeated as trailers. */
   readonly trailers: readonly string[]
   readonly body: AsyncIterable<Uint8Array>
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { parseWav } from './audio/wav.ts'
 import { chooseEngine } from './engine-choice.ts'
-import { createEngineProcess, type EngineProcess } from './engine-process.ts'
+import { createEngineProcess } from './engine-process.ts'
 import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
@@ -80,15 +80,11 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
   const synthesis = createSynthesis({
     manifest,
     engine,
-    fetchVoice: createVoiceFetcher({
-      modelsFolder: options.modelsFolder,
-      endpoint: options.hubEndpoint,
-      token: options.hubToken,
-    }),
+    fetchVoice: createVoiceFetcher({ modelsFolder, endpoint: options.hubEndpoint, token: options.hubToken }),
+    chunkMs: options.chunkMs,
+    queueLimit: options.queueLimit,
     onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
     onUnspoken: (event) => options.onEvent?.('parts of a text were not spoken', { server: manifest.id, ...event }),
-    ...(options.chunkMs === undefined ? {} : { chunkMs: options.chunkMs }),
-    ...(options.queueLimit === undefined ? {} : { queueLimit: options.queueLimit }),
   })
   let state: { readonly loaded: boolean; readonly failure?: string } = { loaded: false }
 
@@ -110,17 +106,17 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       }
     },
     async load() {
-      await Promise.all([loaded(engine), loadDetector()])
+      await Promise.all([loadEngine(), loadDetector()])
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
-      await loaded(engine)
+      await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },
     close: () => engine.close(),
   }
 
-  async function loaded(engine: EngineProcess): Promise<void> {
+  async function loadEngine(): Promise<void> {
     try {
       await engine.load()
       state = { loaded: true }

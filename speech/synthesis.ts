@@ -21,9 +21,9 @@ export interface SynthesisOptions {
   /** Finds the file of a voice that is a hub path. */
   readonly fetchVoice: FetchVoice
   /** How long one chunk may take once its turn has come, in milliseconds. */
-  readonly chunkMs?: number
+  readonly chunkMs?: number | undefined
   /** Requests answered or waiting at the same time; more get `busy`. */
-  readonly queueLimit?: number
+  readonly queueLimit?: number | undefined
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
   /** Called for every chunk that was skipped: for the log. */

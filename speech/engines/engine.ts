@@ -57,7 +57,7 @@ export interface SpeechRequest extends Delivery {
 export interface SpeechEngine {
   /** The name in `/health` and `X-Speech-Engine`: `embedded`, `pocket-tts`… */
   readonly id: string
-  /** Samples per second of what `synthesize` yields. */
+  /** Samples per second of the audio from `synthesize`. */
   readonly sampleRate: number
   readonly capabilities: EngineCapabilities
   /** Reads weights and builds sessions. Throws an AppError that names the invalid file. */

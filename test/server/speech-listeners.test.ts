@@ -11,22 +11,22 @@ import { suite } from '../suite.ts'
 const test = suite('listeners of a speech server')
 const pieceSize = 1024 * 1024
 
-test('one who does not listen costs little memory and is cut off', () =>
+test('a listener that does not read costs little memory and is cut off', () =>
   withListener(200, async (socket, state) => {
-    // A socket that nobody reads fills up; what the systems of both sides buffer is some megabytes.
+    // A socket that is not read fills up; the systems of both sides buffer some megabytes.
     await state.over
     assert.ok(state.made < 40, `${state.made} MB were made`)
     socket.destroy()
   }))
 
-test('one who leaves ends the work at once', () =>
+test('a listener that leaves ends the work at once', () =>
   withListener(60_000, async (socket, state) => {
     await once(socket, 'data')
     socket.destroy()
     await state.over
   }))
 
-test('one who listens slowly is served on', () =>
+test('a slow listener is served on', () =>
   withListener(2000, async (socket, state) => {
     let heard = 0
     for await (const piece of socket) {
@@ -45,14 +45,14 @@ interface State {
 }
 
 /** A server whose speech never ends, and a connection that has asked for it. */
-async function withListener(patienceMs: number, work: (socket: Socket, state: State) => Promise<void>): Promise<void> {
+async function withListener(stallMs: number, work: (socket: Socket, state: State) => Promise<void>): Promise<void> {
   let end = () => {}
   const over = new Promise<void>((resolve) => {
     end = resolve
   })
   const state: State = { made: 0, over }
   const installation = openInstallation()
-  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), patienceMs)
+  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), stallMs)
   const http = createServer(handler).listen(0, '127.0.0.1')
   await once(http, 'listening')
   const socket = connect((http.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})

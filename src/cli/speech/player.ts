@@ -22,7 +22,7 @@ const players = [
 
 /**
  * Starts the first player that is installed; the signal ends it at once, mid-audio. Throws
- * `unavailable` naming what could be installed.
+ * `unavailable` naming the programs to install.
  */
 export async function openPlayer(
   environment: Readonly<Record<string, string | undefined>>,

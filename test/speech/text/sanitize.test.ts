@@ -118,7 +118,7 @@ const marked = fc
   })
   .map((pieces) => pieces.join(''))
 
-test('what is clean is left alone: twice is once', () =>
+test('clean text is left alone: twice is once', () =>
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 200 }), marked), (text) => {
       const once = sanitize(text)

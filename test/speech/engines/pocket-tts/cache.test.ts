@@ -116,7 +116,7 @@ test('where the cache cannot be written the model loads all the same, and leaves
   })
 })
 
-test('what killed processes left in the cache goes, what another one is writing stays', async () => {
+test('leftovers of killed processes go, files being written stay', async () => {
   const [folder, cacheFolder] = [await tinyModel(), temporaryFolder()]
   const [old, fresh, foreign] = ['pocket-tts-x.1.part', 'pocket-tts-x.2.part', 'other.part']
   for (const name of [old, fresh, foreign]) await writeFile(join(cacheFolder, name), 'half')
@@ -129,7 +129,7 @@ test('what killed processes left in the cache goes, what another one is writing 
   )
 })
 
-test('weights that are no numbers are refused by name, wherever they lie and whatever is computed with', async () => {
+test('weights that are no numbers are refused by name, in any tensor and precision', async () => {
   const folder = await tinyModel()
   const names = ['mimi.decoder.model.0.conv.weight', 'flow_lm.emb_std', 'flow_lm.transformer.layers.1.norm1.bias']
   const spoilt = modelTensors(tinySize, 1).map((tensor): NewTensor => {
