@@ -1,15 +1,15 @@
 import { AppError } from '../src/errors.ts'
 
-/** How much audio may be held at once by those who want it whole, in bytes: a bound on memory, whatever is asked. */
+/** A bound on the bytes of audio that whole answers hold at once. */
 export interface AudioBudget {
-  /** A place in it for one text. */
+  /** The share of one text. */
   open(): AudioReservation
 }
 
 export interface AudioReservation {
-  /** Counts audio as held. Throws `busy` when there is no room for it. */
+  /** Counts audio as held. Throws `busy` when the budget is used up. */
   keep(bytes: number): void
-  /** Counts all that was kept here as gone. */
+  /** Gives back all that was kept here. */
   release(): void
 }
 

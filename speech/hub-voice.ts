@@ -12,7 +12,7 @@ export type FetchVoice = (path: string, signal?: AbortSignal) => Promise<string>
 export interface HubOptions {
   /** Where files lie as `owner/repository/path`, and where fetched ones are put. */
   readonly modelsFolder: string
-  /** The one address that is asked, such as https://huggingface.co. */
+  /** The only address that is contacted, such as https://huggingface.co. */
   readonly endpoint: string
   /** Sent to the endpoint only. */
   readonly token?: string | undefined
@@ -33,15 +33,15 @@ export function parseHubPath(text: string, repository: string | undefined): stri
   const sound =
     whole.length >= 3 && whole.length <= 12 && whole.every((part) => /^[\w+@ ()-][\w.+@ ()-]{0,120}$/.test(part))
   if (!sound || !/\.(?:wav|safetensors)$/.test(path))
-    throw new AppError('invalid', 'The voice is no path of the model hub', {
+    throw new AppError('invalid', 'Invalid path of a voice on the model hub', {
       details: ['write owner/repository/file.wav or owner/repository/file.safetensors, without .. and without a host'],
     })
   return whole.join('/')
 }
 
 /**
- * Reads voices from the models folder, else from the hub's endpoint and no other host: an answer that sends elsewhere is
- * refused. Throws `not_found` when the hub has no such file and `unavailable` when it cannot be asked.
+ * Reads voices from the models folder, else from the hub's endpoint and no other host: a redirect to another host is
+ * refused. Throws `not_found` when the hub has no such file and `unavailable` when it cannot be reached.
  */
 export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions): FetchVoice {
   return async (path, signal) => {
@@ -57,7 +57,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
     try {
       await writeFile(part, bytes)
       const found = await signatureMismatch(part, path)
-      if (found !== undefined) throw unreachable(`what it sends as ${path} is ${found}`)
+      if (found !== undefined) throw unreachable(`its file for ${path} is ${found}`)
       await rename(part, local)
     } finally {
       await rm(part, { force: true })
@@ -66,7 +66,7 @@ export function createVoiceFetcher({ modelsFolder, endpoint, token }: HubOptions
   }
 }
 
-/** Whether what is sent there can be read on the way. */
+/** Whether a request there is sent unencrypted over a public network. */
 function isReadable({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && hostRange(hostname) === 'public'
 }
@@ -109,7 +109,7 @@ async function readAnswer(response: Response): Promise<Buffer> {
     return Buffer.concat(pieces)
   }
   await response.body?.cancel()
-  if (response.status === 404) throw new AppError('not_found', 'The model hub has no such voice file')
+  if (response.status === 404) throw new AppError('not_found', 'Voice file not found on the model hub')
   if (response.status === 401 || response.status === 403)
     throw unreachable('it asks for a token: set HF_TOKEN to one that may read this repository')
   throw unreachable(`it answered ${response.status}`)

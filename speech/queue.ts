@@ -38,7 +38,7 @@ export function createRequestQueue(limit: number): RequestQueue {
         meanTurn += 0.2 * ((performance.now() - started) / 1000 - meanTurn)
         taken = false
         const next = waiting.shift()
-        // The turn is handed over, not put down: nobody who comes in between can take it.
+        // The turn is handed over, not released: no caller in between can take it.
         if (next) {
           taken = true
           next()

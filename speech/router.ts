@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { Send } from '../src/http/send.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
-import { wavHeader } from './audio/wav.ts'
+import { answerWith, type SpeechAnswer } from './answer.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
-import type { Health, SpeechService } from './service.ts'
-import { type Speech, speakWhole, speechHeaders } from './synthesis.ts'
+import type { Health, ServiceInput, SpeechService } from './service.ts'
 
 export interface SpeechRouterParts {
   /** The installed tts plugins. */
@@ -17,53 +16,31 @@ export interface SpeechRouterParts {
   open(server: ServerId, variant?: string): SpeechService
 }
 
-export interface RoutedSpeech {
-  readonly input: string
+/** A text to speak with its target. A described or recorded voice is always made in this process. */
+export interface RoutedSpeech extends ServiceInput {
   /** A plugin, one of its models, or `plugin:model`. */
   readonly model?: string | undefined
-  readonly voice?: string | undefined
-  readonly language?: string | undefined
-  readonly instruct?: string | undefined
-  readonly cfgCoefficient?: number | undefined
   readonly stream?: boolean | undefined
-}
-
-/**
- * Audio on its way, with the headers that say who speaks and what was skipped. In this process the headers of a stream
- * are live: `x-speech-chunks` counts on while the body is read.
- */
-export interface SpeechAnswer {
-  readonly type: string
-  readonly headers: Readonly<Record<string, string>>
-  /** The headers whose value is final only when the body has ended. */
-  readonly counting?: readonly string[]
-  readonly body: AsyncIterable<Uint8Array>
 }
 
 export interface ServerHealth extends Health {
   readonly server: ServerId
-  /** Where the server listens; null where this process answers in its place. */
+  /** The server's address; null where this process answers in its place. */
   readonly url: string | null
 }
 
 export interface SpeechRouter {
   /**
-   * Speaks: by the plugin the model names, else the active tts plugin, else the first server that has the voice. A plugin
-   * that points at a server of this machine where nothing listens is answered in this process.
+   * Speaks by the plugin that the model names, else the active tts plugin, else the first server that has the voice. A
+   * plugin that points at a closed port of this machine is answered in this process. A description is spoken by the server
+   * that designs voices, a recording by one that clones.
    */
   speak(request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer>
-  /** How each speech server is: the one that listens at its plugin's address, else this process. */
+  /** The health of each speech server: of the one that listens at its plugin's address, else of this process. */
   health(signal?: AbortSignal): Promise<readonly ServerHealth[]>
-  /** A voice from a description, by the server that designs voices, in this process. */
-  design(request: RoutedSpeech & { readonly description: string }, signal?: AbortSignal): Promise<SpeechAnswer>
-  /** The voice of a WAV recording, in this process. */
-  clone(
-    request: RoutedSpeech & { readonly clip: Uint8Array; readonly clipText?: string | undefined },
-    signal?: AbortSignal,
-  ): Promise<SpeechAnswer>
 }
 
-/** Model names that OpenAI's clients send without thinking: they mean whatever speaks here. */
+/** Default model names of OpenAI's clients: any speech plugin may answer them. */
 const anyModel = /^(?:tts-1(?:-hd)?|gpt-4o(?:-mini)?-tts.*)$/i
 const health = z.looseObject({
   status: z.string(),
@@ -80,27 +57,33 @@ const errorLimit = 64 * 1024
 export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   return {
     async speak(request, signal) {
-      const plugin = pluginFor(request)
+      const { voice } = request
+      if (typeof voice === 'object') return speakHere(serviceOf(voice.kind, request.model), request, signal)
+      const plugin = pluginFor(request.model, voice)
       const local = isServerId(plugin.id) ? plugin.id : undefined
-      if (local && request.voice && !request.voice.includes('/')) findVoice(readManifest(local), request.voice)
+      if (local && voice && !voice.includes('/')) findVoice(readManifest(local), voice)
       try {
         return await ask(plugin, request, signal)
       } catch (reason) {
-        if (!local || !isAbsent(reason) || !isLocal(plugin.endpoint)) throw told(plugin, reason)
-        return answer(await parts.open(local).speak(request, signal), request.stream)
+        if (!local || !isRefused(reason) || !isLocal(plugin.endpoint)) throw explained(plugin, reason)
+        return speakHere(parts.open(local), request, signal)
       }
     },
-    async design(request, signal) {
-      return answer(await parts.open('voxa-tts', 'voicedesign-1.7b').design(request, signal), request.stream)
-    },
     health: (signal) => Promise.all(serverIds.map((server) => healthOf(server, signal))),
-    async clone(request, signal) {
-      // Server B always clones; server A where it is asked for by name.
-      const service = /^voxa-tts/i.test(request.model ?? '')
-        ? parts.open('voxa-tts', 'base-1.7b')
-        : parts.open('voxb-tts')
-      return answer(await service.clone(request, signal), request.stream)
-    },
+  }
+
+  async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
+    const speech = await service.speak(request, signal)
+    const answer = await answerWith(speech, request.stream)
+    // From here on the audio is the caller's.
+    speech.place.release()
+    return answer
+  }
+
+  /** Server B always clones; server A where the model names it. */
+  function serviceOf(kind: 'design' | 'recording', model = ''): SpeechService {
+    if (kind === 'design') return parts.open('voxa-tts', 'voicedesign-1.7b')
+    return /^voxa-tts/i.test(model) ? parts.open('voxa-tts', 'base-1.7b') : parts.open('voxb-tts')
   }
 
   async function healthOf(server: ServerId, signal?: AbortSignal): Promise<ServerHealth> {
@@ -118,13 +101,13 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     } catch {
       signal?.throwIfAborted()
       const service = parts.open(server)
-      // A failure is what `health` then says.
+      // `health` then shows the failure.
       await service.load().catch(() => {})
       return { ...service.health(), server, url: null }
     }
   }
 
-  function pluginFor({ model, voice }: RoutedSpeech): PluginManifest {
+  function pluginFor(model: string | undefined, voice: string | undefined): PluginManifest {
     const installed = parts.plugins()
     const named = model?.toLowerCase()
     const found =
@@ -132,7 +115,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       installed.find(({ model_map }) => model_map.some((name) => name.toLowerCase() === named))
     if (found) return found
     if (model && !anyModel.test(model))
-      throw new AppError('not_found', `No speech plugin has the model "${model.slice(0, 100)}"`, {
+      throw new AppError('not_found', `Model "${model.slice(0, 100)}" not found in the speech plugins`, {
         details: [`models: ${installed.flatMap(({ model_map }) => model_map).join(', ')}`],
       })
     const chosen = parts.active() ?? installed.find(({ id }) => id === serverOfVoice(voice)) ?? installed[0]
@@ -153,21 +136,21 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       ...(signal ? { signal } : {}),
     })
     const type = String(reply.headers['content-type'] ?? '')
-    if (reply.status !== 200) throw await refused(plugin, reply.status, await reply.text(errorLimit))
+    if (reply.status !== 200) throw errorOf(plugin, reply.status, await reply.text(errorLimit))
     if (!/^audio\//i.test(type)) {
       reply.discard()
-      throw new AppError('protocol', `The plugin ${plugin.id} answered with something that is no audio`)
+      throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
     }
     const headers: Record<string, string> = {}
     for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
-    return { type, headers, body: reply.body as AsyncIterable<Uint8Array> }
+    return { type, headers, trailers: [], body: reply.body as AsyncIterable<Uint8Array> }
   }
 }
 
-/** A server of our own takes its own fields; a provider of OpenAI's kind at least the common ones. */
+/** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
-  const { model = '', voice, language, instruct, cfgCoefficient, stream } = request
+  const { model = '', voice, language, instruct, cfg_coef, stream } = request
   const bare = model.startsWith(`${plugin.id}:`) ? model.slice(plugin.id.length + 1) : model
   const known = plugin.model_map.find((name) => name.toLowerCase() === bare.toLowerCase())
   const config = plugin.capabilities?.tts?.config
@@ -176,9 +159,9 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     input: request.input,
     voice: voice ?? config?.default_voice ?? 'alloy',
     response_format: 'wav',
-    ...(language === undefined ? {} : { language }),
+    language,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),
-    ...(cfgCoefficient === undefined ? {} : { cfg_coef: cfgCoefficient }),
+    cfg_coef,
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
   }
 }
@@ -199,42 +182,11 @@ function hasVoice(id: ServerId, voice: string): boolean {
   }
 }
 
-async function answer(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
-  if (!stream) {
-    const pieces = await speakWhole(speech)
-    // From here on they are the caller's.
-    speech.place.release()
-    const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    const headers = { ...speechHeaders(speech), 'content-length': String(size) }
-    return { type: 'audio/wav', headers, body: each(pieces) }
-  }
-  const audio = speech.pcm(true)
-  // The first audio is the commit point: a failure before it is an error and not a broken file.
-  const first = await audio.next()
-  let over = false
-  const headers = {
-    ...speechHeaders(speech),
-    get 'x-speech-chunks'() {
-      return speechHeaders(speech, over ? 0 : 1)['x-speech-chunks']!
-    },
-  }
-  async function* body(): AsyncGenerator<Uint8Array> {
-    if (!first.done) yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
-    yield* audio
-    over = true
-  }
-  return { type: 'audio/wav', headers, counting: ['x-speech-chunks'], body: body() }
-}
-
-async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces
-}
-
-/** Nobody listens there. */
-function isAbsent(reason: unknown): boolean {
+/** Whether a connection was refused: no server listens there. */
+function isRefused(reason: unknown): boolean {
   for (let error = reason; error instanceof Error; error = error.cause)
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true
-  return reason instanceof AggregateError && reason.errors.some(isAbsent)
+  return reason instanceof AggregateError && reason.errors.some(isRefused)
 }
 
 function isLocal(endpoint: string): boolean {
@@ -242,7 +194,8 @@ function isLocal(endpoint: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-function told(plugin: PluginManifest, reason: unknown): unknown {
+/** A failure to reach the plugin's server, with the way to start it. */
+function explained(plugin: PluginManifest, reason: unknown): unknown {
   if (reason instanceof AppError || !(reason instanceof Error) || reason.name === 'AbortError') return reason
   return new AppError('unavailable', `The speech server of ${plugin.id} cannot be reached`, {
     details: isServerId(plugin.id) ? [`start it: aichat serve ${plugin.id}`] : [`it should be at ${plugin.endpoint}`],
@@ -250,8 +203,8 @@ function told(plugin: PluginManifest, reason: unknown): unknown {
   })
 }
 
-/** An error answer in the house's shape or OpenAI's, with the same class of failure. */
-async function refused(plugin: PluginManifest, status: number, text: string): Promise<AppError> {
+/** The failure in an error answer of aichat's shape or OpenAI's. */
+function errorOf(plugin: PluginManifest, status: number, text: string): AppError {
   const { error, details } = readError(text)
   const code = status === 401 || status === 403 ? 'unavailable' : failureOfStatus(status)
   return new AppError(code, error ?? `The plugin ${plugin.id} answered ${status}`, { details })

@@ -2,42 +2,45 @@ import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { parseWav } from './audio/wav.ts'
 import { chooseEngine } from './engine-choice.ts'
-import { createEngineProcess, type EngineProcess } from './engine-process.ts'
+import { createEngineProcess } from './engine-process.ts'
+import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
 import { findVariant, readManifest, type ServerId, type ServerManifest, type Variant } from './servers/manifest.ts'
-import { createSynthesis, type Speech } from './synthesis.ts'
+import { createSynthesis, type RequestedVoice, type Speech, type SpeechInput } from './synthesis.ts'
 import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
   readonly server: ServerId
-  /** The variant that is 'loaded': `--model`. */
+  /** The model's variant: `--model`. */
   readonly variant?: string | undefined
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
   readonly modelsFolder: string
-  /** Where engines keep what they make of a model at its first load; beside the models where nothing is said. */
+  /** Holds files that engines derive from a model at its first load; `.cache` beside the models by default. */
   readonly cacheFolder?: string
   readonly hubEndpoint: string
   readonly hubToken?: string | undefined
   /** How long one chunk may take, in milliseconds. */
   readonly chunkMs?: number
   readonly queueLimit?: number
-  /** Told what the operator should know: skipped chunks, a lost engine. */
+  /** Called for the log: skipped chunks, a lost engine. */
   onEvent?(message: string, fields: Readonly<Record<string, string | number>>): void
 }
 
-/** What can be asked of a speech server, apart from HTTP. */
-export interface SpeechText {
-  readonly input: string
-  readonly language?: string | undefined
-  readonly instruct?: string | undefined
-  readonly cfgCoefficient?: number | undefined
+/** The voice of a WAV recording, with the text spoken in it where that is known. */
+export interface RecordedVoice {
+  readonly kind: 'recording'
+  readonly wav: Uint8Array
+  readonly text?: string | undefined
 }
+
+/** A preset, an alias or a hub path; a description, where the variant can design; a recording, where it can clone. */
+export type ServiceInput = SpeechInput<string | Extract<VoiceSource, { kind: 'design' }> | RecordedVoice>
 
 export interface Health {
   /** `healthy`, `loading` or `failed`. */
   readonly status: string
-  /** True when the server's own model is loaded; false while another engine stands in. */
+  /** True when the server's own model is loaded; false while another engine speaks for it. */
   readonly model_loaded: boolean
   readonly engine: string
   /** The variant. */
@@ -46,7 +49,7 @@ export interface Health {
   readonly reason?: string
 }
 
-/** One speech server without its HTTP: a manifest, a variant, and the engine that speaks for it. */
+/** One speech server without HTTP: a manifest, a variant, and the engine that speaks for it. */
 export interface SpeechService {
   readonly manifest: ServerManifest
   readonly variant: Variant
@@ -55,15 +58,11 @@ export interface SpeechService {
   health(): Health
   /** Loads the engine ahead of the first request; a failure is shown by `health` and thrown by the requests. */
   load(): Promise<void>
-  /** Preset voices, aliases and hub paths. */
-  speak(wish: SpeechText & { readonly voice?: string | undefined }, signal?: AbortSignal): Promise<Speech>
-  /** A voice from its description, where the variant can. */
-  design(wish: SpeechText & { readonly description: string }, signal?: AbortSignal): Promise<Speech>
-  /** The voice of a WAV recording, where the variant can. */
-  clone(
-    wish: SpeechText & { readonly clip: Uint8Array; readonly clipText?: string | undefined },
-    signal?: AbortSignal,
-  ): Promise<Speech>
+  /**
+   * Checks the request and prepares its voice. Throws `unavailable` where the variant cannot make such a voice, `invalid`
+   * for an empty description or an unusable recording, and as `Synthesis.open` does.
+   */
+  speak(request: ServiceInput, signal?: AbortSignal): Promise<Speech>
   close(): Promise<void>
 }
 
@@ -81,15 +80,11 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
   const synthesis = createSynthesis({
     manifest,
     engine,
-    fetchVoice: createVoiceFetcher({
-      modelsFolder: options.modelsFolder,
-      endpoint: options.hubEndpoint,
-      token: options.hubToken,
-    }),
+    fetchVoice: createVoiceFetcher({ modelsFolder, endpoint: options.hubEndpoint, token: options.hubToken }),
+    chunkMs: options.chunkMs,
+    queueLimit: options.queueLimit,
     onSkip: (event) => options.onEvent?.('a chunk was skipped', { server: manifest.id, ...event }),
     onUnspoken: (event) => options.onEvent?.('parts of a text were not spoken', { server: manifest.id, ...event }),
-    ...(options.chunkMs === undefined ? {} : { chunkMs: options.chunkMs }),
-    ...(options.queueLimit === undefined ? {} : { queueLimit: options.queueLimit }),
   })
   let state: { readonly loaded: boolean; readonly failure?: string } = { loaded: false }
 
@@ -111,38 +106,17 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       }
     },
     async load() {
-      await Promise.all([loaded(engine), loadDetector()])
+      await Promise.all([loadEngine(), loadDetector()])
     },
-    async speak({ voice, ...wish }, signal) {
-      await loaded(engine)
-      return synthesis.open({ ...speechInput(wish), ...(voice ? { voice } : {}) }, signal)
-    },
-    async design({ description, ...wish }, signal) {
-      if (description.trim() === '') throw new AppError('invalid', 'The description of the voice is empty')
-      if (description.length > 2000)
-        throw new AppError('invalid', 'The description of the voice is longer than 2,000 characters')
-      if (!variant.design) throw notLoaded('Voice design', ({ design }) => design)
-      await loaded(engine)
-      return synthesis.open({ ...speechInput(wish), voice: { kind: 'design', description } }, signal)
-    },
-    async clone({ clip, clipText, ...wish }, signal) {
-      if (manifest.options.clone === 'never') throw notLoaded('Voice cloning', ({ clone }) => clone)
-      const recording = parseWav(clip)
-      const seconds = recording.samples.length / recording.sampleRate
-      const least = manifest.options.least_clip_seconds
-      if (seconds < least)
-        throw new AppError('invalid', `The clip is shorter than ${least} seconds`, {
-          details: [`it lasts ${seconds.toFixed(1)} s`],
-        })
-      if (!variant.clone) throw notLoaded('Voice cloning', ({ clone }) => clone)
-      await loaded(engine)
-      const source = { kind: 'clone' as const, ...recording, ...(clipText ? { text: clipText } : {}) }
-      return synthesis.open({ ...speechInput(wish), voice: source }, signal)
+    async speak({ voice, ...request }, signal) {
+      const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
+      await loadEngine()
+      return synthesis.open({ ...request, voice: requested }, signal)
     },
     close: () => engine.close(),
   }
 
-  async function loaded(engine: EngineProcess): Promise<void> {
+  async function loadEngine(): Promise<void> {
     try {
       await engine.load()
       state = { loaded: true }
@@ -152,20 +126,31 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     }
   }
 
-  function notLoaded(what: string, can: (variant: Variant) => boolean): AppError {
+  function sourceOf(voice: Exclude<ServiceInput['voice'], string | undefined>): Exclude<RequestedVoice, string> {
+    if (voice.kind === 'design') {
+      if (voice.description.trim() === '') throw new AppError('invalid', 'The description of the voice is empty')
+      if (voice.description.length > 2000)
+        throw new AppError('invalid', 'The description of the voice is longer than 2,000 characters')
+      if (!variant.design) throw needsVariant('Voice design', ({ design }) => design)
+      return voice
+    }
+    if (manifest.options.clone === 'never') throw needsVariant('Voice cloning', ({ clone }) => clone)
+    const recording = parseWav(voice.wav)
+    const seconds = recording.samples.length / recording.sampleRate
+    const least = manifest.options.least_clip_seconds
+    if (seconds < least)
+      throw new AppError('invalid', `The clip is shorter than ${least} seconds`, {
+        details: [`it lasts ${seconds.toFixed(1)} s`],
+      })
+    if (!variant.clone) throw needsVariant('Voice cloning', ({ clone }) => clone)
+    return { kind: 'clone', ...recording, ...(voice.text ? { text: voice.text } : {}) }
+  }
+
+  function needsVariant(feature: string, can: (variant: Variant) => boolean): AppError {
     const able = manifest.variants.filter(can).map(({ id }) => `aichat serve ${manifest.id} --model ${id}`)
-    return new AppError('unavailable', `${what} needs another model than ${variant.id}`, {
+    return new AppError('unavailable', `${feature} needs another model than ${variant.id}`, {
       details: able.length > 0 ? [`start the server with: ${able.join(', or ')}`] : [`${manifest.id} cannot do it`],
     })
-  }
-}
-
-function speechInput({ input, language, instruct, cfgCoefficient }: SpeechText) {
-  return {
-    text: input,
-    ...(language === undefined ? {} : { language }),
-    ...(instruct ? { instruct } : {}),
-    ...(cfgCoefficient === undefined ? {} : { cfgCoefficient }),
   }
 }
 
@@ -173,7 +158,7 @@ function findDevice(manifest: ServerManifest, device: string | undefined): strin
   const { devices } = manifest.options
   if (device === undefined) return 'auto'
   if (devices.includes(device)) return device
-  throw new AppError('usage', `${manifest.id} has no device "${device}"`, {
+  throw new AppError('usage', `Invalid device "${device}" for ${manifest.id}`, {
     details: devices.length > 0 ? [`devices: ${devices.join(', ')}`] : ['it runs where its engine does'],
   })
 }

@@ -1,9 +1,9 @@
 import { AppError, toAppError } from '../src/errors.ts'
 import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
-import { toPcm16, wavHeader } from './audio/wav.ts'
+import { toPcm16 } from './audio/wav.ts'
 import { type AudioReservation, createAudioBudget } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
-import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
+import type { Delivery, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
@@ -18,33 +18,32 @@ const textLimit = 10_000
 export interface SynthesisOptions {
   readonly manifest: ServerManifest
   readonly engine: SpeechEngine
-  /** Where voices that are hub paths come from. */
+  /** Finds the file of a voice that is a hub path. */
   readonly fetchVoice: FetchVoice
   /** How long one chunk may take once its turn has come, in milliseconds. */
-  readonly chunkMs?: number
+  readonly chunkMs?: number | undefined
   /** Requests answered or waiting at the same time; more get `busy`. */
-  readonly queueLimit?: number
+  readonly queueLimit?: number | undefined
   /** Bytes of audio that whole answers may hold together. */
-  readonly roomBytes?: number
-  /** Told of every chunk that was skipped: for the log. */
+  readonly budgetBytes?: number
+  /** Called for every chunk that was skipped: for the log. */
   onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
-  /** Told how many pieces of a text are in letters or signs that the engine does not know: for the log. */
+  /** Called with the number of pieces in letters or signs that the engine does not know: for the log. */
   onUnspoken?(event: { readonly pieces: number }): void
 }
 
-export interface SpeechInput {
-  readonly text: string
-  /** A preset, an alias, a hub path, a clip or a description; the default voice where nothing is said. */
-  readonly voice?: string | Exclude<VoiceSource, { kind: 'preset' | 'file' }>
-  /** Name or code; absent, empty or `auto` leaves it to the text. */
-  readonly language?: string
-  readonly instruct?: string
-  readonly cfgCoefficient?: number
+/** A preset's name or alias, a hub path, or the source of a voice that is made for this text. */
+export type RequestedVoice = string | Exclude<VoiceSource, { kind: 'preset' | 'file' }>
+
+/** A text to speak, in the shape that it has from an operation's input on; without a voice the server's default speaks. */
+export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
+  readonly input: string
+  readonly voice?: Voice | undefined
 }
 
 /** One text being spoken. */
 export interface Speech {
-  /** Where audio that is kept until all of it is made is counted. */
+  /** Counts audio that is kept until all of it is made. */
   readonly place: AudioReservation
   /** The engine's id, as in `X-Speech-Engine`. */
   readonly engine: string
@@ -69,15 +68,15 @@ export interface Synthesis {
   open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
 }
 
-/** Turns requests into speech with one engine: the only way a face asks for audio. */
+/** Turns requests into speech with one engine. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
-  const { manifest, engine, chunkMs = 30_000, queueLimit = 32, roomBytes = 512 * 1024 * 1024 } = options
+  const { manifest, engine, chunkMs = 30_000, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
   const turns = createRequestQueue(queueLimit)
-  const room = createAudioBudget(roomBytes)
+  const budget = createAudioBudget(budgetBytes)
 
   return {
     async open(input, signal) {
-      const text = readText(input.text)
+      const text = readText(input.input)
       const leave = turns.enter()
       try {
         await engine.load(signal)
@@ -86,16 +85,15 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         const divided = divideUnspoken(text, engine.capabilities.languages)
         await checkDivided(engine, divided)
         const voice = await prepare(input.voice ?? manifest.default_voice, signal)
+        const { instruct, cfg_coef } = input
+        return speechOf({ text: divided.spoken, language, voice, instruct, cfg_coef }, divided.unspoken, signal)
+      } finally {
         leave()
-        return speechOf({ ...input, text: divided.spoken, language, voice }, divided.unspoken, signal)
-      } catch (thrown) {
-        leave()
-        throw thrown
       }
     },
   }
 
-  async function prepare(voice: NonNullable<SpeechInput['voice']>, signal?: AbortSignal): Promise<VoiceHandle> {
+  async function prepare(voice: RequestedVoice, signal?: AbortSignal): Promise<VoiceHandle> {
     const source = typeof voice === 'string' ? await namedVoice(voice, signal) : voice
     const release = await turns.take(signal)
     const deadline = startDeadline(chunkMs, signal)
@@ -116,13 +114,13 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     return { kind: 'file', path: await options.fetchVoice(path, signal) }
   }
 
-  function speechOf(request: Checked, unspoken: readonly string[], signal?: AbortSignal): Speech {
+  function speechOf(request: SpeechRequest, unspoken: readonly string[], signal?: AbortSignal): Speech {
     const chunks = splitChunks(request.text)
     const total = chunks.length + unspoken.length
     let spoken = 0
     if (unspoken.length > 0) options.onUnspoken?.({ pieces: unspoken.length })
     return {
-      place: room.open(),
+      place: budget.open(),
       engine: engine.id,
       sampleRate: engine.sampleRate,
       unspoken,
@@ -137,8 +135,8 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         try {
           for (const [index, chunk] of chunks.entries()) {
             const queue = createSampleQueue()
-            // Made at the engine's pace, read at the client's: a slow reader keeps nobody else waiting.
-            void make(chunk, request, queue, signal)
+            // Made at the engine's pace, read at the client's: a slow reader delays no other request.
+            void make({ ...request, text: chunk }, queue, signal)
             try {
               let begun = false
               for await (const samples of live ? queue.pieces() : whole(queue)) {
@@ -168,21 +166,13 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   }
 
   /** Speaks one chunk into the queue; its time begins when its turn comes. */
-  async function make(text: string, request: Checked, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
+  async function make(request: SpeechRequest, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
     let release = () => {}
     let deadline: Deadline | undefined
     try {
       release = await turns.take(signal)
       deadline = startDeadline(chunkMs, signal)
-      const { voice, language, instruct, cfgCoefficient } = request
-      const wanted = {
-        text,
-        voice,
-        language,
-        ...(instruct ? { instruct } : {}),
-        ...(cfgCoefficient === undefined ? {} : { cfgCoefficient }),
-      }
-      for await (const samples of engine.synthesize(wanted, deadline.signal)) queue.push(samples)
+      for await (const samples of engine.synthesize(request, deadline.signal)) queue.push(samples)
       queue.finish()
     } catch (thrown) {
       queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
@@ -193,15 +183,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   }
 }
 
-interface Checked {
-  readonly text: string
-  readonly language: string
-  readonly voice: VoiceHandle
-  readonly instruct?: string
-  readonly cfgCoefficient?: number
-}
-
-/** The text as it will be spoken. */
+/** The text as it will be spoken. Throws `invalid` for one that is too long or empty. */
 function readText(text: string): string {
   const characters = countCharacters(text)
   if (characters > textLimit)
@@ -221,7 +203,7 @@ async function languageOf(named: string | undefined, text: string): Promise<stri
     return await detectLanguage(text)
   const language = findLanguage(named)
   if (language) return language
-  throw new AppError('invalid', `"${named.slice(0, 40)}" is no language of the speech servers`, {
+  throw new AppError('invalid', `Invalid language "${named.slice(0, 40)}"`, {
     details: [`languages: ${languageNames.join(', ')}`],
   })
 }
@@ -236,14 +218,14 @@ function checkLanguage({ id, capabilities }: SpeechEngine, language: string, nam
   })
 }
 
-/** Refuses what is mostly in letters that the engine does not know: the rest of it would be no text. */
+/** Refuses a text that is mostly in letters unknown to the engine: the rest would make no sense. */
 async function checkDivided({ id, capabilities }: SpeechEngine, { spoken, unspoken }: Divided): Promise<void> {
   const foreign = unspoken.join(' ')
   const known = countLetters(spoken)
   if (foreign === '' || (known > 0 && countLetters(foreign) <= known)) return
   const language = await detectLanguage(foreign)
   const isNamed = /\p{L}/u.test(foreign) && language !== 'English'
-  throw new AppError('unavailable', `The ${id} engine cannot say what most of this text consists of`, {
+  throw new AppError('unavailable', `The ${id} engine cannot speak most of this text`, {
     details: [
       ...(isNamed ? [`the letters are those of ${language}`] : []),
       `it speaks ${capabilities.languages.join(', ')}`,
@@ -283,48 +265,4 @@ function allFailed(failures: readonly unknown[]): AppError {
     details: first.details,
     cause: first,
   })
-}
-
-/**
- * Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to what the header says. They
- * are kept in the speech's place until whoever sends them releases it. Throws `busy` when there is no room for them.
- */
-export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
-  const pieces: Buffer[] = []
-  let size = 0
-  try {
-    for await (const piece of speech.pcm(false)) {
-      speech.place.keep(piece.length)
-      pieces.push(piece)
-      size += piece.length
-    }
-  } catch (thrown) {
-    speech.place.release()
-    throw thrown
-  }
-  return [wavHeader(speech.sampleRate, size), ...pieces]
-}
-
-/**
- * The headers of an answer: who speaks, `spoken/total` of its chunks and unspoken pieces, and those pieces,
- * percent-encoded and joined by commas, the first of many (a header has a bound of some kilobytes). `begun` chunks count
- * as spoken before they have ended.
- */
-export function speechHeaders(speech: Speech, begun = 0): Record<string, string> {
-  const spoken = Math.max(speech.spoken, begun)
-  return {
-    'x-speech-engine': speech.engine,
-    'x-speech-chunks': `${spoken}/${speech.total}`,
-    ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
-  }
-}
-
-function listOf(pieces: readonly string[]): string {
-  let list = ''
-  for (const piece of pieces) {
-    const next = encodeURIComponent([...piece].slice(0, 60).join(''))
-    if (list.length + next.length > 2000) break
-    list += list === '' ? next : `,${next}`
-  }
-  return list
 }

@@ -23,10 +23,10 @@ export function resample(samples: Float32Array, step: number): Float32Array {
 /** Long recordings are worked on in blocks of so many samples, since a block is copied in double precision. */
 const blockSize = 1 << 16
 
-/** Samples of the output from one index up to another; what lies outside the input counts as silence. */
+/** Samples of the output from one index up to another; outside the input there is silence. */
 export type Resampler = (samples: Float32Array, from: number, to: number) => Float32Array
 
-/** A resampler whose filters are computed once; see `resample`. */
+/** A resampler that computes its filters once; see `resample`. */
 export function createResampler(step: number): Resampler {
   const scale = Math.min(1, 1 / step)
   const reach = resampleReach(step)
@@ -112,10 +112,10 @@ function sincTable(): Float64Array {
 }
 
 /** The modified Bessel function of order 0, by its power series. */
-function besselI0(x: number): number {
+export function besselI0(x: number): number {
   let sum = 1
   let term = 1
-  for (let index = 1; term > 1e-12 * sum; index++) {
+  for (let index = 1; term > 1e-17 * sum; index++) {
     term *= (x / (2 * index)) ** 2
     sum += term
   }

@@ -1,11 +1,11 @@
-/** Samples on their way from who makes them to who wants them: what has come, and whether more will. */
+/** A queue of samples between a producer and a consumer. */
 export interface SampleQueue {
   readonly finished: boolean
   /** Resolves when the call is over, well or not; never rejects. */
   readonly settled: Promise<void>
   push(samples: Float32Array): void
   finish(failure?: Error): void
-  /** Yields what comes, then ends or throws as the call did. What nobody has taken yet is kept. */
+  /** Yields pieces as they come, then ends or throws as the call did. Pieces not taken yet are kept. */
   pieces(): AsyncGenerator<Float32Array>
 }
 

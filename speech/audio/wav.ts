@@ -6,8 +6,8 @@ const headerSize = 44
 const largestData = 0xffff_ffff - headerSize - 1
 
 /**
- * The 44 bytes before mono 16-bit PCM. Without a size it is the header of a stream whose length is not known yet: both
- * sizes are 0xFFFFFFFF, which readers take for "until the end".
+ * The 44 bytes before mono 16-bit PCM. Without a size it is the header of a stream of unknown length: both sizes are
+ * 0xFFFFFFFF, which readers take for "until the end".
  */
 export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
   const header = Buffer.alloc(headerSize)
@@ -27,7 +27,19 @@ export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
   return header
 }
 
-/** Samples in [-1, 1] as 16-bit little-endian PCM; what lies outside is clipped, and what is no number is silence. */
+/**
+ * Writes the sizes into a WAV file that was streamed; its header is `headerBytes` long and ends with the data chunk's size. A file that already tells a size within its bytes is returned unchanged.
+ */
+export function completeHeader(wav: Buffer, headerBytes: number): Buffer {
+  const data = wav.length - headerBytes
+  const stated = wav.readUInt32LE(headerBytes - 4)
+  if ((stated > 0 && stated <= data) || data > largestData) return wav
+  wav.writeUInt32LE(wav.length - 8, 4)
+  wav.writeUInt32LE(data, headerBytes - 4)
+  return wav
+}
+
+/** Samples in [-1, 1] as 16-bit little-endian PCM; others are clipped, and NaN is silence. */
 export function toPcm16(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(2 * samples.length)
   const view = new DataView(pcm.buffer)
@@ -64,7 +76,7 @@ const longestClipSeconds = 600
 /**
  * Reads a WAV file (RIFF and RF64; PCM of 8, 16, 24 and 32 bits, float of 32 and 64, plain or extensible): unknown
  * chunks are passed over, channels are averaged, sizes beyond the end mean "until the end". Throws `invalid`, saying
- * what the bytes are not, for anything else.
+ * with the reason, for anything else.
  */
 export function parseWav(bytes: Uint8Array): Clip {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -132,7 +144,7 @@ function sampleReader(body: Buffer, { kind, bits }: Format): (at: number) => num
 }
 
 function noAudio(reason: string): AppError {
-  return new AppError('invalid', 'The clip is not a WAV recording', {
+  return new AppError('invalid', 'Invalid clip: not a WAV recording', {
     details: [`${reason}; send RIFF/WAVE with PCM or float samples`],
   })
 }

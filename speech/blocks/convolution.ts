@@ -7,7 +7,7 @@ import type { Graph, Value } from '../../src/inference/graph.ts'
 import { add, concat, integers, multiply, reshape, slice, transpose } from '../../src/inference/operators.ts'
 import type { Weights } from '../../src/inference/weights.ts'
 
-/** What a convolution keeps between calls: float32, zero at the start of a signal. */
+/** The state of a convolution between calls: float32, zero at the start of a signal. */
 export interface KeptState {
   /** Goes in as `previous_NAME` and comes out as `next_NAME`. */
   readonly name: string
@@ -68,7 +68,7 @@ export function convolution(
   return convolve(weights, name, extended, shape)
 }
 
-/** The same for a signal that already has what comes before it. */
+/** The same for a signal that is already extended to the left. */
 export function convolve(
   weights: Weights,
   name: string,

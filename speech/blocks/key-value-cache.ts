@@ -35,12 +35,12 @@ export interface KeyValueCache {
   copy(from?: number, to?: number): CacheRows
 }
 
-/** An empty cache with room for `capacity` rows; it takes more room when more are appended. */
-export function createKeyValueCache(shape: CacheShape, capacity: number): KeyValueCache {
+/** An empty cache for `initial` rows; it grows when more are appended. */
+export function createKeyValueCache(shape: CacheShape, initial: number): KeyValueCache {
   const { layers, heads, headSize, context = Number.POSITIVE_INFINITY } = shape
   const width = heads * headSize
-  let room = Math.max(1, capacity)
-  let slabs = Array.from({ length: layers * 2 }, () => new Float32Array(room * width))
+  let capacity = Math.max(1, initial)
+  let slabs = Array.from({ length: layers * 2 }, () => new Float32Array(capacity * width))
   const empty = slabs.map(() => new Float32Array(width))
   let start = 0
   let past = 0
@@ -55,7 +55,7 @@ export function createKeyValueCache(shape: CacheShape, capacity: number): KeyVal
     },
     feeds: () => (past > 0 ? tensors(slabs, 'past_', start, past) : tensors(empty, 'past_', 0, 1)),
     targets(rows) {
-      makeRoom(rows)
+      grow(rows)
       return tensors(slabs, '', start + past, rows)
     },
     append(rows) {
@@ -69,7 +69,7 @@ export function createKeyValueCache(shape: CacheShape, capacity: number): KeyVal
       past = 0
       position = 0
       if (!rows) return
-      makeRoom(rows.rows)
+      grow(rows.rows)
       for (let layer = 0; layer < layers; layer++) {
         slabs[layer * 2]!.set(rows.keys[layer]!)
         slabs[layer * 2 + 1]!.set(rows.values[layer]!)
@@ -103,13 +103,13 @@ export function createKeyValueCache(shape: CacheShape, capacity: number): KeyVal
     return named
   }
 
-  /** Rows out of sight make room first; they are moved away only when the end of the arrays is reached. */
-  function makeRoom(rows: number): void {
-    if (start + past + rows <= room) return
-    if (past + rows > room) {
-      room = Math.max(past + rows, room * 2)
+  /** Rows out of sight are dropped first; the others are moved only when the end of the arrays is reached. */
+  function grow(rows: number): void {
+    if (start + past + rows <= capacity) return
+    if (past + rows > capacity) {
+      capacity = Math.max(past + rows, capacity * 2)
       slabs = slabs.map((slab) => {
-        const larger = new Float32Array(room * width)
+        const larger = new Float32Array(capacity * width)
         larger.set(slab.subarray(start * width, (start + past) * width))
         return larger
       })

@@ -16,10 +16,19 @@ export interface CodecHalf {
   readonly stride: number
 }
 
+/** The names of the tensors in front of a decoder's transformer; those of the convolutions without `.weight` and `.bias`. */
+export interface DecoderTensors {
+  /** Mean and standard deviation of the latents, which come in normalised. */
+  readonly mean: string
+  readonly deviation: string
+  readonly quantizer: string
+  readonly upsample: string
+}
+
 /** The sizes of a decoder; `latent` counts the numbers of one latent, one frame of audio. */
 export interface DecoderSizes {
   readonly latent: number
-  readonly decoder: CodecHalf
+  readonly decoder: CodecHalf & { readonly tensors: DecoderTensors }
 }
 
 /** The settings of a model that both halves of its codec share. */
@@ -28,7 +37,7 @@ export interface CodecSettings {
   readonly gelu: GeluForm
 }
 
-/** A graph that runs piece by piece, with what it keeps between pieces. */
+/** A graph that runs piece by piece, with the states that it keeps between pieces. */
 export interface StreamingGraph {
   readonly model: Uint8Array
   readonly states: readonly KeptState[]
@@ -40,26 +49,26 @@ export function decoderShape({ decoder }: DecoderSizes, { mimi, gelu }: CodecSet
 }
 
 /**
- * Input `latents` [frames, latent] as the flow head makes them; output `audio` [frames × samples per frame, 1].
+ * Input `latents` [frames, latent], normalised; output `audio` [frames × samples per frame, 1].
  * Attention as in `runTransformer`, for frames × stride rows. With `stages` also `quantizer`, `upsample` and `transformer`
  * [rows, width].
  */
 export function buildMimiDecoder(
   file: TensorFile,
-  geometry: DecoderSizes,
+  { latent, decoder }: DecoderSizes,
   shape: CodecShape,
   options: { readonly stages?: boolean } = {},
 ): StreamingGraph {
   const graph = createGraph('mimi_decoder')
   const weights = createWeights(graph, file)
   const states = createStreamStates(graph)
-  const latents = graph.input('latents', 'float32', ['frames', geometry.latent])
-  const spread = multiply(graph, latents, weights.value('flow_lm.emb_std'))
-  const centred = add(graph, spread, weights.value('flow_lm.emb_mean'))
-  const quantizer = convolve(weights, 'mimi.quantizer.output_proj', centred)
-  const upsample = depthwiseTransposedConvolution(weights, states, 'mimi.upsample.convtr.convtr', quantizer)
+  const latents = graph.input('latents', 'float32', ['frames', latent])
+  const spread = multiply(graph, latents, weights.value(decoder.tensors.deviation))
+  const centred = add(graph, spread, weights.value(decoder.tensors.mean))
+  const quantizer = convolve(weights, decoder.tensors.quantizer, centred)
+  const upsample = depthwiseTransposedConvolution(weights, states, decoder.tensors.upsample, quantizer)
   const transformer = runTransformer(weights, shape, upsample).at(-1)!
-  const audio = runSeanet(weights, states, geometry.decoder.seanet, shape.dilationBase, transformer)
+  const audio = runSeanet(weights, states, decoder.seanet, shape.dilationBase, transformer)
   graph.output('audio', audio, 'float32', ['samples', 1])
   if (options.stages)
     for (const [name, value] of Object.entries({ quantizer, upsample, transformer }))

@@ -1,13 +1,20 @@
-/** The encoder of the mimi codec with the speaker projection: a reference clip in, the rows that make the language model speak in its voice out. */
+/** The encoder of the mimi codec with a projection: a reference clip in, rows that give a language model its voice out. */
 
 import { createGraph, type Value } from '../../src/inference/graph.ts'
 import { concat, integers, slice } from '../../src/inference/operators.ts'
 import type { TensorFile } from '../../src/inference/safetensors.ts'
 import { createWeights, type Weights } from '../../src/inference/weights.ts'
-import { convolve, createStreamStates } from './convolution.ts'
+import { convolve, createStreamStates, type StreamStates } from './convolution.ts'
 import type { CodecHalf, CodecSettings, StreamingGraph } from './mimi-decoder.ts'
 import { runSeanet } from './seanet.ts'
 import { type CodecShape, runTransformer } from './transformer.ts'
+
+/** The names of the tensors behind an encoder's transformer; that of the convolution without `.weight` and `.bias`. */
+export interface EncoderTensors {
+  readonly downsample: string
+  /** Projects to the width of the language model. */
+  readonly projection: string
+}
 
 /** The encoder's transformer: sizes from the weights, the rest from the configuration. */
 export function encoderShape(encoder: CodecHalf, { mimi, gelu }: CodecSettings): CodecShape {
@@ -20,7 +27,7 @@ export function encoderShape(encoder: CodecHalf, { mimi, gelu }: CodecSettings):
  */
 export function buildMimiEncoder(
   file: TensorFile,
-  encoder: CodecHalf,
+  { seanet: modules, stride, tensors }: CodecHalf & { readonly tensors: EncoderTensors },
   shape: CodecShape,
   options: { readonly stages?: boolean } = {},
 ): StreamingGraph {
@@ -28,11 +35,11 @@ export function buildMimiEncoder(
   const weights = createWeights(graph, file)
   const states = createStreamStates(graph)
   const audio = graph.input('audio', 'float32', ['samples', 1])
-  const seanet = runSeanet(weights, states, encoder.seanet, shape.dilationBase, audio)
+  const seanet = runSeanet(weights, states, modules, shape.dilationBase, audio)
   const transformer = runTransformer(weights, shape, seanet).at(-1)!
-  const latent = downsample(weights, states, transformer, encoder.stride)
-  const [width = 0, channels = 0] = weights.shape('flow_lm.speaker_proj_weight')
-  graph.output('conditions', weights.linear(latent, 'flow_lm.speaker_proj_weight'), 'float32', ['frames', width])
+  const latent = downsample(weights, states, tensors.downsample, transformer, stride)
+  const [width = 0, channels = 0] = weights.shape(tensors.projection)
+  graph.output('conditions', weights.linear(latent, tensors.projection), 'float32', ['frames', width])
   if (options.stages) {
     graph.output('seanet', seanet, 'float32', ['seanet_rows', shape.width])
     graph.output('transformer', transformer, 'float32', ['transformer_rows', shape.width])
@@ -42,9 +49,8 @@ export function buildMimiEncoder(
 }
 
 /** The one convolution that does not start from silence: copies of the first sample come before it. */
-function downsample(weights: Weights, states: ReturnType<typeof createStreamStates>, x: Value, stride: number): Value {
+function downsample(weights: Weights, states: StreamStates, name: string, x: Value, stride: number): Value {
   const { graph } = weights
-  const name = 'mimi.downsample.conv.conv'
   const [, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
   const kept = kernel - stride
   const previous = states.previous(name, kept, channels)

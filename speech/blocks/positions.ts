@@ -1,4 +1,4 @@
-/** What attention needs to know about positions: rotary angles, and who may look at whom. */
+/** Positions for attention: rotary angles and the causal mask. */
 import type { TensorData } from '../../src/inference/session.ts'
 
 export interface RotaryTable {
@@ -44,7 +44,7 @@ export function createRotaryTable(headSize: number, period: number): RotaryTable
 
 /**
  * The input `mask` [rows, past + rows] for new rows behind `past` visible ones: 0 where a row may look, -Infinity elsewhere.
- * A row sees itself and the `context` - 1 rows before it. An empty past is one row that nobody may look at.
+ * A row sees itself and the `context` - 1 rows before it. An empty past is one row that is masked for all.
  */
 export function causalMask(rows: number, past: number, context = Number.POSITIVE_INFINITY): TensorData {
   const before = Math.max(1, past)

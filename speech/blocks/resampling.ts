@@ -1,5 +1,6 @@
 /** Rate conversion of reference clips, by the filter that the model's authors use, so that a clip gives the voice it gives there. */
 import { AppError } from '../../src/errors.ts'
+import { besselI0 } from '../audio/resample.ts'
 
 /** Zero crossings of the filter on each side, and the shape of its Kaiser window: the customary ones of a polyphase converter. */
 const crossings = 10
@@ -31,7 +32,7 @@ export function resampleClip(samples: Float32Array, fromRate: number, toRate: nu
   })
 }
 
-/** A windowed sinc that passes what is below 1 / factor of the highest frequency, with the sum `gain`. */
+/** A windowed sinc with the sum `gain`; passes frequencies below 1 / factor of the highest. */
 function lowPass(factor: number, gain: number): Float64Array {
   const half = crossings * factor
   const filter = Float64Array.from({ length: half * 2 + 1 }, (_, index) => {
@@ -41,16 +42,6 @@ function lowPass(factor: number, gain: number): Float64Array {
   })
   const scale = gain / filter.reduce((sum, value) => sum + value, 0)
   return filter.map((value) => value * scale)
-}
-
-/** The modified Bessel function of order 0, by its power series. */
-function besselI0(x: number): number {
-  let sum = 1
-  for (let k = 1, term = 1; term > sum * 1e-17; k++) {
-    term *= (x / 2 / k) ** 2
-    sum += term
-  }
-  return sum
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

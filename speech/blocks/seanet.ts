@@ -11,7 +11,7 @@ import { convolution, type StreamStates, transposedConvolution } from './convolu
 
 export interface SeanetModule {
   readonly kind: 'convolution' | 'transposed' | 'residual'
-  /** What its tensors' names begin with. */
+  /** The prefix of its tensors' names. */
   readonly name: string
   readonly stride: number
   /** Of a residual block: how many stand before it in its stage. */

@@ -10,7 +10,7 @@ export interface StreamParts {
   readonly shape: CacheShape
   readonly rotary: RotaryTable
   readonly states?: readonly KeptState[]
-  /** Rows to make room for at once. */
+  /** Initial rows of the cache. */
   readonly capacity?: number
 }
 
@@ -33,7 +33,7 @@ export function createStream({ session, shape, rotary, states = [], capacity = 6
       kept = silence(states)
     },
     async run(inputs, rows) {
-      // Making room can move the past, so it comes before the past is read.
+      // Growing can move the past, so it comes before the past is read.
       const into = cache.targets(rows)
       const position = rotary.feeds(cache.position, rows)
       const mask = causalMask(rows, cache.past, shape.context)

@@ -1,4 +1,4 @@
-/** The pre-norm transformer of the flow language model and of both halves of the codec. */
+/** The pre-norm transformer of language models and of both halves of the mimi codec. */
 
 import type { Value } from '../../src/inference/graph.ts'
 import { add, type GeluForm, gelu, layerNorm, multiply, split } from '../../src/inference/operators.ts'
@@ -8,7 +8,7 @@ import type { CacheShape } from './key-value-cache.ts'
 
 /** The sizes that the weights tell. */
 export interface TransformerSize {
-  /** What its tensors' names begin with. */
+  /** The prefix of its tensors' names. */
   readonly prefix: string
   readonly width: number
   readonly layers: number
@@ -25,7 +25,7 @@ export interface TransformerShape extends TransformerSize, AttentionSetting {
   readonly gelu: GeluForm
 }
 
-/** A half of the codec: its transformer, and what its convolutions need to know beside their weights. */
+/** A half of the codec: its transformer, and the setting of its convolutions that their weights do not tell. */
 export interface CodecShape extends TransformerShape {
   readonly dilationBase: number
 }
@@ -36,8 +36,8 @@ export function cacheShape({ layers, heads, headSize }: TransformerShape, contex
 }
 
 /**
- * Adds all layers for rows [rows, width] and declares what attention needs: the inputs `mask`, `cosines`, `sines` and,
- * per layer N, `past_keys_N`, `past_values_N`, and the outputs `keys_N`, `values_N`. Returns what every layer made.
+ * Adds all layers for rows [rows, width] and declares the inputs and outputs of attention: the inputs `mask`, `cosines`, `sines` and,
+ * per layer N, `past_keys_N`, `past_values_N`, and the outputs `keys_N`, `values_N`. Returns the rows of every layer.
  */
 export function runTransformer(weights: Weights, shape: TransformerShape, rows: Value): Value[] {
   const { graph } = weights

@@ -1,4 +1,4 @@
-/** The interface every engine that makes sound fulfils: the embedded one, and the neural ones under the same servers. */
+/** The interface of every speech engine: flite and the neural ones, behind the same servers. */
 
 /** A voice of a server's table. */
 export interface Voice {
@@ -11,7 +11,7 @@ export interface Voice {
   readonly aliases?: readonly string[]
 }
 
-/** What a voice can be prepared from. */
+/** A voice before an engine has prepared it. */
 export type VoiceSource =
   | { readonly kind: 'preset'; readonly voice: string }
   /** A reference clip: mono samples in [-1, 1]. */
@@ -20,7 +20,7 @@ export type VoiceSource =
   /** A voice file of a model hub, already on this machine. */
   | { readonly kind: 'file'; readonly path: string }
 
-/** A voice made ready; opaque to everybody but its engine. */
+/** A prepared voice; opaque outside its engine. */
 export interface VoiceHandle {
   /** Equal sources have equal keys; engines cache by it. */
   readonly key: string
@@ -36,25 +36,31 @@ export interface EngineCapabilities {
   readonly streaming: boolean
 }
 
-export interface SpeechRequest {
+/** How a text is spoken: these fields pass unchanged from an operation's input to the engine. */
+export interface Delivery {
+  /** In a request a name or code, absent or `auto` where it is to be detected; for an engine the English name. */
+  readonly language?: string | undefined
+  /** Such as "slowly and sadly"; for the engines that can follow it. */
+  readonly instruct?: string | undefined
+  /** Guidance towards the voice, 0 to 10; for the engines that have it. */
+  readonly cfg_coef?: number | undefined
+}
+
+export interface SpeechRequest extends Delivery {
   /** One chunk of sanitised text, at most 500 characters. */
   readonly text: string
   readonly voice: VoiceHandle
-  /** English name of the language. */
-  readonly language?: string
-  readonly instruct?: string
-  readonly cfgCoefficient?: number
   readonly seed?: number
 }
 
-/** One call at a time: the host queues requests, so an engine needs no locks of its own. */
+/** Takes one call at a time: the host queues requests, so an engine needs no locks of its own. */
 export interface SpeechEngine {
   /** The name in `/health` and `X-Speech-Engine`: `embedded`, `pocket-tts`… */
   readonly id: string
-  /** Samples per second of what `synthesize` yields. */
+  /** Samples per second of the audio from `synthesize`. */
   readonly sampleRate: number
   readonly capabilities: EngineCapabilities
-  /** Reads weights and builds sessions. Throws an AppError that names the file that is wrong. */
+  /** Reads weights and builds sessions. Throws an AppError that names the invalid file. */
   load(signal?: AbortSignal): Promise<void>
   /** Throws an AppError `not_found` for a preset it does not have and `invalid` for a clip or file it cannot use. */
   prepareVoice(source: VoiceSource, signal?: AbortSignal): Promise<VoiceHandle>
@@ -64,8 +70,8 @@ export interface SpeechEngine {
 }
 
 /**
- * What the module of an engine exports: the server's child process imports it by its address and calls this once.
- * The options are plain data (they cross a process boundary); each engine parses its own and names what is wrong.
+ * Exports of an engine's module: the server's child process imports it by its address and calls this once.
+ * The options are plain data (they cross a process boundary); each engine parses its own and names the invalid ones.
  */
 export interface EngineModule {
   createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine | Promise<SpeechEngine>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../src/errors.ts'
 import type { Voice } from '../engines/engine.ts'
 
-/** What a variant of a server's model can do. */
+/** A variant of a server's model and its abilities. */
 const variant = z.object({
   id: z.string(),
   description: z.string(),
@@ -72,7 +72,7 @@ function load(id: ServerId): ServerManifest {
 export function findVariant(manifest: ServerManifest, name = manifest.default_variant): Variant {
   const found = manifest.variants.find(({ id }) => id === name.toLowerCase())
   if (found) return found
-  throw new AppError('usage', `${manifest.id} has no model "${name}"`, {
+  throw new AppError('usage', `Model "${name}" not found on ${manifest.id}`, {
     details: manifest.variants.map(({ id, description }) => `${id}: ${description}`),
   })
 }
@@ -90,7 +90,7 @@ export function findVoice(manifest: ServerManifest, name: string): string {
   const wanted = name.trim().toLowerCase()
   const id = Object.hasOwn(manifest.aliases, wanted) ? manifest.aliases[wanted]! : wanted
   if (manifest.voices.some((voice) => voice.id === id)) return id
-  throw new AppError('not_found', `${manifest.id} has no voice "${name.slice(0, 80)}"`, {
+  throw new AppError('not_found', `Voice "${name.slice(0, 80)}" not found on ${manifest.id}`, {
     details: [
       `voices: ${manifest.voices.map((voice) => voice.id).join(', ')}`,
       `aliases: ${Object.keys(manifest.aliases).join(', ')}`,

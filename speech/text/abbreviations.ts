@@ -1,7 +1,9 @@
-/** Abbreviations of the ten languages whose dot is no end of a sentence, or not always, in small letters. */
+import { wordSet } from './word-set.ts'
+
+/** Abbreviations of the ten languages, in small letters: their dot ends a sentence never or not always. */
 
 /** Those that are followed by the name or number they belong to: their dot never ends a sentence. */
-export const leading = words(`
+export const leading = wordSet(`
   mr mrs ms dr prof st mt mts fr rev hon gen col lt.col maj.gen capt lt sgt maj cmdr cpl pvt adm brig supt atty gov sen rep
   pres messrs ch pp eq ed eds esp cf ca approx viz e.g i.e eg ie al vs nos
   nr hr hrn bzw z.b d.h u.a v.a s.o i.d.r abs kap bd tel str fa geb gest verh hrsg vgl bspw sog insb inkl exkl
@@ -12,18 +14,18 @@ export const leading = words(`
   ул д кв стр рис табл гл разд см ср напр им т.е т.н т.к пр просп пл наб обл проф акад доц руб тыс млн млрд трлн ст гр св
 `)
 
-/** Those that may end a sentence as well: what follows decides. */
-export const trailing = words(`
+/** Those that may end a sentence as well: the next word decides. */
+export const trailing = wordSet(`
   vol vols fig figs art min mag cap abb pag
   etc jr sr.jr dept est no mo a.m p.m am pm usw usf etc.p.p
   jan feb mar apr jun jul aug sep sept oct nov dec ecc т.д т.п др гг в.в
 `)
 
 /** Names that a capitalised word may go on (`U.S. Army`, `Apple Inc. Cupertino`); they end before a word that begins one. */
-export const named = words('u.s u.k u.n e.u u.s.a d.c inc ltd co corp bros ph.d m.sc b.sc b.a m.a')
+export const named = wordSet('u.s u.k u.n e.u u.s.a d.c inc ltd co corp bros ph.d m.sc b.sc b.a m.a')
 
 /** Words that begin an English sentence far more often than they go on a name. */
-export const openers = words(`
+export const openers = wordSet(`
   the a an he she it they we i you this that these those there here in on at as but and so or if when while after before
   now then what who how why where his her its their our my your no not yes one some many most all both each every once since
   for from with by to did does is are was were has have had can could will would should may might let do don't it's he's
@@ -31,10 +33,6 @@ export const openers = words(`
 `)
 
 /** Words before an ordinal number, which German writes with a dot: `am 24. Dezember`. */
-export const beforeOrdinal = words(
+export const beforeOrdinal = wordSet(
   'am dem den der des die das im vom zum zur ab bis seit beim jeder jeden jedem ein einen einem einer',
 )
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
-}

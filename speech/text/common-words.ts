@@ -1,3 +1,5 @@
+import { wordSet } from './word-set.ts'
+
 /**
  * Frequent words and greetings by ISO 639-1 code, for texts of a few words, where letter statistics say little. A word
  * that two languages share helps neither against the other.
@@ -59,7 +61,3 @@ export const englishOnly: ReadonlySet<string> = wordSet(`
   thank hello morning today tomorrow don't it's i'm can't let's isn't doesn't wasn't there's that's what's very much
   while still between another never always might those into than other does were once until since without something
 `)
-
-function wordSet(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
-}

@@ -1,7 +1,9 @@
+import { wordSet } from './word-set.ts'
+
 /** The words that English stage directions are made of, by the part they play in one. */
 
-/** Verbs of voice and face, which say enough by themselves: `laughs`, `sighing`. */
-export const expressive: ReadonlySet<string> = words(`
+/** Verbs of voice and face, complete by themselves: `laughs`, `sighing`. */
+export const expressive: ReadonlySet<string> = wordSet(`
   laugh chuckle giggle snicker snigger cackle guffaw titter smirk smile grin beam sigh gasp groan moan grunt growl
   snarl hiss cough sob cry weep whimper wail sniff sniffle sneeze snort yawn whisper murmur mutter mumble shout yell
   scream shriek sing hum whistle nod shrug frown wink blink blush pout scowl grimace wince glare sneer scoff gulp
@@ -12,8 +14,8 @@ export const expressive: ReadonlySet<string> = words(`
   breathe faintly-laugh rant ramble babble sleepwalk swear curse
 `)
 
-/** Verbs of movement, which need to be told where or what: `leans closer`, `rolls her eyes`. */
-export const moving: ReadonlySet<string> = words(`
+/** Verbs of movement, which need a place or an object: `leans closer`, `rolls her eyes`. */
+export const moving: ReadonlySet<string> = wordSet(`
   lean look turn step glance stare gaze peer point sit stand get walk move pace roll raise lower shake wipe clear
   cross fold take catch hold bite lick tap rub scratch adjust hang tilt cock clutch slam drop throw cover close open
   wring crack burst break trail jump fight lift drum run touch straighten furrow narrow widen flip put place pick
@@ -27,7 +29,7 @@ export const moving: ReadonlySet<string> = words(`
 `)
 
 /** Moods. They may stand alone, and as adverbs too. */
-export const moods: ReadonlySet<string> = words(`
+export const moods: ReadonlySet<string> = wordSet(`
   excited angry sad happy nervous anxious scared afraid frightened terrified worried calm serious sarcastic ironic
   cheerful annoyed irritated frustrated confused puzzled bewildered surprised shocked stunned amazed astonished
   embarrassed ashamed shy proud smug bored tired sleepy exhausted breathless tearful furious enraged outraged
@@ -81,8 +83,8 @@ export const moods: ReadonlySet<string> = words(`
   watchful wheedling whimsical wide-eyed wild woeful wonderstruck wooden worn-out wrathful yearning zealous
 `)
 
-/** What else a voice, a pause or a smile can be. */
-export const manners: ReadonlySet<string> = words(`
+/** Further qualities of a voice, a pause or a smile. */
+export const manners: ReadonlySet<string> = wordSet(`
   low high deep thick thin heavy long short brief big small little slight faint broad wide huge great awkward
   uncomfortable pregnant evil wicked robotic squeaky gruff gravelly husky booming thunderous singsong sing-song
   high-pitched low-pitched nasal whispery whispering trembling quavering shaking breaking cracking strained forced
@@ -97,13 +99,13 @@ export const manners: ReadonlySet<string> = words(`
 `)
 
 /** The nouns for how something sounds. */
-export const voices: ReadonlySet<string> = words(`
+export const voices: ReadonlySet<string> = wordSet(`
   voice voices tone tones whisper whispers accent accents murmur growl mumble drawl lisp manner pitch falsetto
   monotone singsong register volume timbre
 `)
 
 /** Faces, sounds and feelings. */
-export const expressions: ReadonlySet<string> = words(`
+export const expressions: ReadonlySet<string> = wordSet(`
   smile grin smirk sigh laugh laughs laughter chuckle giggle giggles frown shrug nod wink gasp gasps sob sobs groan
   moan cough pause pauses beat silence breath breaths tears glance look gesture flourish bow sneer scowl grimace
   shudder shiver snort yawn gulp sniff sniffle disbelief horror awe surprise shock delight amazement astonishment
@@ -115,8 +117,8 @@ export const expressions: ReadonlySet<string> = words(`
   indifference sincerity melancholy nostalgia sniffles hiccup hiccups eyeroll eye-roll eye-rolls
 `)
 
-/** What something may be done with or in, but no direction by itself. */
-export const attitudes: ReadonlySet<string> = words(`
+/** Attitudes behind `with`; no direction by themselves. */
+export const attitudes: ReadonlySet<string> = wordSet(`
   dignity composure tenderness warmth bitterness coldness vehemence authority difficulty-breathing haste bravado
   swagger malice glee mirth solemnity finality wonder longing yearning regret remorse guilt hatred hate love desire
   devotion impatience weariness fatigue unease nervousness apprehension dread desperation hope fervor fervour ardor
@@ -125,24 +127,24 @@ export const attitudes: ReadonlySet<string> = words(`
   gentleness sweetness charm bemusement puzzlement incredulity trepidation alarm foreboding grief anguish nonchalance
 `)
 
-/** What a body has that moves. */
-export const bodies: ReadonlySet<string> = words(`
+/** Parts of the body that move, and clothes on it. */
+export const bodies: ReadonlySet<string> = wordSet(`
   eye eyes head hand hands arm arms shoulder shoulders throat lip lips brow brows eyebrow eyebrows face chin hair
   fist fists finger fingers tear tears breath chest hip hips nose cheek cheeks knee knees foot feet forehead teeth
   tongue mouth jaw voice glasses sleeve lap back heart collar tie hat neck ear ears stomach gaze composure nails
   tail tails wings paw paws claws fur snout muzzle whiskers pulse gut temple temples bottom fingertips palm palms posture handkerchief nerves knuckles
 `)
 
-/** What is heard or seen around the speaker. */
-export const stages: ReadonlySet<string> = words(`
+/** Things heard or seen around the speaker. */
+export const stages: ReadonlySet<string> = wordSet(`
   music door doors phone telephone bell bells doorbell crowd audience thunder footsteps lights light curtain
   curtains wind rain siren sirens gunshot gunshots explosion clock engine glass dog orchestra drums drumroll piano
   violin alarm knock scene spotlight radio static phone-line theme song organ trumpet fanfare laugh-track record
   everyone baby
 `)
 
-/** What it does. */
-export const happenings: ReadonlySet<string> = words(`
+/** Verbs of those things: `door slams`. */
+export const happenings: ReadonlySet<string> = wordSet(`
   plays playing slams slamming slam rings ringing ring rumbles rumbling approach approaches approaching dim dims
   dimming fade fades fading rises rising swells swelling creaks creaking knocks knocking ticks ticking howls howling
   barks barking shatters shattering stops opens opening closes closing erupts erupting falls falling blares blaring
@@ -151,8 +153,8 @@ export const happenings: ReadonlySet<string> = words(`
   tolls chimes
 `)
 
-/** What a speaker turns to, and what hands are busy with. */
-export const targets: ReadonlySet<string> = words(`
+/** Things that a speaker turns to or handles. */
+export const targets: ReadonlySet<string> = wordSet(`
   audience camera crowd room others floor ceiling sky window ground distance air table desk door mirror wall horizon
   space microphone mic stage mid-air center centre sunset watch phone chair seat book page paper notes coffee tea
   water wine drink glass cup sip gulp bite pen screen clipboard papers laughter song tears giggles attention self
@@ -161,18 +163,18 @@ export const targets: ReadonlySet<string> = words(`
 `)
 
 /** Articles and possessives. */
-export const determiners: ReadonlySet<string> = words(`
+export const determiners: ReadonlySet<string> = wordSet(`
   a an the his her their my your its some another one this that both all each own every
 `)
 
 /** Pronouns. */
-export const persons: ReadonlySet<string> = words(`
+export const persons: ReadonlySet<string> = wordSet(`
   he she they it everyone everybody someone somebody him them me us himself herself themselves myself yourself
   itself each other one another
 `)
 
 /** Where a movement goes, and other short adverbs. */
-export const particles: ReadonlySet<string> = words(`
+export const particles: ReadonlySet<string> = wordSet(`
   away down up back forward backward forwards backwards closer close in out off over around aside together again
   hard loud still apart elsewhere nowhere everywhere nearer near left right along by past outside inside upward upwards downward downwards
   sideways aloud silent quiet towards toward across about first once twice awake heavenward skyward off-key faster
@@ -180,20 +182,20 @@ export const particles: ReadonlySet<string> = words(`
 `)
 
 /** How much. */
-export const intensifiers: ReadonlySet<string> = words(`
+export const intensifiers: ReadonlySet<string> = wordSet(`
   very slightly bit little rather quite still almost more too somewhat increasingly barely suddenly now then so even
   just clearly visibly audibly extremely really super mildly genuinely obviously utterly completely half partly
   deeply
 `)
 
 /** Prepositions. */
-export const prepositions: ReadonlySet<string> = words(`
+export const prepositions: ReadonlySet<string> = wordSet(`
   with in at under through into on over between from behind against without for to towards toward around across
   after before near beside onto out by as
 `)
 
 /** Whole directions that no rule makes. */
-export const fixed: ReadonlySet<string> = words(`
+export const fixed: ReadonlySet<string> = wordSet(`
   off-screen offscreen off-camera offstage off-stage onscreen on-screen voice-over voiceover voice over vo v.o o.s
   o.c cont'd contd continued aside asides sotto deadpan inaudible unintelligible crosstalk cross-talk beat pause
   silence applause blackout curtain exits exeunt laughter music thunder footsteps throat-clearing facepalm mic-drop
@@ -202,7 +204,7 @@ export const fixed: ReadonlySet<string> = words(`
 `)
 
 /** Adverbs that comment on a sentence more often than they tell how it is said: alone they are an aside. */
-export const comments: ReadonlySet<string> = words(`
+export const comments: ReadonlySet<string> = wordSet(`
   seriously hopefully curiously gratefully ironically-speaking thickly thinly highly deeply greatly shortly briefly
   slightly totally completely evenly normally naturally differently strangely funnily weirdly richly lightly hardly
   kindly nearly mostly clearly suddenly quickly cleanly formally casually deliberately absently gladly flatly vaguely patiently optimistically modestly wildly
@@ -211,7 +213,7 @@ export const comments: ReadonlySet<string> = words(`
 `)
 
 /** Moods that describe things as well, and so are no direction alone: `the soup (cold)`. */
-export const ambiguous: ReadonlySet<string> = words(`
+export const ambiguous: ReadonlySet<string> = wordSet(`
   cold warm icy content blank firm hurt fond strict grave mysterious innocent guilty dramatic tense intense formal casual
   absent airy arch bleak blunt brisk candid charmed chilly choked clipped cross crushed cutting cynical demanding
   depressed diplomatic distant disturbed dogged dry dubious edgy feeble fiery flat glad greedy grim guarded hostile
@@ -223,13 +225,13 @@ export const ambiguous: ReadonlySet<string> = words(`
 `)
 
 /** Verbs that stand alone in their plain form: `sigh`, `pause`. */
-export const lone: ReadonlySet<string> = words(`
+export const lone: ReadonlySet<string> = wordSet(`
   laugh chuckle giggle sigh gasp groan cough sob cry sniff sniffle snort yawn whisper shrug nod wink smile grin smirk pause
   gulp frown whistle hum scream shout yell snicker blush facepalm cackle growl moan
 `)
 
-/** Verbs by which a person handles a thing or another person: what they handle may be any noun with an article or owner. */
-export const handling: ReadonlySet<string> = words(`
+/** Verbs by which a person handles a thing or another person: their object may be any noun with an article or owner. */
+export const handling: ReadonlySet<string> = wordSet(`
   pour sip light hand offer tear rip crumple uncrumple grab snatch toss fling hurl pocket unfold unwrap stroke caress
   kiss hug slap punch kick shove poke pinch tickle nudge squeeze pat wipe dust mop scrub straighten smooth fasten
   unbutton button unzip buckle untie pluck brandish wield sheathe unsheathe scribble munch nibble gulp cradle mimic
@@ -238,8 +240,8 @@ export const handling: ReadonlySet<string> = words(`
   rummage slurp chug swig devour drain swirl stub inhale puff smoke doff don unpin uncork drape rub tap bite
 `)
 
-/** Verbs that handle things in directions, but in other texts too: what they take must be a prop or somebody's. */
-export const taking: ReadonlySet<string> = words(`
+/** Verbs that handle things in directions and in other texts: their object must be a prop or have an owner. */
+export const taking: ReadonlySet<string> = wordSet(`
   drop throw pick put lay set place open close shut lock raise lower lift carry hold take bring fetch drag pull push
   slide slip tuck stuff hide show point aim fire load draw read write sign study examine inspect watch eye follow
   chase block lead guide help comfort console greet salute interrupt ignore avoid drink eat chew stir fill refill
@@ -249,8 +251,8 @@ export const taking: ReadonlySet<string> = words(`
   press switch collect gather pass give pack unpack sweep mount dry wash start finish hang
 `)
 
-/** Verbs of how a person moves. Where to may be any place. */
-export const going: ReadonlySet<string> = words(`
+/** Verbs of a person's movement, to any place. */
+export const going: ReadonlySet<string> = wordSet(`
   kneel stagger tiptoe pace crouch stumble hurry dash storm stride crawl limp hobble stroll saunter strut creep sneak
   scramble slump sprawl flop hop skip leap twirl dance prance bow curtsy squat perch snuggle cuddle nestle curl huddle
   cower recoil flinch lean step bounce shuffle scurry scamper swagger stalk trudge sidle lurch slink skulk waltz
@@ -258,8 +260,8 @@ export const going: ReadonlySet<string> = words(`
   fidget tremble glance gaze stare peer leer gawk blush smile beckon nod whisper shout point wave turn look
 `)
 
-/** What hands hold, what stands on a stage, what people wear and drink. */
-export const props: ReadonlySet<string> = words(`
+/** Props: things held, worn and drunk, and furniture of a stage. */
+export const props: ReadonlySet<string> = wordSet(`
   letter letters envelope book newspaper paper papers photo photograph picture portrait coin coins purse wallet bag
   handbag suitcase trunk box basket drawer cupboard wardrobe bottle glass cup mug teacup plate tray knife sword gun
   pistol revolver rifle dagger spear shield staff wand axe candle candles lamp lantern torch match matches cigarette
@@ -276,8 +278,8 @@ export const props: ReadonlySet<string> = words(`
   cellar bedroom hallway doorway corridor grave coffin cross altar statue basin sink counter bar booth podium room stage kitchen
 `)
 
-/** The commonest given names and the people of plays: `to Nora` and `to the waiter` tell who is spoken to. */
-export const addressees: ReadonlySet<string> = words(`
+/** The commonest given names and the people of plays, behind `to`: `to Nora`, `to the waiter`. */
+export const addressees: ReadonlySet<string> = wordSet(`
   nora anna maria mary john james jim jack tom peter paul george henry harry charles charlie william will bill bob robert
   richard david michael mike daniel dan mark luke matthew andrew andy alex sam samuel ben benjamin joe joseph max leo
   oliver thomas edward eddie ted frank fred albert arthur walter martin simon steven stephen steve kevin brian eric
@@ -293,8 +295,8 @@ export const addressees: ReadonlySet<string> = words(`
   policeman cop host hostess stranger neighbor neighbour husband wife brother sister son daughter boss secretary
 `)
 
-/** Other verbs that tell between asterisks what a role does. */
-export const played: ReadonlySet<string> = words(`
+/** Other verbs of a role's actions between asterisks. */
+export const played: ReadonlySet<string> = wordSet(`
   perk arch wrinkle flick flare lift slip slide hum prepare offer wait hover float fly summon cast conjure chuckle-snort
   teleport vanish appear disappear transform glow sparkle melt crumble wake sleep nap doze dream cook bake serve type
   text call drive ride pack unpack wear undress dress shower bathe wash dry apply hit dodge parry charge attack defend
@@ -309,7 +311,7 @@ export const played: ReadonlySet<string> = words(`
 `)
 
 /** Verbs of sound. Before them may stand any noun: `engine revving`, `birds chirp`. */
-export const sounding: ReadonlySet<string> = words(`
+export const sounding: ReadonlySet<string> = wordSet(`
   rev chirp bark howl meow neigh whinny moo bleat crow hoot caw tweet squawk growl snarl purr hiss buzz hum drone
   rumble roar crash crack crackle creak squeak squeal screech shriek scream wail whine whimper whistle chime clang
   clank clatter clink jingle tinkle rattle rustle patter splash gurgle bubble drip sizzle fizz thud thump bang slam
@@ -319,7 +321,7 @@ export const sounding: ReadonlySet<string> = words(`
 `)
 
 /** Sounds as nouns, which a word about them makes a caption: `indistinct chatter`, `distant gunfire`. */
-export const sounds: ReadonlySet<string> = words(`
+export const sounds: ReadonlySet<string> = wordSet(`
   chatter gunfire gunshot gunshots murmur murmurs murmuring conversation conversations shouting screaming laughter
   applause cheering chanting singing barking footsteps thunder music sirens siren explosion explosions static buzzing
   beeping ringing humming clattering rumbling rustling whispering sobbing crying breathing panting thud thump crash bang
@@ -328,7 +330,7 @@ export const sounds: ReadonlySet<string> = words(`
 `)
 
 /** Words that are no part of a noun's name: after them another phrase or clause begins. */
-export const grammatical: ReadonlySet<string> = words(`
+export const grammatical: ReadonlySet<string> = wordSet(`
   a an the his her their my your its our this that these those some any no each every which who whom whose when where
   while because if although though unless until since than as and or but nor not is are was were be been being am has
   have had do does did will would can could shall should may might must i you he she it we they him them me us of in
@@ -337,12 +339,155 @@ export const grammatical: ReadonlySet<string> = words(`
 `)
 
 /** Languages, as a caption names them: `speaking Spanish`. */
-export const languages: ReadonlySet<string> = words(`
+export const languages: ReadonlySet<string> = wordSet(`
   english french german italian spanish russian portuguese polish dutch swedish danish norwegian finnish greek turkish
   arabic hebrew hindi chinese mandarin cantonese japanese korean vietnamese thai latin elvish klingon gibberish welsh
   irish gaelic ukrainian czech hungarian romanian persian farsi urdu swahili yiddish tongues foreign language
 `)
 
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
-}
+/** Stems of verbs that also tell of lasting states and of work: `leaves his job` is no direction, `shakes his head` is one. */
+export const lastingStems: ReadonlySet<string> = wordSet(`
+  leav start begin continu los keep find follow fac lead return giv join becom grow go fall fight break rais set hold cut
+  change chang slow switch sink lie us writ sign kill cover check finish mark defend attack remain report serv present
+  produc consider decid seem wear stay introduc prepar call drive type ignor avoid block collect clos draw show stud watch
+  guid help feed deliver speak talk support gather compos approach cross settl resum drop hit pass mov enter rest answer
+  interrupt
+`)
+
+/** A person's, and yet out of reach: `his career`. */
+export const belongings: ReadonlySet<string> = wordSet(`
+  place name career debut life job wife husband children son sons daughter daughters family work death title office company
+  own first second third last team party country home house degree term reign role retirement record fortune health right
+  rights crown throne birth youth age time parents father mother brother sister friend friends student students reader
+  readers fans followers army troops successor predecessor novel novels book books film films album albums song songs play
+  plays poem poems music art style view views theory idea ideas plan plans claim claims bid case contract sentence
+`)
+
+/** Nouns of sound and feeling that say nothing without a word about them. */
+export const vagueNouns: ReadonlySet<string> = wordSet(`
+  look manner register volume pitch pride panic passion irony emotion voice voices
+`)
+
+/** Objects of verbs of voice: sung or said. */
+export const utterances: ReadonlySet<string> = wordSet(`
+  tune song melody goodbye hello line lines words note lyrics
+`)
+
+/** Subjects of a clause. */
+export const subjects: ReadonlySet<string> = wordSet('he she they all both everyone everybody')
+
+/** Verbs that several persons do together: `they embrace`. */
+export const meetings: ReadonlySet<string> = wordSet(`
+  embrace kiss hug laugh freeze dance exit enter leave applaud
+`)
+
+/** Pronouns as objects. */
+export const objectPronouns: ReadonlySet<string> = wordSet(`
+  him her them me us you himself herself themselves myself yourself it
+`)
+
+/** Listeners behind `to`: `to the audience`, `to himself`. */
+export const listeners: ReadonlySet<string> = wordSet(`
+  himself herself themselves myself self audience camera crowd mic room others everyone
+`)
+
+/** Pauses behind `after`. */
+export const intervals: ReadonlySet<string> = wordSet('moment beat pause silence')
+
+/** Sounds around the speaker that a quality makes a direction: `ominous music`. */
+export const ambience: ReadonlySet<string> = wordSet('music noise noises sounds breathing')
+
+/** Verbs of speaking, before a language. */
+export const speaking: ReadonlySet<string> = wordSet(`
+  speaking talking continuing singing whispering swearing cursing replying speaks continues answers
+`)
+
+/** Words before a participle: `still laughing`, `without looking`. */
+export const beforeParticiple: ReadonlySet<string> = wordSet(`
+  not without never still always already while now only all both
+`)
+
+/** Forms that are a direction by themselves. */
+export const loneForms: ReadonlySet<string> = wordSet(`
+  rises kneels enters exits embraces faints curtsies crouches collapses stumbles staggers hesitates falters flinches
+  recoils cowers fidgets squirms freezes stiffens snores trembles pacing kneeling weeping squirming fidgeting rising
+  entering exiting trailing seething
+`)
+
+/** Participles of instructions too: `pulling the lever`. */
+export const instructing: ReadonlySet<string> = wordSet('pulling pushing pressing turning holding')
+
+/** Stems of verbs that need a place within reach: `walks to school` is no direction. */
+export const commonGoingStems: ReadonlySet<string> = wordSet(`
+  sit stand walk look turn point lie wave rush bounce skip shuffle wander
+`)
+
+/** Verbs of several things or animals in captions: `tires screech`. */
+export const pluralSounds: ReadonlySet<string> = wordSet(`
+  screech bark howl chirp ring creak rattle rumble roar blare honk wail shatter hoot meow crackle
+`)
+
+/** Qualities of a sound in a caption. */
+export const soundQualities: ReadonlySet<string> = wordSet(`
+  another second third final hysterical indistinct faint distant muffled approaching overlapping loud police audience crowd
+  inaudible unintelligible radio machine heavy continuous more rhythmic eerie electronic static thunderous wild canned
+  party background
+`)
+
+/** Short adverbs between a verb and its thing: `puts down the letter`. */
+export const separable: ReadonlySet<string> = wordSet('up down out off away back open aside over around')
+
+/** Prepositions of place beside the others. */
+export const placePrepositions: ReadonlySet<string> = wordSet('next upon beneath onto past along toward towards')
+
+/** Prepositions before a name: `to Maria`. */
+export const beforeName: ReadonlySet<string> = wordSet(`
+  to at with toward towards for from like of behind beside near
+`)
+
+/** Participles that make things of nouns: `drinking water`, `walking distance`. */
+export const thingParticiples: ReadonlySet<string> = wordSet(`
+  drinking walking running sitting standing folding turning rolling stopping starting speaking sounding touching holding
+  resting changing closing opening cutting checking setting hanging falling playing moving living looking kicking meeting
+  marking dipping stepping swinging stretching
+`)
+
+/** Verbs before `to` and another verb: `tries not to laugh`. */
+export const attempts: ReadonlySet<string> = wordSet(`
+  try trying tries struggles struggling starts starting begins beginning pretends pretending fails failing about pausing
+  pauses
+`)
+
+/** Verbs behind such a `to` that are in no other list. */
+export const attempted: ReadonlySet<string> = wordSet(`
+  rise speak stand leave move answer protest interrupt escape explain
+`)
+
+/** Verbs before a manner: `sounding tired`. */
+export const seeming: ReadonlySet<string> = wordSet(`
+  sounding sounds looking looks getting feeling becoming growing grows more being seems seemingly
+`)
+
+/** Words in -ly that are no adverbs, or none of a manner. */
+export const otherThanAdverbs: ReadonlySet<string> = wordSet(`
+  easily daily weekly monthly yearly annually only family apply reply supply likely early jelly belly italy
+`)
+
+/** Colours and words that may follow a participle between asterisks: `turning red`. */
+export const afterParticiple: ReadonlySet<string> = wordSet('you red pale white green pink purple and next')
+
+/** Verbs of state between asterisks, which need a mood: `looks tired`, but not `looks good`. */
+export const stateVerbs: ReadonlySet<string> = wordSet('looks feels sounds seems becomes gets grows')
+
+/** Between asterisks: verbs of programs and books, and words that only look like verbs in the third person. */
+export const impersonalVerbs: ReadonlySet<string> = wordSet(`
+  is was has does this its his as us always perhaps sometimes yes plus minus makes means supports uses includes provides
+  requires needs wants allows lets keeps ensures changes contains adds removes returns creates generates handles gets sets
+  runs calls takes comes goes works applies disables enables updates deletes replaces overrides defines specifies describes
+  represents improves prevents reduces increases causes fixes shows across besides towards unless versus afterwards regards
+  upwards downwards news process access success class less business all ignores sends stores implements skips shares drops
+  breaks ends matches passes reads writes starts stops exports imports builds parses
+`)
+
+/** Articles and owners behind a verb that no list has: `rearranges the items`. */
+export const objectOpeners: ReadonlySet<string> = wordSet('his her your my their the you him himself herself a an')

@@ -8,12 +8,12 @@ type Scores = Readonly<Record<string, number>>
  * test/speech/language-samples/fitted.ts and measured on those of held-out.ts.
  */
 const weights = {
-  /** What is said apart from the names counts so many times as much as the whole, once it has `restLetters` letters. */
+  /** The weight of the text without names, relative to the whole, once it has `restLetters` letters. */
   rest: 4,
   restLetters: 12,
   /** The score of a language that is absent. */
   absent: 0.45,
-  /** What a text whose every word is a common one of a language adds to its score; fewer add by the square of their share. */
+  /** Added to a language's score, times the square of the share of its common words in the text. */
   commonWords: 0.25,
   /** By how much a language must beat English, and how much more where fewer than `thinLetters` letters are left. */
   margin: 0.05,
@@ -26,8 +26,8 @@ const names =
   /(?<=[\p{L}\p{N},;:)’'"”]\s["“‘(]?)(?:(?:de|la|las|los|del|di|da|do|dos|du|des|van|von|der|den|zu|al|el|le|y|e|of) ){0,3}\p{Lu}[\p{L}\p{M}'’.-]*/gu
 
 /**
- * The language of a text in Latin letters, by its English name. Telling names apart from what is said about them, it
- * says English where the evidence for another language is thin. The detector (some 300 ms and 100 MB) is loaded when the
+ * The language of a text in Latin letters, by its English name; names weigh less than the rest. English where the evidence
+ * for another language is thin. The detector (some 300 ms and 100 MB) is loaded when the
  * first text comes that is not evidently English.
  */
 export async function detectLatinLanguage(sample: string): Promise<string> {
@@ -37,7 +37,7 @@ export async function detectLatinLanguage(sample: string): Promise<string> {
   const rest = sample.replace(/\s+/g, ' ').replace(names, ' ')
   const whole = eld.detect(sample).getScores()
   const apart = eld.detect(rest).getScores()
-  // Capitals alone are a name or a title, which may be anybody's.
+  // Capitals alone are a name or a title, in any language.
   const restLetters = /(?<![\p{L}\p{M}'’.-])\p{Ll}/u.test(rest) ? (rest.match(/\p{L}/gu)?.length ?? 0) : 0
   const share = weights.rest * Math.min(1, restLetters / weights.restLetters)
   const score = (code: string) =>
@@ -57,7 +57,7 @@ export async function loadDetector(): Promise<void> {
   await import('eld/small')
 }
 
-/** Two words that only English has, and a fair share of them: nothing else needs to be asked. */
+/** Two words that only English has, and a fair share of them: no detector is needed. */
 function isEvidentlyEnglish(words: readonly string[]): boolean {
   const found = words.filter((word) => englishOnly.has(word)).length
   return found >= 2 && found * 4 >= words.length

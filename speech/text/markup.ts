@@ -12,7 +12,7 @@ const paragraphs = new Set(
   `address article aside blockquote body caption dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4
   h5 h6 header hr html li main nav ol option p pre section summary table thead tbody tr ul`.split(/\s+/),
 )
-/** Elements whose content is not text for readers. */
+/** Elements with content that is not text for readers. */
 const hidden = new Set(['script', 'style', 'template', 'svg', 'head', 'noscript', 'iframe', 'textarea', 'select'])
 
 /** A comment, or a tag with its attributes; `a < b` and `a <b and c> d` are none. */
@@ -20,7 +20,7 @@ const markup =
   /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)((?:\s+[a-z_:@][\w:.@-]*(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))?)*)\s*\/?>/giu
 
 /**
- * Takes HTML out of a text: tags go, with what scripts and styles hold; blocks become paragraphs, cells of a table are
+ * Takes HTML out of a text: tags go, with the content of scripts and styles; blocks become paragraphs, cells of a table are
  * separated as those of Markdown are, and entities become their characters. Text without tags only has its entities read.
  */
 export function dropMarkup(text: string): string {

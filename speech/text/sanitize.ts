@@ -6,7 +6,7 @@ import { isStageDirection, isStarredDirection, longestDirection } from './stage-
 const excessMarks = /(\p{M}{8})\p{M}+/gu
 /** Surrogates without their other half, control, private and unassigned code points; line ends and tabs stay. */
 const unspeakable = /(?![\n\t\r\v\f])[\p{Cs}\p{Cc}\p{Co}\p{Cn}]/gu
-/** Invisible characters and what only changes how an emoji looks: joiners, bidi marks, tags; selectors, keycaps. */
+/** Invisible characters (joiners, bidi marks, tags) and modifiers of emoji (selectors, keycaps). */
 const invisible = /\p{Cf}|\p{Variation_Selector}|\u20e3/gu
 /** Emoji and pictures, spacing accents, bars. Kept are signs with a name, and the marks and squared units of CJK. */
 const symbols = new RegExp(
@@ -27,7 +27,7 @@ const otherDigits = /(?![0-9])\p{Nd}/gu
 /** Stands where a symbol was, until the spaces around it are put right. */
 const gap = '\u0001'
 
-/** What one reading uncovers, such as a mark that was escaped, is read again, but no text is worth more readings. */
+/** A reading can uncover marks, such as escaped ones, for the next; no text gets more readings. */
 const mostReadings = 6
 
 /**
@@ -35,7 +35,7 @@ const mostReadings = 6
  * directions and long repeats go; links leave their label; digits and letters of every script stay. Words are one space
  * apart; paragraphs, headings, list items and rows of a table are one line feed apart, cells a comma. Returns '' when
  * nothing is left that can be spoken.
- * Time is linear in the length whatever the text holds, and a line that is clean is left alone.
+ * Time is linear in the length of any text, and a clean line is left alone.
  */
 export function sanitize(text: string): string {
   const plain = text
@@ -241,7 +241,7 @@ function digitOf(digit: string): string {
   return String(value)
 }
 
-/** What a removed symbol leaves: nothing before a mark (`Great 🎉!`), otherwise one space. */
+/** A removed symbol leaves nothing before a mark (`Great 🎉!`), otherwise one space. */
 function closeGap(run: string, mark: string): string {
   return mark !== '' && run.includes(gap) ? mark : ` ${mark}`
 }

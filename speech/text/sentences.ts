@@ -1,6 +1,6 @@
 import { beforeOrdinal, leading, named, openers, trailing } from './abbreviations.ts'
 
-/** What follows a German ordinal most often: `am 3. Mai`, `der 2. Weltkrieg`. */
+/** Nouns that often follow a German ordinal: `am 3. Mai`, `der 2. Weltkrieg`. */
 const afterOrdinal =
   /^\s(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahr|Weltkrieg|Stock|Etage|Klasse|Platz|Mal|Advent|Tag|Woche|Liga)/
 
@@ -36,7 +36,7 @@ function endsSentence(text: string, from: number, at: number, marks: string, quo
   if (/^[。！？｡．]/.test(marks)) return !(quotes !== '' && /^(?:と|って|、|，)/.test(next))
   if (next !== '' && !/^\s/.test(next))
     return /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(next) && marks !== '.'
-  // What goes on in small letters is the same sentence: `"Stop!" he said`, `approx. five`.
+  // A small letter continues the sentence: `"Stop!" he said`, `approx. five`.
   if (/^\s*["'“‘«(¿¡-]*\p{Ll}/u.test(next)) return false
   if (marks !== '.') return true
   // A word longer than any abbreviation needs no look; the bound keeps hostile text linear.
@@ -91,7 +91,7 @@ export function splitChunks(text: string, limit = chunkLimit): string[] {
   return chunks
 }
 
-/** Code points: what a reader would call characters, but for combining marks. */
+/** Counts code points: characters as a reader counts them, but for combining marks. */
 export function countCharacters(text: string): number {
   let count = 0
   for (let at = 0; at < text.length; count++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1

@@ -39,7 +39,7 @@ export const plainLetters: Readonly<Record<string, string>> = {
   Ƙ: 'K',
 }
 
-/** Signs that are words, as English says them. Signs that are not here are counted as not spoken. */
+/** Signs that are words, as English says them. Other signs are skipped and counted. */
 export const signNames: Readonly<Record<string, string>> = {
   '€': 'euros',
   '£': 'pounds',

@@ -1,4 +1,6 @@
-import { directionIn, rolePlayedIn } from './english-directions.ts'
+import { directionIn } from './english-directions.ts'
+import { rolePlayedIn } from './english-roles.ts'
+import { wordSet } from './word-set.ts'
 
 /** Longer parentheses are never looked into. */
 export const longestDirection = 120
@@ -33,8 +35,8 @@ const companions = wordSet(`
 `)
 
 /**
- * Judges what stands in parentheses or brackets: true for a stage direction such as `in a low voice`, `takes a deep
- * breath`, `long pause` or `笑`, which tells how something is said and is not to be read aloud. Every word must be one
+ * Whether the text in parentheses or brackets is a stage direction such as `in a low voice`, `takes a deep breath`, `long
+ * pause` or `笑`, which is not to be read aloud. Every word must be one
  * that directions are made of: a kept direction is a small flaw, a lost half sentence is a large one.
  */
 export function isStageDirection(inside: string): boolean {
@@ -43,9 +45,9 @@ export function isStageDirection(inside: string): boolean {
 }
 
 /**
- * Judges what stands between asterisks, which emphasise as well. Where a sentence begins or ends, what happens (`sighs`,
- * `leans closer`) is a direction; inside one, it is none behind its subject (`He *laughs* at it`). How it is said (`softly`)
- * is a direction only in small letters where a sentence begins, since there a word of the sentence would have a capital.
+ * Whether the text between asterisks, which emphasise as well, is a stage direction. Where a sentence begins or ends, an
+ * action (`sighs`, `leans closer`) is one; inside one, it is none behind its subject (`He *laughs* at it`). A manner
+ * (`softly`) is one only in small letters where a sentence begins, since there a word of the sentence would have a capital.
  *
  * @param before the text before the first asterisk, at least its last sentence
  * @param after the text behind the last
@@ -100,8 +102,4 @@ function isForeignDirection(inside: string): boolean {
   const words = inside.toLowerCase().match(/[\p{L}\p{M}'’-]+/gu) ?? []
   if (words.length === 0 || words.length > 6) return false
   return words.some((word) => cues.has(word)) && words.every((word) => cues.has(word) || companions.has(word))
-}
-
-function wordSet(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/).filter((word) => word !== ''))
 }

@@ -1,9 +1,9 @@
 import { greekName, plainLetters, signName } from './signs.ts'
 
-/** A text divided into what a voice can say and what it cannot. */
+/** A text divided into the parts that a voice can speak and those that it cannot. */
 export interface Divided {
   readonly spoken: string
-  /** Each run of letters or signs that is left out, as it was written. */
+  /** Each skipped run of letters or signs, as it was written. */
   readonly unspoken: readonly string[]
 }
 
@@ -15,11 +15,11 @@ const scriptsOf: Readonly<Record<string, readonly string[]>> = {
   Korean: ['Hangul', 'Han', 'Latin'],
 }
 
-/** Decides for one character, by the languages of an engine; what it has decided once it remembers. */
+/** Whether an engine of some languages can speak a character; answers are cached. */
 type Speakable = (character: string) => boolean
 
 /**
- * Divides sanitised text by what an engine of these languages can say: letters of other scripts and signs without a name
+ * Divides sanitised text for an engine of these languages: letters of other scripts and signs without a name
  * are not spoken. A single Greek letter has a name in every language; a Greek word has none.
  */
 export function divideUnspoken(text: string, languages: readonly string[]): Divided {
@@ -58,24 +58,24 @@ function speakableIn(languages: readonly string[]): Speakable {
   return (character) => {
     let answer = known.get(character)
     if (answer === undefined) {
-      answer = judge(character, own)
+      answer = isSpeakable(character, own)
       known.set(character, answer)
     }
     return answer
   }
 }
 
-function judge(character: string, own: RegExp): boolean {
+function isSpeakable(character: string, own: RegExp): boolean {
   if (signName(character) !== undefined || /^[\p{P}\p{Z}\p{Cc}\p{sc=Inherited}]/u.test(character)) return true
   if (greekName(character)) return true
-  // What compatibility makes plain (`ﬁ`, `①`, `Ⅳ`) can be read.
+  // Compatibility characters (`ﬁ`, `①`, `Ⅳ`) can be read.
   if (/^\p{sc=Latin}/u.test(character) && !own.test('a')) return false
   if (/^[\p{sc=Latin}\p{sc=Common}]/u.test(character))
     return character in plainLetters || isPlain(character) || isOwnMark(character, own)
   return own.test(character)
 }
 
-/** ASCII by itself or taken apart: `é`, `ﬁ`, `①`, `㎞`. A sign that is made of others says something else than they do. */
+/** ASCII by itself or taken apart: `é`, `ﬁ`, `①`, `㎞`. A sign made of others means something else than they do. */
 function isPlain(character: string): boolean {
   if (character <= '~') return true
   const apart = character.normalize('NFKD')
@@ -87,7 +87,7 @@ function isOwnMark(character: string, own: RegExp): boolean {
   return /^[\u3000-\u33ff\uff00-\uffef]/u.test(character) && own.test('漢')
 }
 
-/** Closes the gap that something left out leaves, with the brackets or quotes that held nothing else. */
+/** Closes the gap of a skipped run, with the brackets or quotes that held only it. */
 function tidy(text: string): string {
   return text
     .replace(/\([\s.,;:]*\)|"\s*"|“\s*”|‘\s*’|«\s*»|「\s*」/g, '')

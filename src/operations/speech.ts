@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { SpeechAnswer } from '../../speech/router.ts'
+import type { RoutedSpeech } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
-import { Download, defineOperation } from './operation.ts'
+import { type Call, Download, defineOperation } from './operation.ts'
 
 /** The input of every operation that speaks. */
 const common = {
@@ -21,8 +21,10 @@ const speechInput = z.object({
   cfg_coef: z.exactOptional(z.number().min(0).max(10)),
 })
 
-function download({ type, headers, counting = [], body }: SpeechAnswer): Download {
-  return new Download(type, body, { headers, trailers: counting })
+/** Speaks, for an operation and for the route of OpenAI's clients. */
+export async function speak({ app, signal }: Call, request: RoutedSpeech): Promise<Download> {
+  const answer = await (await app.speech()).speak(request, signal)
+  return new Download(answer.type, answer.body, answer)
 }
 
 export const speakText = defineOperation({
@@ -36,8 +38,7 @@ export const speakText = defineOperation({
   input: speechInput,
   produces: ['audio/wav'],
   output: audio,
-  run: async ({ app, signal }, { cfg_coef: cfgCoefficient, ...request }) =>
-    download(await (await app.speech()).speak({ ...request, cfgCoefficient }, signal)),
+  run: speak,
 })
 
 export const designVoice = defineOperation({
@@ -51,8 +52,8 @@ export const designVoice = defineOperation({
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
   produces: ['audio/wav'],
   output: audio,
-  run: async ({ app, signal }, { voice_description: description, ...request }) =>
-    download(await (await app.speech()).design({ ...request, description }, signal)),
+  run: (call, { voice_description: description, ...request }) =>
+    speak(call, { ...request, voice: { kind: 'design', description } }),
 })
 
 export const cloneVoice = defineOperation({
@@ -71,13 +72,11 @@ export const cloneVoice = defineOperation({
   }),
   produces: ['audio/wav'],
   output: audio,
-  run: async ({ app, signal }, { reference_audio, reference_text: clipText, ...request }) => {
-    const clip = decodeBase64(reference_audio)
-    return download(await (await app.speech()).clone({ ...request, clip, clipText }, signal))
-  },
+  run: (call, { reference_audio, reference_text: text, ...request }) =>
+    speak(call, { ...request, voice: { kind: 'recording', wav: decodeBase64(reference_audio), text } }),
 })
 
-/** Throws `invalid` for anything else; a regular expression would take ten times as long for 30 MiB. */
+/** Throws `invalid` for a text that is not base64. A regular expression would take ten times as long for 30 MiB. */
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64')
   // The decoder skips invalid characters, so that the bytes are fewer than the length of the text implies.
@@ -123,7 +122,7 @@ export const showSpeechHealth = defineOperation({
     servers: z.array(
       z.looseObject({
         server: z.string(),
-        /** Where it listens; null where this process answers in its place. */
+        /** The server's address; null where this process answers in its place. */
         url: z.string().nullable(),
         status: z.string(),
         model_loaded: z.boolean(),

@@ -55,9 +55,9 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   async function speak(context: RequestContext, identity: Identity): Promise<void> {
     const { readSpeechBody, invalidNames } = await import('./speech-body.ts')
-    const { speakText } = await import('../operations/speech.ts')
+    const { speak: speakText } = await import('../operations/speech.ts')
     const body = await readSpeechBody(context.request)
-    const speech = await invalidNames(async () => speakText.run(callOf(app, context, identity), body))
+    const speech = await invalidNames(() => speakText(callOf(app, context, identity), body))
     await whileLoggedIn(context, identity, () => sendDownload(context, speech))
   }
 

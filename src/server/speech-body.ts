@@ -1,18 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
+import type { ServiceInput } from '../../speech/service.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { readJson } from './body.ts'
 import { readForm } from './multipart.ts'
 
-/** Ten thousand characters, each as a pair of JSON escapes, and room for the rest. */
+/** 10,000 characters, each as a pair of JSON escapes, and the other fields; in bytes. */
 const jsonLimit = 256 * 1024
-/** A clip of some minutes; more is refused before it is read. */
+/** A clip of some minutes, in bytes; more is refused before it is read. */
 const formLimit = 24 * 1024 * 1024
 
 // Clients of OpenAI's API send more fields than these, and null for absent ones.
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+
 const input = z.string('must be a text')
-const text = z.string().max(2000).nullish()
+const text = optional(z.string().max(2000))
 const format = z
   .string()
   .nullish()
@@ -20,13 +23,16 @@ const format = z
 
 export const speechBody = z.object({
   input,
-  model: z.string().max(300).nullish(),
-  voice: z.string().max(500).nullish(),
+  model: optional(z.string().max(300)),
+  voice: optional(z.string().max(500)),
   response_format: format,
   language: text,
   instruct: text,
-  stream: z.boolean().nullish(),
-  cfg_coef: z.number().min(0).max(10).nullish(),
+  stream: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+  cfg_coef: optional(z.number().min(0).max(10)),
 })
 
 const designBody = z.object({
@@ -46,53 +52,33 @@ const cloneUrlBody = z.object({
 
 /** The body of POST /v1/audio/speech, here and on the main server. */
 export async function readSpeechBody(request: IncomingMessage) {
-  const body = parseInput({ input: speechBody }, await readJson(request, jsonLimit))
-  return {
-    input: body.input,
-    stream: body.stream ?? false,
-    ...given('model', body.model),
-    ...given('voice', body.voice),
-    ...given('language', body.language),
-    ...given('instruct', body.instruct),
-    ...given('cfg_coef', body.cfg_coef),
-  }
-}
-
-function given<N extends string, V>(name: N, value: V | null | undefined): { readonly [K in N]?: V } {
-  return value === null || value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: V })
+  return parseInput({ input: speechBody }, await readJson(request, jsonLimit))
 }
 
 /** The body of POST /v1/audio/voice-design. */
-export async function readDesignBody(request: IncomingMessage) {
-  const body = parseInput({ input: designBody }, await readJson(request, jsonLimit))
-  return {
-    input: body.input,
-    description: body.voice_description,
-    language: body.language ?? undefined,
-    instruct: body.instruct ?? undefined,
-  }
+export async function readDesignBody(request: IncomingMessage): Promise<ServiceInput> {
+  const { voice_description: description, ...body } = parseInput(
+    { input: designBody },
+    await readJson(request, jsonLimit),
+  )
+  return { ...body, voice: { kind: 'design', description } }
 }
 
 /** The body of POST /v1/audio/voice-clone-url. */
-export async function readCloneUrlBody(request: IncomingMessage) {
-  const body = parseInput({ input: cloneUrlBody }, await readJson(request, jsonLimit))
-  return { input: body.input, voice: body.voice_url, language: body.language ?? undefined }
+export async function readCloneUrlBody(request: IncomingMessage): Promise<ServiceInput> {
+  const { voice_url: voice, ...body } = parseInput({ input: cloneUrlBody }, await readJson(request, jsonLimit))
+  return { ...body, voice }
 }
 
 /** The form of POST /v1/audio/voice-clone: texts, and the recording as a file. */
-export async function readCloneForm(request: IncomingMessage) {
+export async function readCloneForm(request: IncomingMessage): Promise<ServiceInput> {
   const form = await readForm(request, formLimit)
   const fields = [...form.values()].filter(({ isFile }) => !isFile).map((part) => [part.name, part.text()] as const)
-  const body = parseInput({ input: cloneForm }, Object.fromEntries(fields))
+  const { reference_text, ...body } = parseInput({ input: cloneForm }, Object.fromEntries(fields))
   const file = form.get('reference_audio')
   if (!file?.isFile)
     throw new AppError('invalid', 'Invalid request', { details: ['reference_audio: the file is missing'] })
-  return {
-    input: body.input,
-    clip: new Uint8Array(file.bytes),
-    clipText: body.reference_text ?? undefined,
-    language: body.language ?? undefined,
-  }
+  return { ...body, voice: { kind: 'recording', wav: new Uint8Array(file.bytes), text: reference_text } }
 }
 
 /** Runs the work; turns `not_found` into `invalid`, since the voice or model is a value in a body and not an address. */

@@ -1,18 +1,17 @@
-import { pipeline } from 'node:stream/promises'
-import { wavHeader } from '../../speech/audio/wav.ts'
+import type { IncomingMessage } from 'node:http'
+import { answerWith } from '../../speech/answer.ts'
 import { listVoices } from '../../speech/servers/manifest.ts'
-import type { SpeechService } from '../../speech/service.ts'
-import { type Speech, speakWhole, speechHeaders } from '../../speech/synthesis.ts'
-import { AppError } from '../errors.ts'
+import type { ServiceInput, SpeechService } from '../../speech/service.ts'
+import { Download } from '../operations/operation.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
-import type { Route } from './routes.ts'
+import { type Route, sendDownload } from './routes.ts'
 import { invalidNames, readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
 
-/** A client that does not read a chunk of audio (some seconds) within this many milliseconds is cut off. */
+/** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is cut off. */
 const usualWriteTimeoutMs = 60_000
 
-/** A speech server as a node handler; the manifest holds the differences between the three. */
+/** A speech server: one app for all three, since their manifests tell them apart. */
 export function createSpeechServer(
   parts: MountParts,
   service: SpeechService,
@@ -21,7 +20,7 @@ export function createSpeechServer(
   return mount(parts, speechRoutes(service, writeTimeoutMs))
 }
 
-/** The routes of a speech server; none needs a token. */
+/** The routes of a speech server; no token is needed. */
 function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly Route[] {
   const { manifest } = service
   const { options } = manifest
@@ -41,40 +40,37 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
       data: manifest.models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'aichat' })),
     })),
     post('/v1/audio/speech', async (context) => {
-      const body = await readSpeechBody(context.request)
-      const { input, voice, language } = body
+      const { stream, instruct, cfg_coef, ...body } = await readSpeechBody(context.request)
       // Parameters of the other servers are ignored.
-      const instruct = options.instruct ? body.instruct : undefined
-      const cfgCoefficient = options.cfg_coef ? body.cfg_coef : undefined
-      const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, context.signal)
-      await (body.stream && options.streaming
-        ? sendStream(context, speech, writeTimeoutMs)
-        : sendWhole(context, speech, writeTimeoutMs))
+      const request = {
+        ...body,
+        instruct: options.instruct ? instruct : undefined,
+        cfg_coef: options.cfg_coef ? cfg_coef : undefined,
+      }
+      await speak(context, request, stream && options.streaming)
     }),
   ]
-  if (options.design !== 'never')
-    routes.push(
-      post('/v1/audio/voice-design', async (context) =>
-        sendWhole(context, await service.design(await readDesignBody(context.request), context.signal), writeTimeoutMs),
-      ),
-    )
-  if (options.clone !== 'never')
-    routes.push(
-      post('/v1/audio/voice-clone', async (context) =>
-        sendWhole(context, await service.clone(await readCloneForm(context.request), context.signal), writeTimeoutMs),
-      ),
-    )
-  if (options.clone !== 'never' && options.hub_voices)
-    routes.push(
-      post('/v1/audio/voice-clone-url', async (context) =>
-        sendWhole(
-          context,
-          await service.speak(await readCloneUrlBody(context.request), context.signal),
-          writeTimeoutMs,
-        ),
-      ),
-    )
+  if (options.design !== 'never') routes.push(whole('/v1/audio/voice-design', readDesignBody))
+  if (options.clone !== 'never') routes.push(whole('/v1/audio/voice-clone', readCloneForm))
+  if (options.clone !== 'never' && options.hub_voices) routes.push(whole('/v1/audio/voice-clone-url', readCloneUrlBody))
   return routes
+
+  function whole(path: string, read: (request: IncomingMessage) => Promise<ServiceInput>): Route {
+    return post(path, async (context) => speak(context, await read(context.request), false))
+  }
+
+  /** Sends one WAV file with its length, or as it is made; until the first audio a failure is an error answer. */
+  async function speak(context: RequestContext, request: ServiceInput, stream: boolean): Promise<void> {
+    const speech = await service.speak(request, context.signal)
+    const answer = await answerWith(speech, stream)
+    try {
+      if (stream) context.response.socket?.setNoDelay(true)
+      const body = withWriteTimeout(answer.body, context.response, writeTimeoutMs)
+      await sendDownload(context, new Download(answer.type, body, answer))
+    } finally {
+      speech.place.release()
+    }
+  }
 }
 
 function get(path: string, answer: () => unknown): Route {
@@ -85,44 +81,12 @@ function post(path: string, handle: (context: RequestContext) => Promise<void>):
   return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)) }
 }
 
-/** Sends one WAV file with its length; a header counts the skipped chunks. */
-async function sendWhole({ response }: RequestContext, speech: Speech, writeTimeoutMs: number): Promise<void> {
-  const parts = await speakWhole(speech)
-  try {
-    const size = parts.reduce((sum, part) => sum + part.length, 0)
-    setSpeechHeaders(response, speech)
-    response.setHeader('content-length', size)
-    await pipeline(withWriteTimeout(parts, response, writeTimeoutMs), response)
-  } finally {
-    speech.place.release()
-  }
-}
-
-/**
- * Streams a WAV header, then the audio as it is generated. The first audio is the commit point: an earlier failure is an
- * error answer. X-Speech-Chunks counts the chunks begun as a header, and those spoken as a trailer.
- */
-async function sendStream({ response }: RequestContext, speech: Speech, writeTimeoutMs: number): Promise<void> {
-  const audio = speech.pcm(true)
-  const first = await audio.next()
-  if (first.done) throw new AppError('internal', 'The speech engine returned no audio')
-  setSpeechHeaders(response, speech, 1)
-  response.setHeader('trailer', 'X-Speech-Chunks')
-  response.socket?.setNoDelay(true)
-  async function* body(): AsyncGenerator<Buffer> {
-    yield Buffer.concat([wavHeader(speech.sampleRate), first.value as Buffer])
-    yield* audio
-    response.addTrailers({ 'X-Speech-Chunks': speechHeaders(speech)['x-speech-chunks'] })
-  }
-  await pipeline(withWriteTimeout(body(), response, writeTimeoutMs), response)
-}
-
-/** Yields the chunks; cuts off a client that does not read one in time, since it holds a place in the queue and memory. */
+/** Passes pieces on; closes the connection of a listener that does not take one in time, since it holds memory. */
 async function* withWriteTimeout(
-  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  pieces: AsyncIterable<Uint8Array>,
   response: RequestContext['response'],
   writeTimeoutMs: number,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     const timer = setTimeout(() => response.destroy(), writeTimeoutMs)
     try {
@@ -131,10 +95,4 @@ async function* withWriteTimeout(
       clearTimeout(timer)
     }
   }
-}
-
-function setSpeechHeaders(response: RequestContext['response'], speech: Speech, begun = 0): void {
-  response.statusCode = 200
-  response.setHeader('content-type', 'audio/wav')
-  for (const [name, value] of Object.entries(speechHeaders(speech, begun))) response.setHeader(name, value)
 }

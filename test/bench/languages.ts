@@ -9,16 +9,16 @@ type Samples = Readonly<Record<string, readonly string[]>>
 
 interface Candidate {
   readonly name: string
-  /** What `npm install --no-save` needs to have it here; undefined where aichat depends on it. */
+  /** The package for `npm install --no-save`; undefined where aichat depends on it. */
   readonly package?: string
   open(): Promise<Detect>
 }
 
 /**
- * The detector of the speech servers beside packages of npm, in percent of the texts whose language is told by name: 200
+ * The detector of the speech servers beside packages of npm, in percent of the texts with the right language: 200
  * sentences of 20 languages on which ours was fitted, 200 others, texts of one to three words, English full of foreign
  * names. The column `English` counts the held-out sentences for which the question "is it English?" is answered rightly,
- * which decides whether the embedded voice speaks. Others than `eld` are measured where they are installed by hand.
+ * which decides whether flite speaks. Others than `eld` are measured where they are installed by hand.
  *
  * As measured on two cores of a Xeon server, Node 20.20 (fitted, held out, short, hard English; load in ms):
  *

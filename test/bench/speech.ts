@@ -8,12 +8,12 @@ import { profileVoice } from '../../speech/engines/flite/analysis.ts'
 import { createEngine } from '../../speech/engines/flite/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { aichatCommand } from '../command.ts'
-import { findJudge, type Recording, wordErrorRate } from '../speech/judge.ts'
-import { judgedSentences as sentences } from '../speech/judged.ts'
+import { findRecogniser, type Recording, wordErrorRate } from '../speech/recogniser.ts'
+import { recogniserSentences as sentences } from '../speech/recogniser-sentences.ts'
 
 const rounds = 7
 
-/** The embedded voices told apart and understood, and a speech server's speed over HTTP. */
+/** Flite's voices told apart and understood, and a speech server's speed over HTTP. */
 export async function bench(): Promise<void> {
   await voices()
   await speed()
@@ -22,7 +22,7 @@ export async function bench(): Promise<void> {
 /** Every preset: median pitch, spectral centroid, tempo, and how many words an automatic recogniser gets wrong. */
 async function voices(): Promise<void> {
   const engine = createEngine()
-  const judge = findJudge()
+  const recogniser = findRecogniser()
   const recordings = new Map<string, Recording>()
   const names = new Set(serverIds.flatMap((id) => readManifest(id).voices.map((voice) => voice.id)))
   for (const name of names) {
@@ -33,7 +33,7 @@ async function voices(): Promise<void> {
       recordings.set(`${name}.${index}`, { samples: joinSamples(pieces), sampleRate: engine.sampleRate })
     }
   }
-  const heard = await judge?.transcribe(recordings)
+  const heard = await recogniser?.transcribe(recordings)
   for (const id of serverIds) {
     say(`\n${id.padEnd(16)} pitch Hz  centroid Hz  peaks/s  word error rate (${sentences.length} sentences)`)
     for (const { id: name } of readManifest(id).voices) {
@@ -104,16 +104,16 @@ async function speed(): Promise<void> {
 }
 
 async function addressOf(child: ChildProcess): Promise<string> {
-  let said = ''
+  let output = ''
   for await (const piece of child.stderr!) {
-    said += String(piece)
-    const url = /serves voxb-tts on (http:\S+)/.exec(said)?.[1]
+    output += String(piece)
+    const url = /serves voxb-tts on (http:\S+)/.exec(output)?.[1]
     if (url) {
       child.stderr!.resume()
       return url
     }
   }
-  throw new Error(`the server did not start: ${said}`)
+  throw new Error(`the server did not start: ${output}`)
 }
 
 /** One streamed request: until the first audio behind the header, and until the end. */

@@ -11,7 +11,7 @@ import { suite } from '../suite.ts'
 const test = suite('listeners of a speech server')
 const pieceSize = 1024 * 1024
 
-test('one who does not listen costs little memory and is cut off', () =>
+test('a listener that does not read costs little memory and is cut off', () =>
   withListener(200, async (socket, state) => {
     // An unread socket fills up; the operating system buffers some megabytes on both sides.
     await state.over
@@ -19,14 +19,14 @@ test('one who does not listen costs little memory and is cut off', () =>
     socket.destroy()
   }))
 
-test('one who leaves ends the work at once', () =>
+test('a listener that leaves ends the work at once', () =>
   withListener(60_000, async (socket, state) => {
     await once(socket, 'data')
     socket.destroy()
     await state.over
   }))
 
-test('one who listens slowly is served on', () =>
+test('a slow listener is served on', () =>
   withListener(2000, async (socket, state) => {
     let heard = 0
     for await (const piece of socket) {
@@ -76,7 +76,6 @@ async function withListener(
 
 function endless(state: State, end: () => void): SpeechService {
   const manifest = readManifest('voxb-tts')
-  const unused = () => Promise.reject(new Error('not asked for here'))
   return {
     manifest,
     variant: manifest.variants[0]!,
@@ -84,8 +83,6 @@ function endless(state: State, end: () => void): SpeechService {
     health: () => ({ status: 'healthy', model_loaded: true, engine: 'endless', model: 'x', device: 'cpu' }),
     load: async () => {},
     close: async () => {},
-    design: unused,
-    clone: unused,
     speak: async () => ({
       place: { keep() {}, release() {} },
       engine: 'endless',

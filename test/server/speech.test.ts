@@ -153,7 +153,7 @@ const refusals: readonly (readonly [
   ['a language by name', a, speech, { input: 'Hello', language: 'Russian' }, 503, /Russian/],
   ['an unknown language', a, speech, { input: 'Hello', language: 'Klingon' }, 400, /Klingon/],
   ['a hub path with ..', b, speech, { input: 'Hi', voice: '../../etc/passwd.wav' }, 400, /hub/],
-  ['a hub path on a server without them', a, speech, { input: 'Hi', voice: 'a/b/c.wav' }, 400, /no voice/],
+  ['a hub path on a server without them', a, speech, { input: 'Hi', voice: 'a/b/c.wav' }, 400, /Voice .* not found/],
   ['a hub that cannot be reached', c, speech, { input: 'Hi', voice: 'a/b/c.wav' }, 503, /hub/],
   [
     'a voice_url of another host',

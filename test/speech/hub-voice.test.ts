@@ -11,7 +11,7 @@ const test = suite('voices of the model hub')
 const path = 'owner/repository/folder/voice.wav'
 const sound = 'RIFF\u0004\0\0\0WAVE'
 
-test('a file in the models folder is used, and nobody is asked', () =>
+test('a file in the models folder is used without a request', () =>
   withHub(
     (_, response) => void response.writeHead(500).end(),
     async ({ folder, fetchVoice, asked }) => {
@@ -45,7 +45,7 @@ test('a redirect within the hub is followed, one to another host is refused and 
     },
   ))
 
-test('what the hub does not have is not found, what it refuses needs a token, a dead hub is unavailable', async () => {
+test('a missing file is not found, a refused one needs a token, a dead hub is unavailable', async () => {
   await withHub(
     (request, response) => void response.writeHead(request.url.includes('gated') ? 401 : 404).end(),
     async ({ fetchVoice }) => {
@@ -60,7 +60,7 @@ test('what the hub does not have is not found, what it refuses needs a token, a 
   rmSync(folder, { recursive: true })
 })
 
-test('what is no voice is not kept, and is asked for again', () =>
+test('a file that is no voice is not kept, and is fetched again', () =>
   withHub(
     (_, response) => void response.end('<!doctype html><title>Sign in</title>'),
     async ({ folder, fetchVoice, asked }) => {

@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
+import { speakWhole } from '../../speech/answer.ts'
 import type { SpeechEngine, VoiceSource } from '../../speech/engines/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
-import { createSynthesis, type SpeechInput, type SynthesisOptions, speakWhole } from '../../speech/synthesis.ts'
+import { createSynthesis, type SpeechInput, type SynthesisOptions } from '../../speech/synthesis.ts'
 import { pauseAfter, splitChunks } from '../../speech/text/sentences.ts'
 import { AppError } from '../../src/errors.ts'
 import { suite } from '../suite.ts'
@@ -38,25 +39,25 @@ test('a chunk that fails is left out whole, counted and told', async () => {
 })
 
 const refusals: readonly { readonly name: string; readonly input: SpeechInput; readonly code: string }[] = [
-  { name: '10,001 characters', input: { text: 'a'.repeat(10_001) }, code: 'invalid' },
-  { name: 'an empty text', input: { text: ' \n ' }, code: 'invalid' },
-  { name: 'a text that is empty without its emoji', input: { text: '😀(laughs)' }, code: 'invalid' },
-  { name: '9,990 unclosed parentheses', input: { text: '('.repeat(9990) }, code: 'invalid' },
-  { name: 'an unknown voice', input: { text: 'Hi', voice: 'nobody' }, code: 'not_found' },
-  { name: 'a property of objects as voice', input: { text: 'Hi', voice: '__proto__' }, code: 'not_found' },
-  { name: 'an unknown language', input: { text: 'Hi', language: 'Klingon' }, code: 'invalid' },
-  { name: 'a language the engine lacks', input: { text: 'Hi', language: 'French' }, code: 'unavailable' },
-  { name: 'a text in such a language', input: { text: '你好，世界。' }, code: 'unavailable' },
-  { name: 'a text none of which could be spoken', input: { text: 'fail' }, code: 'internal' },
+  { name: '10,001 characters', input: { input: 'a'.repeat(10_001) }, code: 'invalid' },
+  { name: 'an empty text', input: { input: ' \n ' }, code: 'invalid' },
+  { name: 'a text that is empty without its emoji', input: { input: '😀(laughs)' }, code: 'invalid' },
+  { name: '9,990 unclosed parentheses', input: { input: '('.repeat(9990) }, code: 'invalid' },
+  { name: 'an unknown voice', input: { input: 'Hi', voice: 'nobody' }, code: 'not_found' },
+  { name: 'a property of objects as voice', input: { input: 'Hi', voice: '__proto__' }, code: 'not_found' },
+  { name: 'an unknown language', input: { input: 'Hi', language: 'Klingon' }, code: 'invalid' },
+  { name: 'a language the engine lacks', input: { input: 'Hi', language: 'French' }, code: 'unavailable' },
+  { name: 'a text in such a language', input: { input: '你好，世界。' }, code: 'unavailable' },
+  { name: 'a text none of which could be spoken', input: { input: 'fail' }, code: 'internal' },
 ]
 for (const { name, input, code } of refusals)
   test(`${name} is ${code}`, async () => assert.is((await refused(input)).code, code))
 
 test('10,000 emoji are 10,000 characters, not 20,000', async () =>
-  assert.match((await refused({ text: '😀'.repeat(10_000) })).message, /empty/))
+  assert.match((await refused({ input: '😀'.repeat(10_000) })).message, /empty/))
 
 test('an unknown voice is answered with the names there are', async () => {
-  const { details } = await refused({ text: 'Hi', voice: 'nobody' })
+  const { details } = await refused({ input: 'Hi', voice: 'nobody' })
   assert.match(details.join(), /alba, marius, javert/)
   assert.match(details.join(), /alloy/)
 })
@@ -84,7 +85,7 @@ test('a voice with a slash is a hub path where the server has such voices, and u
   await say('Hi.', { fetchVoice }, { voice })
   await say('Hi.', { fetchVoice }, { voice: 'hf://owner/repository/a.safetensors' })
   assert.equal(asked, ['kyutai/tts-voices/alba-mackenna/casual.wav', 'owner/repository/a.safetensors'])
-  assert.is((await refused({ text: 'Hi', voice }, { manifest: readManifest('voxa-tts') })).code, 'not_found')
+  assert.is((await refused({ input: 'Hi', voice }, { manifest: readManifest('voxa-tts') })).code, 'not_found')
   for (const path of [
     '../../etc/passwd.wav',
     '/etc/x.wav',
@@ -94,34 +95,34 @@ test('a voice with a slash is a hub path where the server has such voices, and u
     'a/b\\..\\c.wav',
     'a//b.wav',
   ])
-    assert.is((await refused({ text: 'Hi', voice: path }, { fetchVoice })).code, 'invalid', path)
+    assert.is((await refused({ input: 'Hi', voice: path }, { fetchVoice })).code, 'invalid', path)
   assert.is(asked.length, 2)
 })
 
 test('when every chunk takes too long the answer is a timeout, and the engine is told to stop', async () => {
-  const error = await refused({ text: 'wait' }, { chunkMs: 20 })
+  const error = await refused({ input: 'wait' }, { chunkMs: 20 })
   assert.is(error.code, 'timeout')
 })
 
 test('a caller who leaves gets no answer and leaves no work behind', async () => {
   const controller = new AbortController()
   const synthesis = createSynthesis(options())
-  const speech = await synthesis.open({ text: 'wait' }, controller.signal)
+  const speech = await synthesis.open({ input: 'wait' }, controller.signal)
   setTimeout(() => controller.abort(new Error('gone')), 20)
   const reason = await speakWhole(speech).then(
     () => undefined,
     (thrown: Error) => thrown.message,
   )
   assert.is(reason, 'gone')
-  assert.is((await synthesis.open({ text: 'hello' })).total, 1)
+  assert.is((await synthesis.open({ input: 'hello' })).total, 1)
 })
 
 test('requests beyond the bound are refused as busy with a time to come back', async () => {
   const synthesis = createSynthesis(options({ queueLimit: 2 }))
   const controller = new AbortController()
-  const waiting = await Promise.all([1, 2].map(() => synthesis.open({ text: 'wait' }, controller.signal)))
+  const waiting = await Promise.all([1, 2].map(() => synthesis.open({ input: 'wait' }, controller.signal)))
   const running = waiting.map((speech) => speakWhole(speech).catch(() => {}))
-  const error = await synthesis.open({ text: 'hello' }).then(
+  const error = await synthesis.open({ input: 'hello' }).then(
     () => undefined,
     (thrown: AppError) => thrown,
   )
@@ -129,33 +130,33 @@ test('requests beyond the bound are refused as busy with a time to come back', a
   assert.ok(error!.retryAfter! >= 1)
   controller.abort()
   await Promise.all(running)
-  assert.is((await speakWhole(await synthesis.open({ text: 'hello' }))).length > 1, true)
+  assert.is((await speakWhole(await synthesis.open({ input: 'hello' }))).length > 1, true)
 })
 
 test('whole answers hold no more audio than there is room for, and give it back', async () => {
   // 100 samples of two bytes for each character: one text of ten fits, two do not.
-  const synthesis = createSynthesis(options({ roomBytes: 3000 }))
-  const first = await synthesis.open({ text: 'hello, you' })
+  const synthesis = createSynthesis(options({ budgetBytes: 3000 }))
+  const first = await synthesis.open({ input: 'hello, you' })
   assert.is((await speakWhole(first)).length > 1, true)
-  const second = await synthesis.open({ text: 'hello, you' })
+  const second = await synthesis.open({ input: 'hello, you' })
   const refused = await speakWhole(second).catch((thrown: AppError) => thrown)
   assert.equal([(refused as AppError).code, (refused as AppError).retryAfter], ['busy', 10])
   first.place.release()
-  assert.is((await speakWhole(await synthesis.open({ text: 'hello, you' }))).length > 1, true)
+  assert.is((await speakWhole(await synthesis.open({ input: 'hello, you' }))).length > 1, true)
 })
 
 test('a long text shares the engine with a short one that comes later', async () => {
   const synthesis = createSynthesis(options())
   const order: string[] = []
-  const long = speakWhole(await synthesis.open({ text: paragraph.repeat(100) })).then(() => order.push('long'))
-  const short = speakWhole(await synthesis.open({ text: 'Hi.' })).then(() => order.push('short'))
+  const long = speakWhole(await synthesis.open({ input: paragraph.repeat(100) })).then(() => order.push('long'))
+  const short = speakWhole(await synthesis.open({ input: 'Hi.' })).then(() => order.push('short'))
   await Promise.all([long, short])
   assert.equal(order, ['short', 'long'])
 })
 
 test('a stream gives its first audio before the chunk is whole', async () => {
   const controller = new AbortController()
-  const speech = await createSynthesis(options()).open({ text: 'wait' }, controller.signal)
+  const speech = await createSynthesis(options()).open({ input: 'wait' }, controller.signal)
   const audio = speech.pcm(true)
   assert.is((await audio.next()).value!.length, 20)
   controller.abort()
@@ -172,7 +173,7 @@ function options(more: Partial<SynthesisOptions> = {}): SynthesisOptions {
 }
 
 async function say(text: string, more: Partial<SynthesisOptions> = {}, input: Partial<SpeechInput> = {}) {
-  const speech = await createSynthesis(options(more)).open({ text, ...input })
+  const speech = await createSynthesis(options(more)).open({ input: text, ...input })
   return { speech, wav: Buffer.concat(await speakWhole(speech)) }
 }
 

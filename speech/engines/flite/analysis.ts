@@ -1,7 +1,7 @@
 import { resample } from '../../audio/resample.ts'
 import { createFourierTransform } from './fourier.ts'
 
-/** What can be heard of a voice in any recording of it. */
+/** The measures of a voice that any recording of it shows. */
 export interface VoiceProfile {
   /** Median fundamental frequency of the voiced frames in Hz; undefined where nothing is voiced. */
   readonly pitch: number | undefined

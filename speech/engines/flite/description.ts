@@ -1,6 +1,6 @@
 import { naturalPitch, type Speaker, speaker } from './speaker.ts'
 
-/** What a word of a description changes: pitch and stretch by a factor, the others by addition. */
+/** The effect of a word in a description: pitch and stretch change by a factor, the others by addition. */
 interface Trait {
   readonly words: RegExp
   readonly pitch?: number
@@ -63,10 +63,10 @@ const male =
   /\b(?:male|man|men|boy|guy|gentleman|he|his|him|father|dad|masculine|king|actor|bass|baritone|tenor|grandfather|grandpa|wizard|prince)\b/
 const scottish = /\b(?:scottish|scots|british|irish)\b/
 
-/** The standard deviation of pitch that the base voices speak with, in Hz, where nothing else is asked. */
+/** The standard deviation of pitch in the base voices, in Hz. */
 const usualSpread = 20
 
-/** A voice from the words that describe it: gender, age, pitch, pace, mood and colour. Words it does not know change nothing. */
+/** A voice from the words that describe it: gender, age, pitch, pace, mood and colour. Unknown words are ignored. */
 export function speakerOfDescription(description: string): Speaker {
   const words = description.toLowerCase()
   return applyTraits(neutralSpeaker(words), words)

@@ -5,28 +5,28 @@ import { parseWav } from '../../audio/wav.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
 import type { SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
 import { speakerOfDescription, speakerOfInstruction } from './description.ts'
-import { embeddedRate, type Flite, loadFlite } from './flite.ts'
+import { type Flite, loadFlite, outputRate } from './flite.ts'
 import { matchSpeaker } from './matching.ts'
 import { presets, type Speaker } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 
 /** Matched voices that are kept; each is a few numbers, but a clip takes a moment to measure. */
 const keptVoices = 256
-/** The most characters that flite gets at once: it takes more than twice as long for twice as much, and cannot be stopped. */
+/** Characters that flite gets at once: its time grows faster than the text, and it cannot be stopped. */
 const longestPiece = 200
 /** Silence after a sentence that another one follows, and after a clause, in seconds. */
 const pauses = { sentence: 0.3, clause: 0.1 } as const
 
-interface EmbeddedVoice extends VoiceHandle {
+interface FliteVoice extends VoiceHandle {
   readonly speaker: Speaker
 }
 
 /**
- * The engine that speaks out of the box: flite with a voice of its own for every preset. English only; clones and
- * designs are matched voices, and it says so in its capabilities.
+ * The engine that needs no download, `embedded` on the wire: flite with a voice of its own for every preset. English only;
+ * clones and designs are matched voices, as its capabilities tell.
  */
 export function createEngine(): SpeechEngine {
-  const voices = new Map<string, EmbeddedVoice>()
+  const voices = new Map<string, FliteVoice>()
   let loading: Promise<Flite> | undefined
   const flite = () => {
     loading ??= loadFlite()
@@ -35,7 +35,7 @@ export function createEngine(): SpeechEngine {
 
   return {
     id: 'embedded',
-    sampleRate: embeddedRate,
+    sampleRate: outputRate,
     capabilities: { languages: ['English'], cloning: 'matched', design: 'matched', instruct: true, streaming: true },
     async load() {
       await flite()
@@ -56,11 +56,11 @@ export function createEngine(): SpeechEngine {
       const engine = await flite()
       let pause = 0
       for (const { text, ends } of piecesOf(request.text)) {
-        // Speaking blocks the thread: between two pieces a cancellation can be heard.
+        // Speaking blocks the event loop: between two pieces a cancellation arrives.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         for (const samples of engine.speak(text, speaker)) {
-          if (pause > 0) yield new Float32Array(pause * embeddedRate)
+          if (pause > 0) yield new Float32Array(pause * outputRate)
           pause = 0
           yield samples
         }
@@ -74,8 +74,8 @@ export function createEngine(): SpeechEngine {
   }
 }
 
-function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<string, EmbeddedVoice>): Speaker {
-  const speaker = (voice as Partial<EmbeddedVoice>).speaker ?? voices.get(voice.key)?.speaker
+function speakerFor({ voice, instruct }: SpeechRequest, voices: ReadonlyMap<string, FliteVoice>): Speaker {
+  const speaker = (voice as Partial<FliteVoice>).speaker ?? voices.get(voice.key)?.speaker
   if (!speaker) throw new AppError('internal', 'The voice was not prepared')
   return instruct ? speakerOfInstruction(speaker, instruct) : speaker
 }
@@ -84,7 +84,7 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
   switch (source.kind) {
     case 'preset': {
       const preset = presets[source.voice.toLowerCase()]
-      if (!preset) throw new AppError('not_found', `The embedded engine has no voice "${source.voice}"`)
+      if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the embedded engine`)
       return preset
     }
     case 'design':

@@ -7,13 +7,15 @@ import { naturalPitch, type Speaker } from './speaker.ts'
 import { createColouring, timbreGrid } from './timbre.ts'
 import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
 
-export const embeddedRate = 24_000
+/** The rate of this engine's audio, in Hz. */
+export const outputRate = 24_000
+/** The rate of flite's voices, in Hz. */
 const fliteRate = 16_000
 
 /** Flite, the small synthesiser of Carnegie Mellon University (http://cmuflite.org), compiled to WebAssembly. */
 export interface Flite {
   /**
-   * Speaks plain English text: mono samples at `embeddedRate`, silence at both ends cut short, in pieces so that the
+   * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short, in pieces so that the
    * first is soon there. Blocks this thread while it works.
    */
   speak(text: string, speaker: Speaker): Generator<Float32Array>
@@ -37,9 +39,9 @@ export async function loadFlite(): Promise<Flite> {
   }
 }
 
-/** Gives what flite spoke its colour, rate and loudness, block by block. */
+/** Gives flite's samples their colour, rate and loudness, block by block. */
 function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generator<Float32Array> {
-  const step = (speed * fliteRate) / embeddedRate
+  const step = (speed * fliteRate) / outputRate
   const colour = createColouring({ ...speaker, formants: speaker.formants / speed })
   const resampler = createResampler(step)
   const gain = loudnessGain(spoken)
@@ -48,7 +50,7 @@ function* finish(spoken: Float32Array, speaker: Speaker, speed: number): Generat
   for (let from = 0, size = firstBlock; from < spoken.length; from += size, size = nextBlock) {
     const to = Math.min(spoken.length, from + size)
     coloured.set(colour(spoken, from, to), from)
-    // What depends on samples that are not coloured yet comes with the next block.
+    // Samples that depend on some that are not coloured yet come with the next block.
     const end = Math.round((to === spoken.length ? to : to - resampleReach(step) - 1) / step)
     const block = resampler(coloured, done, end)
     for (let index = 0; index < block.length; index++) block[index] = softClip(block[index]! * gain)
@@ -84,7 +86,7 @@ function runFlite(run: ProgramRun, text: string, speaker: Speaker, speed: number
   return resample(samples, sampleRate / fliteRate)
 }
 
-/** Flite's own silence before and after a sentence varies; what is left here is the same for every voice. */
+/** Flite's silence before and after a sentence varies; this much is left for every voice, in samples. */
 const margin = 0.04 * fliteRate
 
 function trimSilence(samples: Float32Array): Float32Array {

@@ -3,18 +3,18 @@ import { joinSamples } from '../../audio/sample-queue.ts'
 import type { Clip } from '../../audio/wav.ts'
 import { bandCount, profileVoice, type VoiceProfile } from './analysis.ts'
 import { withinBounds } from './description.ts'
-import { embeddedRate, type Flite } from './flite.ts'
+import { type Flite, outputRate } from './flite.ts'
 import { type BaseVoice, type Speaker, speaker } from './speaker.ts'
 
-/** Spoken to hear what a base voice sounds like: it holds most sounds of English, as any clip of a few seconds does. */
+/** Spoken to measure a base voice: it holds most sounds of English, as any clip of a few seconds does. */
 const calibration = 'The quick brown fox jumps over the lazy dog, and she sells sea shells by the shore.'
 /** Above this pitch in Hz a voice is taken for a woman's or child's. */
 const femaleAbove = 155
-/** Less speech than this says nothing about a voice. */
+/** Less speech than this tells too little about a voice. */
 const leastSpeechSeconds = 0.4
-/** A minute tells all there is about a voice; a longer clip would only take longer. */
+/** A minute suffices; more would only take longer. */
 const heardSeconds = 60
-/** Formants are moved in steps of this size to find what fits the clip best. */
+/** The formant shifts that are tried against the clip. */
 const formantSteps = [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1]
 /** Bands up to 6 kHz: above that recordings differ more than voices do. */
 const comparedBands = Math.round((bandCount * 6) / 8)
@@ -23,7 +23,7 @@ const emptyBelow = 60
 
 /**
  * Chooses and bends the base voice that sounds most like a clip: median pitch, tempo and long-term spectrum are brought
- * to the clip's, within what stays clear. It is matching, not cloning: the speaker will not be recognised by it.
+ * to the clip's, within the range that stays clear. It is matching, not cloning: the speaker will not be recognised by it.
  * Throws `invalid` for a clip without speech.
  */
 export function matchSpeaker(flite: Flite, clip: Clip): Speaker {
@@ -40,7 +40,7 @@ export function matchSpeaker(flite: Flite, clip: Clip): Speaker {
 
 function fit(flite: Flite, base: BaseVoice, wanted: VoiceProfile, pitch: number) {
   const start = withinBounds(speaker(base, { pitch }))
-  const natural = profileVoice(spoken(flite, start), embeddedRate)
+  const natural = profileVoice(spoken(flite, start), outputRate)
   const shifts = formantSteps.map((formants) => ({
     formants,
     ...compare(wanted.spectrum, warped(natural.spectrum, formants)),
@@ -69,7 +69,7 @@ function warped(spectrum: readonly number[], formants: number): readonly number[
   })
 }
 
-/** The root mean square of what is left in dB, the overall level taken out, and the difference per band that the clip has. */
+/** The root mean square of the differences per band in dB, without the overall level, and these differences. */
 function compare(wanted: readonly number[], offered: readonly number[]) {
   const strongest = Math.max(...wanted)
   const bands = Math.min(comparedBands, wanted.findLastIndex((level) => level > strongest - emptyBelow) + 1)

@@ -2,7 +2,7 @@
 export interface Segment {
   readonly offset: number
   readonly size: number
-  /** What it is filled with; undefined for constants, which stay: what the linker called `.rodata`. */
+  /** Its initial content; undefined for constants (the linker's `.rodata`), which never change. */
   readonly bytes: Uint8Array | undefined
 }
 
@@ -17,8 +17,8 @@ const dataNames = 9
 const i32Const = 0x41
 
 /**
- * The data segments of a WebAssembly module (core specification, "Data Section"), and by the `name` section which of them
- * are constants. Returns undefined for a module whose memory is not filled by plain segments alone.
+ * Reads the data segments of a WebAssembly module (core specification, "Data Section"), and from its `name` section which
+ * are constants. Returns undefined where other than plain active segments fill the memory.
  */
 export function readSegments(module: Uint8Array): readonly Segment[] | undefined {
   const bytes = Buffer.from(module.buffer, module.byteOffset, module.byteLength)
@@ -54,7 +54,7 @@ function readData(body: Buffer): readonly Filling[] | undefined {
   return fillings
 }
 
-/** The names of the data segments, where this custom section is the one that tells them. */
+/** The names of the data segments, where this custom section is the `name` section. */
 function readDataNames(body: Buffer): ReadonlyMap<number, string> | undefined {
   const [length, start] = readNumber(body, 0)
   if (body.toString('utf8', start, start + length) !== 'name') return undefined

@@ -6,7 +6,7 @@ export type BaseVoice = 'slt' | 'rms' | 'awb' | 'kal16'
 /** The median pitch of each base voice as it comes, in Hz (measured over three sentences). */
 export const naturalPitch: Readonly<Record<BaseVoice, number>> = { slt: 174, rms: 100, awb: 131, kal16: 93 }
 
-/** Everything that makes one voice of the embedded engine differ from another. */
+/** The settings that tell one voice of the flite engine from another. */
 export interface Speaker extends Timbre {
   readonly base: BaseVoice
   /** Median pitch in Hz. */
@@ -17,7 +17,7 @@ export interface Speaker extends Timbre {
   readonly stretch: number
 }
 
-/** A speaker, all that is not said being the base voice's own. */
+/** A speaker: the base voice with some settings changed. */
 export function speaker(base: BaseVoice, changes: Partial<Omit<Speaker, 'base'>> = {}): Speaker {
   return { base, pitch: naturalPitch[base], stretch: 1, formants: 1, equaliser: [], ...changes }
 }
@@ -27,8 +27,8 @@ const bright = [-3, -1, 1, 3, 4]
 const warm = [2, 0, -2, -4, -5]
 
 /**
- * Which speaker stands in for each named voice while no neural model speaks: of the same gender and, as far as words
- * tell, character. Every setting was kept where an automatic recogniser still understands it; formants of the female
+ * The speaker for each named voice while no neural model is installed: of the same gender and, as far as words tell,
+ * character. Every setting was kept where an automatic recogniser still understands it; formants of the female
  * base only go down, those of the male ones by no more than a tenth.
  */
 export const presets: Readonly<Record<string, Speaker>> = {

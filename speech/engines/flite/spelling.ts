@@ -1,7 +1,7 @@
 import { greekName, plainLetters, signName } from '../../text/signs.ts'
 import { wordEnglish } from './wording.ts'
 
-/** Marks that mean a pause or nothing. */
+/** Marks for a pause, and silent ones. */
 const marks: Readonly<Record<string, string>> = {
   '‘': "'",
   '’': "'",
@@ -31,7 +31,7 @@ const marks: Readonly<Record<string, string>> = {
 
 /**
  * Writes English text in the plain ASCII that flite reads: accents fall off, signs become words. Returns '' when nothing is
- * left to say. `divideUnspoken` takes out before what has no spelling here.
+ * left to say. `divideUnspoken` has removed before the characters that have no spelling here.
  */
 export function spellPlainly(text: string): string {
   const plain = spellSigns(wordEnglish(text))

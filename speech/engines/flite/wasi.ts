@@ -1,6 +1,6 @@
 /**
- * As much of WASI preview 1 (https://github.com/WebAssembly/WASI/blob/main/legacy/preview1/docs.md) as a program needs
- * that reads its arguments and writes files: everything lives in memory, nothing outside can be reached.
+ * The part of WASI preview 1 (https://github.com/WebAssembly/WASI/blob/main/legacy/preview1/docs.md) that a program needs
+ * to read its arguments and write files. All files live in memory; nothing outside can be reached.
  */
 
 import { readSegments, type Segment } from './segments.ts'
@@ -8,7 +8,7 @@ import { readSegments, type Segment } from './segments.ts'
 /** A compiled program. */
 export interface Program {
   readonly module: object
-  /** What its memory starts with; undefined where that is more than segments say. */
+  /** The initial content of its memory; undefined where plain segments do not tell it. */
   readonly segments: readonly Segment[] | undefined
 }
 
@@ -37,7 +37,7 @@ interface OpenFile {
 export interface ProgramResult {
   readonly exitCode: number
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** What it said on stdout and stderr, cut at 4 kB. */
+  /** Its stdout and stderr, cut at 4 kB. */
   readonly output: string
 }
 
@@ -229,7 +229,7 @@ function instantiate(program: Program): Instance {
       return { exitCode, files: new Map(written), output }
     },
     restore() {
-      // Left from within, the program has not put its stack pointer back.
+      // A program that left by `proc_exit` has not restored its stack pointer.
       if (!returned || !program.segments || exported.memory.buffer.byteLength > initialSize + keptGrowth) return false
       returned = false
       files.clear()
@@ -241,7 +241,7 @@ function instantiate(program: Program): Instance {
   }
 }
 
-/** Fills the writable segments again and what lies outside of all with zeroes. */
+/** Restores the writable segments and fills the rest with zeroes. */
 function restoreMemory(memory: Uint8Array, segments: readonly Segment[]): void {
   let at = 0
   for (const { offset, size, bytes } of segments.toSorted((one, other) => one.offset - other.offset)) {
@@ -262,7 +262,7 @@ function withFreshView(imports: Imports, refresh: () => void): Imports {
   return wrapped
 }
 
-/** Writes at the file's position; the room doubles, so that a long file costs linear time. */
+/** Writes at the file's position; its buffer doubles, so that a long file costs linear time. */
 function append(file: OpenFile, bytes: Uint8Array): void {
   const end = file.position + bytes.length
   if (end > file.bytes.length) {

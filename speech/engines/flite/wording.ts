@@ -65,7 +65,7 @@ const abbreviations: readonly (readonly [pattern: RegExp, words: string])[] = [
 ]
 
 /**
- * Writes out what an English reader says in other words than are written: addresses of the web and of mail, dates, ranges,
+ * Writes out the forms that an English reader says in other words: addresses of the web and of mail, dates, ranges,
  * versions, units, months and common abbreviations.
  */
 export function wordEnglish(text: string): string {
@@ -97,14 +97,14 @@ const unitsBehind = new RegExp(`(?<![\\w.,$€£¥])(\\d+(?:[.,]\\d+)?) ?(${unit
 function sayAddress(address: string): string {
   const [, bare = '', end = ''] =
     /^(.*?)([.,;:!?)\]'"]*)$/.exec(address.replace(/^(?:https?:\/\/)?(?:www\.)?/i, '')) ?? []
-  const said = bare
+  const words = bare
     .replace(/\/$/, '')
     .replaceAll('.', ' dot ')
     .replaceAll('/', ' slash ')
     .replaceAll('-', ' dash ')
     .replaceAll('?', ' question mark ')
     .replaceAll(':', ' colon ')
-  return `${said}${end}`
+  return `${words}${end}`
 }
 
 function sayDate(date: string, year: string, month: string, day: string): string {

@@ -1,6 +1,6 @@
 /**
- * What a weights file does not say: head counts, attention context, activation, sampling, how text is prepared.
- * The official folders hold no such file; their values stand here, by folder name. A `config.json` in the folder says them itself.
+ * Settings that a weights file does not tell: head counts, attention context, activation, sampling, preparation of text.
+ * The official folders hold no `config.json`; their values stand here, by folder name. A folder's own file overrides them.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ export interface Sampling {
   readonly paddingSeconds: number
 }
 
-/** What is used instead of what a folder says. */
+/** Settings that override a folder's. */
 export interface ConfigurationOverrides {
   readonly gelu?: GeluForm
   readonly flowSteps?: number
@@ -115,7 +115,7 @@ const configurationFile = z.looseObject({
     .looseObject({
       temperature: z.number().min(0).max(10).optional(),
       lsd_decode_steps: z.int().min(1).max(64).optional(),
-      // What is far narrower than the noise would be drawn again and again.
+      // A bound far narrower than the noise would be drawn again and again.
       noise_clamp: z.number().min(0.01).nullish(),
       eos_threshold: z.number().optional(),
       max_tokens_per_chunk: z.int().positive().optional(),

@@ -9,11 +9,11 @@ import { cacheShape } from '../../blocks/transformer.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 
-/** One signal at a time, in pieces. What is asked before an answer has come is done after it, in order. */
+/** One signal at a time, in pieces. Calls are queued in order. */
 export interface FrameDecoder {
   /** Begins a new signal. */
   reset(): void
-  /** The samples of the next latents [frames × latent]; nothing keeps them within [-1, 1]. */
+  /** The samples of the next latents [frames × latent]; not bound to [-1, 1]. */
   decode(latents: Float32Array): Promise<Float32Array>
 }
 

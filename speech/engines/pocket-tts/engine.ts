@@ -28,19 +28,19 @@ const engineOptions = z.object({
 
 export type PocketEngineOptions = z.input<typeof engineOptions>
 
-/** The module's side of `EngineModule`: as `createPocketEngine`, from options that nobody has checked. */
+/** The module's side of `EngineModule`: `createPocketEngine` from unchecked options. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
   const parsed = engineOptions.safeParse(options)
   if (parsed.success) return createPocketEngine(parsed.data)
   const details = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-  throw new AppError('configuration', 'The options of the pocket-tts engine are wrong', { details })
+  throw new AppError('configuration', 'Invalid options of the pocket-tts engine', { details })
 }
 
-/** A model with what belongs to it. */
+/** A model with its voices and streams. */
 interface Loaded {
   readonly model: PocketModel
   readonly voices: Voices
-  /** Streams whose arrays have grown to what a request needs; one that runs beside another gets its own. */
+  /** Streams with arrays of the size that requests need; one that runs beside another gets its own. */
   readonly idle: { readonly language: Stream; readonly decoder: FrameDecoder }[]
 }
 
@@ -125,7 +125,7 @@ export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
   }
 }
 
-/** Before the model is loaded nobody knows whether its encoder is there. */
+/** Before the model is loaded it is unknown whether its encoder is there. */
 function capabilitiesOf(model: PocketModel | undefined, others: readonly { language: string }[]): EngineCapabilities {
   return {
     languages: model ? [...new Set([model.configuration.language, ...others.map(({ language }) => language)])] : [],

@@ -1,6 +1,7 @@
 /** The loop of pocket-tts: a voice and a text in, latents frame by frame, and from those the samples. */
 
 import type { TensorData } from '../../../src/inference/session.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { FrameDecoder } from './decoder.ts'
@@ -27,7 +28,7 @@ export async function prefillVoice(
 
 /**
  * The latents of one chunk, one per frame. `stream` must begin with the voice. The frame that reaches the end's step plus
- * the tail is not spoken; a text whose end is never found is cut at its limit. Stops when the signal is aborted.
+ * the tail is not spoken; a text without a found end is cut at its limit. Stops when the signal is aborted.
  */
 export async function* generateLatents(
   model: PocketModel,
@@ -104,14 +105,8 @@ function clamp(samples: Float32Array): Float32Array {
 }
 
 function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<Float32Array> {
-  const latents = new Float32Array(group.reduce((sum, latent) => sum + latent.length, 0))
-  let at = 0
-  for (const latent of group) {
-    latents.set(latent, at)
-    at += latent.length
-  }
-  const samples = decoder.decode(latents)
-  // A listener who has left does not wait for it; its failure is then nobody's.
+  const samples = decoder.decode(joinSamples(group))
+  // After a cancellation nothing awaits it: its failure must not count as unhandled.
   samples.catch(() => undefined)
   return samples
 }

@@ -5,7 +5,9 @@
 
 import { AppError } from '../../../src/errors.ts'
 import type { TensorEntry, TensorFile } from '../../../src/inference/safetensors.ts'
-import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
+import type { CodecHalf, DecoderSizes, DecoderTensors } from '../../blocks/mimi-decoder.ts'
+import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
+import { findSeanet } from '../../blocks/seanet.ts'
 import type { TransformerSize } from '../../blocks/transformer.ts'
 
 export interface PocketGeometry {
@@ -16,21 +18,30 @@ export interface PocketGeometry {
   readonly languageModel: TransformerSize
   readonly hasRowBeforeVoice: boolean
   readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
-  readonly decoder: { readonly transformer: TransformerSize; readonly seanet: Seanet; readonly stride: number }
-  /** What turns a reference clip into a voice; absent where the file was published without it. */
+  readonly decoder: DecoderSizes['decoder']
+  /** Turns a reference clip into a voice; absent where the file was published without it. */
   readonly encoder:
-    | {
-        readonly transformer: TransformerSize
-        readonly seanet: Seanet
-        readonly stride: number
+    | (CodecHalf & {
+        readonly tensors: EncoderTensors
         /** Numbers per frame that it makes, before the projection to the language model. */
         readonly channels: number
-      }
+      })
     | undefined
   readonly samplesPerFrame: number
 }
 
-/** A file with hundreds of wrong tensors is named by the first ones. */
+const decoderTensors: DecoderTensors = {
+  mean: 'flow_lm.emb_mean',
+  deviation: 'flow_lm.emb_std',
+  quantizer: 'mimi.quantizer.output_proj',
+  upsample: 'mimi.upsample.convtr.convtr',
+}
+const encoderTensors: EncoderTensors = {
+  downsample: 'mimi.downsample.conv.conv',
+  projection: 'flow_lm.speaker_proj_weight',
+}
+
+/** Of hundreds of invalid tensors the first ones are named. */
 const shownProblems = 20
 
 /** Reads the sizes, or throws one AppError that names the file and every tensor that is missing, unknown or of another shape. */
@@ -52,9 +63,14 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       blocks: countNumbered(tensors, 'flow_lm.flow_net.res_blocks'),
       frequencies: size('flow_lm.flow_net.time_embed.0.freqs', 0),
     },
-    decoder: { transformer: transformerSize(tensors, 'mimi.decoder_transformer.transformer', width), seanet, stride },
+    decoder: {
+      transformer: transformerSize(tensors, 'mimi.decoder_transformer.transformer', width),
+      seanet,
+      stride,
+      tensors: decoderTensors,
+    },
     encoder,
-    samplesPerFrame: seanet.ratios.reduce((product, ratio) => product * ratio, stride),
+    samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
   const problems = [...tensorProblems(tensors, expectedTensors(tensors, geometry)), ...structureProblems(geometry)]
   if (problems.length > 0)
@@ -74,6 +90,7 @@ function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder']
     transformer: transformerSize(tensors, 'mimi.encoder_transformer.transformer', width),
     seanet: findSeanet(tensors, 'mimi.encoder.model'),
     stride: kernel / 2,
+    tensors: encoderTensors,
     channels,
   }
 }
@@ -115,7 +132,7 @@ function expectedTensors(tensors: Entries, geometry: PocketGeometry): Expected {
   expectTransformer(expected, languageModel, false)
   expectTransformer(expected, decoder.transformer, true)
   expectHead(expected, geometry)
-  // Without an encoder the projection of its output has nothing to project; it may still be there.
+  // The projection of the encoder's output may be there without an encoder.
   const projected = tensors.get('flow_lm.speaker_proj_weight')?.shape[1] ?? latent
   if (encoder || tensors.has('flow_lm.speaker_proj_weight'))
     expected.set('flow_lm.speaker_proj_weight', [width, projected])
@@ -179,7 +196,7 @@ function tensorProblems(tensors: Entries, expected: Expected): string[] {
   return problems
 }
 
-/** What shapes that fit one by one can still get wrong together. */
+/** Contradictions between shapes that each fit by themselves. */
 function structureProblems({ decoder, encoder, languageModel, latent }: PocketGeometry): string[] {
   const mimi = decoder.transformer.width
   const problems = [...halfProblems(decoder, [mimi, 1])]
@@ -187,16 +204,18 @@ function structureProblems({ decoder, encoder, languageModel, latent }: PocketGe
   if (latent === 0) problems.push('flow_lm.bos_emb is missing or empty')
   if (encoder) {
     problems.push(...halfProblems(encoder, [1, mimi]))
-    const samples = ({ seanet, stride }: typeof decoder) =>
-      seanet.ratios.reduce((product, ratio) => product * ratio, stride)
-    if (samples(encoder) !== samples(decoder))
+    if (samplesPerFrameOf(encoder) !== samplesPerFrameOf(decoder))
       problems.push('mimi.encoder and mimi.decoder differ in samples per frame')
   }
   return problems
 }
 
+function samplesPerFrameOf({ seanet, stride }: Pick<CodecHalf, 'seanet' | 'stride'>): number {
+  return seanet.ratios.reduce((product, ratio) => product * ratio, stride)
+}
+
 /** The same for one half of the codec, which must take and make so many channels. */
-function halfProblems(half: PocketGeometry['decoder'], [input, output]: readonly [number, number]): string[] {
+function halfProblems(half: CodecHalf, [input, output]: readonly [number, number]): string[] {
   const { seanet, transformer, stride } = half
   const problems = [...seanet.problems]
   const { name: first = 'SEANet' } = seanet.modules[0] ?? {}

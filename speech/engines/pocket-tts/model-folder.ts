@@ -74,7 +74,7 @@ function subfolders(parent: string): string[] {
       .map((entry) => join(parent, entry.name))
       .sort()
   } catch {
-    // Nothing was ever put there.
+    // The folder does not exist.
     return []
   }
 }

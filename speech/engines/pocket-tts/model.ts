@@ -1,4 +1,4 @@
-/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. Nothing here decides what is spoken. */
+/** A pocket-tts model made ready: its files checked and opened, its graphs built and loaded. `generation.ts` speaks with it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
@@ -31,7 +31,7 @@ export interface PocketModelOptions {
   /** Where quantised weights are kept between loads. */
   readonly cacheFolder: string
   readonly device?: Device
-  /** What the language model and its flow head compute with; the codec is always 32-bit. */
+  /** The precision of the language model and its flow head; the codec is always 32-bit. */
   readonly precision?: 'int8' | 'float32'
   readonly overrides?: ConfigurationOverrides
   /** Where the codec decodes: in this process, or beside it on another core. */
@@ -47,7 +47,7 @@ export interface PocketModel {
   readonly tokenizer: Tokenizer
   readonly cloning: CloningState
   readonly languageModel: TransformerShape
-  /** What stands for the frame before the first: [latent]. */
+  /** Stands for the frame before the first: [latent]. */
   readonly firstLatent: Float32Array
   /** The row [width] that newer models put before a voice. */
   readonly rowBeforeVoice: Float32Array | undefined
@@ -66,7 +66,7 @@ export interface PocketModel {
 
 /**
  * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since nobody who asks for speech has sent a wrong model.
+ * `unavailable`, since a request for speech does not contain the model.
  */
 export async function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
   try {
@@ -100,7 +100,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
     const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
     const table = await file.bytes(textTable)
-    // Sessions read by path what was checked through the open file. A quantised file may be made anew by another process
+    // Sessions read by path; the checks used the open file. A quantised file may be made anew by another process
     // meanwhile: it then holds the same.
     await file.requireUnchanged()
     if (quantised !== file) await release(quantised)
@@ -183,7 +183,7 @@ export function quantisationPlan(cacheFolder: string): QuantisationPlan {
 }
 
 /**
- * What the two graphs read that run once per frame, each on a single row: their time is that of reading their weights, so
+ * The weights of the two graphs that run once per frame, on a single row: their time is that of reading their weights, so
  * these are worth a quarter of their size. The codec works on many rows at once and would lose more than it gained.
  */
 function isUsedEveryFrame(name: string): boolean {

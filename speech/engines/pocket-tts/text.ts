@@ -1,4 +1,4 @@
-/** How pocket-tts wants its text: prepared as a whole, then cut into chunks of a few sentences, each spoken from the voice's start. */
+/** Prepares text for pocket-tts as a whole and cuts it into chunks of a few sentences, each spoken from the voice's start. */
 import type { PocketConfiguration, Sampling } from './configuration.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -6,13 +6,13 @@ import type { Tokenizer } from './tokenizer.ts'
 export interface TextChunk {
   readonly text: string
   readonly ids: readonly number[]
-  /** Frames that are still spoken after the one whose logit says that the text is over. */
+  /** Frames still spoken after the one with the logit of the end. */
   readonly framesAfterEnd: number
   /** Speech is cut after so many frames when its end is never found. */
   readonly frameLimit: number
 }
 
-/** Prepares a text that is not only white space and cuts it into chunks; a sentence that nothing can cut stays whole. */
+/** Prepares a text that is not only white space and cuts it into chunks; a sentence without clause marks stays whole. */
 export function chunkText(
   text: string,
   tokenizer: Tokenizer,
@@ -60,7 +60,7 @@ interface Segment {
   readonly size: number
 }
 
-/** Sentences, packed together while their ids stay within the limit; what alone is larger is cut at commas too. */
+/** Sentences, packed together while their ids stay within the limit; a larger one is cut at commas too. */
 function packSentences(text: string, tokenizer: Tokenizer, limit: number): string[] {
   const segments = cutAfter('.!...?', text, tokenizer).flatMap((sentence) => {
     if (sentence.size <= limit) return [sentence]

@@ -1,6 +1,6 @@
 /**
- * SentencePiece unigram models (Kudo 2018, arXiv:1804.10959): reads a `tokenizer.model` and cuts text into the pieces
- * whose scores sum to the most. Ties, unknown characters and byte pieces are treated as the SentencePiece library treats them.
+ * SentencePiece unigram models (Kudo 2018, arXiv:1804.10959): reads a `tokenizer.model` and cuts text into the pieces with
+ * the highest sum of scores. Ties, unknown characters and byte pieces are treated as the SentencePiece library treats them.
  */
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
@@ -26,10 +26,10 @@ interface Piece {
 /** How much worse than the worst piece an unknown character is. */
 const unknownPenalty = 10
 
-/** What a space becomes inside the pieces. */
+/** Stands for a space inside the pieces. */
 const spaceMark = '▁'
 
-/** Reads a model; throws an AppError that names the file when it is missing, damaged, or of a kind that this does not speak. */
+/** Reads a model; throws an AppError that names the file when it is missing, damaged, or of an unsupported kind. */
 export async function openTokenizer(path: string): Promise<Tokenizer> {
   let bytes: Buffer
   try {
@@ -73,7 +73,7 @@ export function createTokenizer(bytes: Uint8Array, source: string): Tokenizer {
   /** The pieces of the best way through the characters (Viterbi); an unknown character is given as its text. */
   function bestPath(characters: readonly string[]): (number | string)[] {
     const scores = new Float32Array(characters.length + 1).fill(Number.NEGATIVE_INFINITY)
-    const arrivals: ({ from: number; id: number | string } | undefined)[] = []
+    const best: ({ from: number; id: number | string } | undefined)[] = []
     scores[0] = 0
     for (let from = 0; from < characters.length; from++) {
       let text = ''
@@ -83,19 +83,19 @@ export function createTokenizer(bytes: Uint8Array, source: string): Tokenizer {
         const id = ids.get(text)
         if (id === undefined) continue
         single ||= end === from + 1
-        arrive(from, end, id, scoreOf(id, text))
+        reach(from, end, id, scoreOf(id, text))
       }
-      if (!single) arrive(from, from + 1, characters[from]!, lowest - unknownPenalty)
+      if (!single) reach(from, from + 1, characters[from]!, lowest - unknownPenalty)
     }
     const path: (number | string)[] = []
-    for (let end = characters.length; end > 0; end = arrivals[end]!.from) path.push(arrivals[end]!.id)
+    for (let end = characters.length; end > 0; end = best[end]!.from) path.push(best[end]!.id)
     return path.reverse()
 
-    function arrive(from: number, end: number, id: number | string, score: number): void {
+    function reach(from: number, end: number, id: number | string, score: number): void {
       const total = Math.fround(scores[from]! + Math.fround(score))
-      if (arrivals[end] && total <= scores[end]!) return
+      if (best[end] && total <= scores[end]!) return
       scores[end] = total
-      arrivals[end] = { from, id }
+      best[end] = { from, id }
     }
   }
 

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/errors.ts'
 import { openTensorFile, type TensorFile } from '../../../src/inference/safetensors.ts'
 import type { CacheRows, CacheShape } from '../../blocks/key-value-cache.ts'
 
-/** What a voice file holds. */
+/** The content of a voice file. */
 export type VoiceFile =
   | { readonly kind: 'cache'; readonly cache: CacheRows }
   /** Conditioning rows [rows, width], without the row that newer models put before them. */
@@ -12,7 +12,7 @@ export type VoiceFile =
 /** Rows of five minutes and more: no voice is as long, and to attend to it would take the memory of many. */
 const longestVoice = 4096
 
-/** The key of layer N's tensors; the part behind the slash says which. */
+/** The key of layer N's tensors; the part behind the slash tells which. */
 const layerKey = (layer: number) => `transformer.layers.${layer}.self_attn`
 
 /**
@@ -46,14 +46,14 @@ async function readCache(file: TensorFile, { layers, heads, headSize }: CacheSha
   for (let layer = 0; layer < layers; layer++) {
     const name = `${layerKey(layer)}/cache`
     const shape = file.tensors.get(name)?.shape
-    const [, , room = 0] = shape ?? []
+    const [, , capacity = 0] = shape ?? []
     const length = await lengthOf(file, layer)
     if (!shape) problems.push(`${name} is missing`)
-    else if (`${shape}` !== `${[2, 1, room, heads, headSize]}`)
+    else if (`${shape}` !== `${[2, 1, capacity, heads, headSize]}`)
       problems.push(`${name} has shape [${shape}], expected [2, 1, rows, ${heads}, ${headSize}]`)
     else if (length === undefined) problems.push(`${layerKey(layer)} has neither offset nor current_end`)
-    else if (length < 1 || length > room)
-      problems.push(`${name} has ${room} rows, and its length is given as ${length}`)
+    else if (length < 1 || length > capacity)
+      problems.push(`${name} has ${capacity} rows, and its length is given as ${length}`)
     else if (length > longestVoice) problems.push(tooLong(length))
     else lengths.add(length)
   }

@@ -1,4 +1,4 @@
-/** The voices of one pocket-tts model: found by name, made from a clip, and kept ready while there is room. */
+/** The voices of one pocket-tts model: found by name, made from a clip, and cached. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
@@ -22,20 +22,20 @@ export interface Voices {
   rowsOf(key: string, source: VoiceSource, signal?: AbortSignal): Promise<CacheRows>
 }
 
-/** About ten voices of the official size; others are made again when they are asked for again. */
-const roomForVoices = 64 * 2 ** 20
+/** About ten voices of the official size; an evicted one is made again when it is requested again. */
+const voiceCacheBytes = 64 * 2 ** 20
 
 /** The authors cut reference clips here: a longer one makes the voice no better and every chunk slower. */
 const longestClipSeconds = 30
 
-/** The voices of the model in `folder`; none is made before it is asked for. */
+/** The voices of the model in `folder`; each is made at its first use. */
 export function createVoices(model: PocketModel, folder: string): Voices {
   const ready = new Map<string, CacheRows>()
 
   return {
     async rowsOf(key, source, signal) {
       const rows = ready.get(key) ?? (await make(source, signal))
-      // What was asked for last goes to the end; what was not asked for the longest time leaves first.
+      // The most recently used goes to the end; the least recently used is evicted first.
       ready.delete(key)
       ready.set(key, rows)
       dropOldest()
@@ -76,7 +76,7 @@ export function createVoices(model: PocketModel, folder: string): Voices {
   function dropOldest(): void {
     let bytes = [...ready.values()].reduce((sum, voice) => sum + sizeOf(voice), 0)
     for (const [key, voice] of ready) {
-      if (bytes <= roomForVoices || ready.size === 1) return
+      if (bytes <= voiceCacheBytes || ready.size === 1) return
       ready.delete(key)
       bytes -= sizeOf(voice)
     }
@@ -104,22 +104,24 @@ function presetFolders(folder: string): string[] {
 }
 
 function filesIn(place: string): Promise<string[]> {
-  // A companion that was never installed holds nothing.
+  // A companion that was never installed has no files.
   return readdir(place).catch(() => [])
 }
 
 async function presetFile(folder: string, voice: string): Promise<string> {
   for (const place of presetFolders(folder)) {
-    // Compared with what is there, so that no name can lead out of the folder.
+    // Compared with the files there, so that no name can lead out of the folder.
     const name = (await filesIn(place)).find((file) => file.toLowerCase() === `${voice.toLowerCase()}.safetensors`)
     if (name) return join(place, name)
   }
   const names = await presetNames(folder)
   const known = names.length > 0 ? `it has: ${names.join(', ')}` : `${join(folder, 'embeddings')} holds no voices`
-  throw new AppError('not_found', `The model has no voice "${voice}"`, { details: [known, ...licenceAdvice(voice)] })
+  throw new AppError('not_found', `Voice "${voice}" not found in the model`, {
+    details: [known, ...licenceAdvice(voice)],
+  })
 }
 
-/** A voice of the server's table can be missing because nobody agreed to its licence. */
+/** A voice of the server's table can be missing because its licence was not agreed to. */
 function licenceAdvice(voice: string): string[] {
   const licence = readManifest('voxb-tts').voices.find(({ id }) => id === voice.toLowerCase())?.licence
   if (!licence?.includes('-NC-')) return []

@@ -1,21 +1,27 @@
-import { wavHeader } from '../../../speech/audio/wav.ts'
+import { completeHeader } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../errors.ts'
 
 /** Reads a WAV stream: its format, then its samples. */
 export interface WavReader {
   /** Throws `protocol` unless the stream is WAV with 16-bit mono samples. */
-  format(): Promise<{ readonly sampleRate: number }>
+  format(): Promise<WavFormat>
   /** The bytes behind the header, in pieces. */
   samples(): AsyncGenerator<Uint8Array>
 }
 
-/** The data chunk of a speech server's answer starts within this: bytes. */
+export interface WavFormat {
+  readonly sampleRate: number
+  /** The bytes before the samples. */
+  readonly header: Buffer
+}
+
+/** The data chunk of a speech server's answer starts within this many bytes. */
 const longestHeader = 4096
 
 export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
   const source = body[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
-  let opened: Promise<{ readonly sampleRate: number }> | undefined
+  let opened: Promise<WavFormat> | undefined
 
   return {
     format() {
@@ -29,12 +35,13 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
     },
   }
 
-  async function readHeader(): Promise<{ readonly sampleRate: number }> {
+  async function readHeader(): Promise<WavFormat> {
     for (;;) {
       const found = findData(rest)
       if (found) {
+        const header = rest.subarray(0, found.start)
         rest = rest.subarray(found.start)
-        return found
+        return { sampleRate: found.sampleRate, header }
       }
       const next = await source.next()
       if (next.done || rest.length > longestHeader) throw invalidWav()
@@ -43,16 +50,16 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
   }
 }
 
-/** Collects a stream; the new header has the real sizes. */
+/** Reads a whole WAV file; the header of one that was streamed gets its sizes. */
 export async function collectWav(
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly wav: Buffer; readonly samples: Buffer }> {
   const reader = openWavReader(body)
-  const { sampleRate } = await reader.format()
-  const pieces: Uint8Array[] = []
+  const { header } = await reader.format()
+  const pieces: Uint8Array[] = [header]
   for await (const piece of reader.samples()) pieces.push(piece)
-  const samples = Buffer.concat(pieces)
-  return { wav: Buffer.concat([wavHeader(sampleRate, samples.length), samples]), samples }
+  const wav = completeHeader(Buffer.concat(pieces), header.length)
+  return { wav, samples: wav.subarray(header.length) }
 }
 
 function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {

@@ -20,7 +20,7 @@ test('the header of a stream says that its size is unknown', () => {
   assert.is(wavHeader(24_000).readUInt32LE(4), 0xffff_ffff)
 })
 
-test('what is too loud is clipped, what is no number is silence', () => {
+test('samples beyond full scale are clipped, NaN is silence', () => {
   const pcm = toPcm16(Float32Array.from([2, -2, Number.NaN, 0.5]))
   assert.equal(
     [0, 2, 4, 6].map((at) => pcm.readInt16LE(at)),
@@ -28,7 +28,7 @@ test('what is too loud is clipped, what is no number is silence', () => {
   )
 })
 
-test('what is written is read', () =>
+test('a written file reads back', () =>
   fc.assert(
     fc.property(fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 500 }), (values) => {
       const { samples, sampleRate } = parseWav(writeWav(Float32Array.from(values), 16_000))
@@ -85,7 +85,7 @@ test('a data size beyond the end means until the end', () => {
   assert.is(parseWav(wav).samples.length, 100)
 })
 
-test('what is no recording is refused as invalid, whatever the bytes', () => {
+test('bytes that are no recording are refused as invalid', () => {
   const whole = writeWav(new Float32Array(10), 24_000)
   const wrong = [
     Buffer.from('this is a text file, not a sound'),
@@ -114,7 +114,7 @@ test('what is no recording is refused as invalid, whatever the bytes', () => {
   )
 })
 
-test('a sine keeps its frequency and level at another rate, and what cannot be kept is filtered out', () => {
+test('a sine keeps its frequency and level at another rate, and higher frequencies are filtered out', () => {
   for (const [from, to, hertz, kept] of [
     [16_000, 24_000, 1000, 1],
     [48_000, 24_000, 1000, 1],

@@ -52,7 +52,7 @@ for (const [name, sentences] of Object.entries({ 'they were fitted on': fitted, 
     assert.is(told.length, 200)
     const wrong = told.filter(({ language, found }) => language !== found)
     assert.ok(wrong.length <= 10, JSON.stringify(wrong))
-    // What decides whether a voice may speak.
+    // This decides whether a voice may speak.
     assert.equal(
       wrong.filter(({ language, found }) => language === 'English' || found === 'English'),
       [],

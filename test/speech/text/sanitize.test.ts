@@ -109,7 +109,7 @@ for (const [name, rows] of Object.entries(tables))
     for (const [written, spoken] of rows) assert.is(sanitize(written), spoken)
   })
 
-/** Texts made of what the sanitiser looks for. */
+/** Texts made of the marks that the sanitiser looks for. */
 const marks =
   '* ** _ ` ~~ ( ) （ ） [ ] [a](b) ![x](y) (laughs) (see) \\n - # > 1. 😀 👩‍👩‍👧 aaaaa !!! ... 。 你好 é e\u0301 \u200d \ud83d \\ \\* ‼ a*b 5*3 a_b <b> | --- [^1] ½'
 const marked = fc
@@ -118,7 +118,7 @@ const marked = fc
   })
   .map((pieces) => pieces.join(''))
 
-test('what is clean is left alone: twice is once', () =>
+test('clean text is left alone: twice is once', () =>
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 200 }), marked), (text) => {
       const once = sanitize(text)
@@ -161,7 +161,7 @@ test('hostile text of 300,000 characters is read without quadratic time', () => 
   const closed = ['('.repeat(size / 2) + ')'.repeat(size / 2), '(laughs '.repeat(size / 16) + ')'.repeat(size / 16)]
   const texts = [...hostile.map((piece) => piece.repeat(size / piece.length)), ...closed, `a${'\u0301'.repeat(size)}`]
   for (const text of texts) {
-    // Quadratic time would take minutes here; the bound leaves a slow and busy machine a hundredfold of what is needed.
+    // Quadratic time would take minutes here; the bound leaves a slow and busy machine a hundredfold of the need.
     const milliseconds = cpuOf(() => sanitize(text))
     assert.ok(milliseconds < 10_000, `${text.slice(0, 8)}…: ${milliseconds} ms`)
   }

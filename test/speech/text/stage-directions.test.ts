@@ -55,7 +55,7 @@ test('a verb between asterisks behind its subject is emphasis', () => {
     assert.is(sanitize(text), text.replaceAll('*', ''))
 })
 
-test('what stands between asterisks is a direction where it happens, and emphasis elsewhere', () => {
+test('text between asterisks is a direction where it tells an action, and emphasis otherwise', () => {
   const rows: readonly (readonly [written: string, spoken: string])[] = [
     ['*sighs* I am tired.', 'I am tired.'],
     ['*takes a deep breath* Here we go.', 'Here we go.'],

@@ -54,7 +54,7 @@ test('every character that counts as spoken is said or is punctuation: nothing i
   )
 })
 
-test('any text: what is spoken and what is not hold all its letters, in their order', () =>
+test('any text: its spoken and unspoken parts hold all letters, in their order', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
       const clean = sanitize(text)

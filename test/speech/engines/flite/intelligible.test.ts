@@ -4,13 +4,13 @@ import { createEngine } from '../../../../speech/engines/flite/engine.ts'
 import { presets } from '../../../../speech/engines/flite/speaker.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
 import { suite } from '../../../suite.ts'
-import { findJudge, type Judge, type Recording, wordErrorRate } from '../../judge.ts'
-import { judgedSentences } from '../../judged.ts'
+import { findRecogniser, type Recogniser, type Recording, wordErrorRate } from '../../recogniser.ts'
+import { recogniserSentences } from '../../recogniser-sentences.ts'
 
-const test = suite('the embedded voices are understood')
+const test = suite('flite is understood')
 
 /**
- * What the README says: no sentence of any preset has a higher rate than `worst` (0.33), all together
+ * The README's figures: no sentence of any preset has a higher rate than `worst` (0.33), all together
  * have no higher one than `mean` (0.09, the worst preset's). Two of the ten sentences here for each preset, in turns, so
  * that all are heard in a minute; `npm run bench -- speech` has every preset say all ten.
  */
@@ -19,11 +19,11 @@ const perPreset = 2
 const engine = createEngine()
 
 const name = 'every preset of every server is understood, noise and reversed speech are not'
-const recogniser = findJudge()
-if (recogniser) test(name, () => judge(recogniser))
+const recogniser = findRecogniser()
+if (recogniser) test(name, () => understand(recogniser))
 else test.skip(name, () => {})
 
-async function judge(judge: Judge): Promise<void> {
+async function understand(recogniser: Recogniser): Promise<void> {
   // Two servers share a voice of one name, and one has two names for a voice: each is heard once.
   const voices = new Map<string, string>()
   for (const id of serverIds)
@@ -32,28 +32,28 @@ async function judge(judge: Judge): Promise<void> {
       if (!voices.has(settings)) voices.set(settings, voice)
     }
   const recordings = new Map<string, Recording>()
-  const said = new Map<string, string>()
+  const texts = new Map<string, string>()
   for (const [index, voice] of [...voices.values()].entries())
     for (let turn = 0; turn < perPreset; turn++) {
-      const text = judgedSentences[(index * perPreset + turn) % judgedSentences.length]!
-      said.set(`${voice}.${turn}`, text)
+      const text = recogniserSentences[(index * perPreset + turn) % recogniserSentences.length]!
+      texts.set(`${voice}.${turn}`, text)
       recordings.set(`${voice}.${turn}`, await speak(voice, text))
     }
   const speech = recordings.get('ryan.0')!
   recordings.set('reversed', { ...speech, samples: speech.samples.toReversed() })
   recordings.set('noise', { ...speech, samples: noiseLike(speech.samples) })
-  const heard = await judge.transcribe(recordings)
-  const rate = (name: string, text = said.get(name)!) => wordErrorRate(text, heard.get(name) ?? '')
+  const heard = await recogniser.transcribe(recordings)
+  const rate = (name: string, text = texts.get(name)!) => wordErrorRate(text, heard.get(name) ?? '')
 
-  const rates = [...said.keys()].map((name) => ({ name, rate: rate(name) }))
+  const rates = [...texts.keys()].map((name) => ({ name, rate: rate(name) }))
   const words = (text: string) => text.split(' ').length
-  const total = [...said.values()].reduce((sum, text) => sum + words(text), 0)
-  const mean = rates.reduce((sum, row) => sum + row.rate * words(said.get(row.name)!), 0) / total
+  const total = [...texts.values()].reduce((sum, text) => sum + words(text), 0)
+  const mean = rates.reduce((sum, row) => sum + row.rate * words(texts.get(row.name)!), 0) / total
   const figures = rates.map((row) => `${row.name} ${row.rate.toFixed(2)}`).join(', ')
   process.stdout.write(`\nnote: word error rate ${mean.toFixed(3)} over all presets: ${figures}\n`)
   for (const row of rates) assert.ok(row.rate <= limits.worst, `${row.name} has ${row.rate}`)
   assert.ok(mean <= limits.mean, `all together have ${mean}`)
-  const [noise, reversed] = [rate('noise', said.get('ryan.0')), rate('reversed', said.get('ryan.0'))]
+  const [noise, reversed] = [rate('noise', texts.get('ryan.0')), rate('reversed', texts.get('ryan.0'))]
   process.stdout.write(
     `note: word error rate of controls: noise ${noise.toFixed(2)}, reversed ${reversed.toFixed(2)}\n`,
   )

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
 import { suite } from '../../../suite.ts'
 
-const test = suite('English as the embedded voice reads it')
+const test = suite('English as flite reads it')
 
 const tables: Readonly<Record<string, readonly (readonly [written: string, read: string])[]>> = {
   'addresses are said with their dots and slashes': [
@@ -34,7 +34,7 @@ for (const [name, rows] of Object.entries(tables))
     for (const [written, read] of rows) assert.is(spellPlainly(written), read)
   })
 
-test('10,000 characters of what it looks for are read at once', () => {
+test('10,000 characters of its patterns are read at once', () => {
   for (const piece of ['1', '1.', '1 km ', 'a/', 'www.', 'a.b', '$1', 'x²', '½', 'e.g.', 'a@', '2024-'])
     assert.is(typeof spellPlainly(piece.repeat(10_000 / piece.length)), 'string')
 })

@@ -8,7 +8,7 @@ import { spellPlainly } from '../../../../speech/engines/flite/spelling.ts'
 import { readManifest, serverIds } from '../../../../speech/servers/manifest.ts'
 import { suite } from '../../../suite.ts'
 
-const test = suite('the embedded voices')
+const test = suite('voices of flite')
 const engine = createEngine()
 test.after(() => engine.close())
 
@@ -31,7 +31,7 @@ for (const id of serverIds)
     assert.equal(alike, id === 'voxb-tts-1.6b' ? ['alba, alba-casual'] : [])
   })
 
-test('the same text is the same audio, to the sample, whatever was spoken in between', async () => {
+test('the same text is the same audio, to the sample, after any other text', async () => {
   const voice = await engine.prepareVoice({ kind: 'preset', voice: 'ryan' })
   const first = await speak(voice, sentence)
   await speak(await engine.prepareVoice({ kind: 'preset', voice: 'alba' }), 'One, 2, $3.50; and a word that is $%&.')

@@ -1,4 +1,4 @@
-/** Quantised weights between loads: whatever happens to the cache, what is spoken comes from the model's own file. */
+/** Quantised weights between loads: with any damage to the cache, the speech comes from the model's own file. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ async function tinyModel(seed = 1): Promise<string> {
   return folder
 }
 
-/** Loads a model and closes it again; what stopped it, where something did. */
+/** Loads a model and closes it again; returns the failure where there was one. */
 async function load(options: PocketEngineOptions): Promise<AppError | undefined> {
   const engine = createPocketEngine(options)
   try {
@@ -102,7 +102,7 @@ async function withTemporary(folder: string, work: () => Promise<void>): Promise
 
 test('where the cache cannot be written the model loads all the same, and leaves nothing behind', async () => {
   const [folder, temporary] = [await tinyModel(), temporaryFolder()]
-  // Nobody can make a folder below a file, not even who may write everywhere.
+  // A folder below a file cannot be made, not even by root.
   const blocked = join(temporary, 'file')
   await writeFile(blocked, '')
   await withTemporary(temporary, async () =>
@@ -116,7 +116,7 @@ test('where the cache cannot be written the model loads all the same, and leaves
   })
 })
 
-test('what killed processes left in the cache goes, what another one is writing stays', async () => {
+test('leftovers of killed processes go, files being written stay', async () => {
   const [folder, cacheFolder] = [await tinyModel(), temporaryFolder()]
   const [old, fresh, foreign] = ['pocket-tts-x.1.part', 'pocket-tts-x.2.part', 'other.part']
   for (const name of [old, fresh, foreign]) await writeFile(join(cacheFolder, name), 'half')
@@ -129,7 +129,7 @@ test('what killed processes left in the cache goes, what another one is writing 
   )
 })
 
-test('weights that are no numbers are refused by name, wherever they lie and whatever is computed with', async () => {
+test('weights that are no numbers are refused by name, in any tensor and precision', async () => {
   const folder = await tinyModel()
   const names = ['mimi.decoder.model.0.conv.weight', 'flow_lm.emb_std', 'flow_lm.transformer.layers.1.norm1.bias']
   const spoilt = modelTensors(tinySize, 1).map((tensor): NewTensor => {

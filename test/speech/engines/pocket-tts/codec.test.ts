@@ -113,7 +113,7 @@ for (const folder of folders) {
 
 type Build = (file: Awaited<ReturnType<typeof openTensorFile>>) => StreamingGraph
 
-/** A stream over a graph whose stages can be looked at. */
+/** A stream over a graph with its stages as outputs. */
 async function withStream(
   folder: GoldenFolder,
   model: PocketModel,

@@ -13,11 +13,11 @@ import { makePocketModel, type PocketSize, tinySize } from './model.ts'
 
 const test = suite('the pocket-tts engine')
 
-/** What a tiny model makes of one frame. */
+/** The samples of a tiny model's frame. */
 const frame = 24
 const text = 'The fox jumps. It is quick.'
 const cacheFolder = temporaryFolder()
-/** What is spoken ends early. */
+/** Ends the speech early. */
 const quick = { tokens_per_second_estimate: 12 }
 
 interface Spoken {
@@ -189,7 +189,7 @@ test('memory stays flat over 50 requests', () =>
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     let samples = 0
-    /** What 25 requests leave behind. */
+    /** The memory that 25 requests leave behind. */
     const afterRound = async () => {
       for (let request = 0; request < 25; request++) samples = joined(await speak(spoken, request, 'Go on.')).length
       // A runtime's tensor gives its memory back in a turn of the event loop after it was collected.
@@ -200,7 +200,7 @@ test('memory stays flat over 50 requests', () =>
       return process.memoryUsage()
     }
     const [, before, after] = [await afterRound(), await afterRound(), await afterRound()]
-    // Half of what they would hold if the sound of each were kept.
+    // Half of their size if the sound of each were kept.
     const sound = (25 * samples * Float32Array.BYTES_PER_ELEMENT) / 2
     for (const [kind, limit] of Object.entries({ arrayBuffers: sound, heapUsed: 2e6, rss: 30e6 })) {
       const grown = after[kind as 'rss'] - before[kind as 'rss']

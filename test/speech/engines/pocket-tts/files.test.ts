@@ -197,7 +197,7 @@ test('quantised weights are made once per content, and made again when they are 
   assert.is((await load()).length, 2)
 })
 
-test('what graphs read from the cache is what was quantised', async () => {
+test('graphs read the quantised weights from the cache', async () => {
   const [folder, cacheFolder] = [join(temporaryFolder(), 'tiny'), temporaryFolder()]
   await makePocketModel(folder)
   const engine = createPocketEngine({ folder, cacheFolder })

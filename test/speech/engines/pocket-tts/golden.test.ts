@@ -30,7 +30,7 @@ const test = suite('pocket-tts against the reference')
 const folders = goldenFolders()
 if (folders.length === 1) test.skip('every model folder of the test data', () => undefined)
 
-/** A stream of the language model whose layers can be looked at, and the model that it belongs to. */
+/** A stream of the language model with its layers as outputs, and its model. */
 interface Bench {
   readonly model: PocketModel
   readonly stream: Stream
@@ -120,7 +120,7 @@ async function openBench(folder: GoldenFolder): Promise<Bench> {
   const session = await openSession(graph, { name: 'flow_lm', weightsFolder: folder.model })
   await file.close()
   const rotary = createRotaryTable(shape.headSize, shape.period)
-  // No room at first: growing must not lose a row.
+  // No capacity at first: growing must not lose a row.
   const stream = createStream({ session, shape: cacheShape(shape), rotary, capacity: 1 })
   return {
     model,

@@ -10,7 +10,7 @@ import type { TensorData } from '../../../../src/inference/session.ts'
 import { testData } from '../../../data.ts'
 import { temporaryFolder } from './folders.ts'
 
-/** What a 32-bit graph may differ by: rounding in the reference itself is a quarter of it. */
+/** The tolerance of a 32-bit graph: rounding in the reference itself is a quarter of it. */
 export const tolerance = { values: 2e-5, samples: 2e-6 }
 
 export interface FloatArray {
@@ -33,7 +33,7 @@ export interface GoldenFolder {
 /** A model of a geometry that no official one has; see its README. */
 const otherGeometry = fileURLToPath(new URL('./test/fixtures/pocket-tts', import.meta.resolve('#package')))
 
-/** Every `golden…` folder beside every `model.safetensors` of the test data, whatever the model's geometry, and our own. */
+/** Every `golden…` folder beside every `model.safetensors` of the test data, of any geometry, and our own. */
 export function goldenFolders(): GoldenFolder[] {
   return [otherGeometry, ...modelFolders()].flatMap(goldenOf)
 }

@@ -1,4 +1,4 @@
-/** With the real weights, where somebody has pulled them: the voices of pocket-tts are understood. */
+/** With the real weights, where they were pulled: the voices of pocket-tts are understood. */
 import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../../speech/audio/sample-queue.ts'
 import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
@@ -6,7 +6,7 @@ import { findPocketModels } from '../../../../speech/engines/pocket-tts/model-fo
 import { presetNames } from '../../../../speech/engines/pocket-tts/voices.ts'
 import { readManifest } from '../../../../speech/servers/manifest.ts'
 import { suite } from '../../../suite.ts'
-import { findJudge, type Recording, wordErrorRate } from '../../judge.ts'
+import { findRecogniser, type Recording, wordErrorRate } from '../../recogniser.ts'
 import { temporaryFolder } from './folders.ts'
 
 const test = suite('the voices of pocket-tts are understood')
@@ -23,10 +23,10 @@ if (!folder) {
   process.stdout.write('skipped: AICHAT_MODELS_DIR holds no English pocket-tts model (aichat models pull voxb-tts)\n')
   test.skip(name, () => undefined)
 } else {
-  const judge = findJudge()
-  if (judge)
+  const recogniser = findRecogniser()
+  if (recogniser)
     test(name, async () => {
-      const heard = await judge.transcribe(await recordings(folder))
+      const heard = await recogniser.transcribe(await recordings(folder))
       const rate = (voice: string) =>
         wordErrorRate(sentences.join(' '), sentences.map((_, index) => heard.get(`${voice}.${index}`)).join(' '))
       const voices = await spokenPresets(folder)

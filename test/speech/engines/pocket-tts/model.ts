@@ -1,4 +1,4 @@
-/** Makes pocket-tts model folders of any size from seeded random weights: what they speak is noise, but every file is as published. */
+/** Makes pocket-tts model folders of any size from seeded random weights: they speak noise, but every file is as published. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Field, writeMessage } from '../../../../src/inference/protobuf.ts'
@@ -72,11 +72,11 @@ export const tinySize: PocketSize = {
   ratios: [3, 2],
   stride: 4,
   pieces: 340,
-  // Frames of 24 samples, at the frame rate of the published models; what is spoken ends early.
+  // Frames of 24 samples, at the frame rate of the published models; the speech ends early.
   configuration: { sample_rate: 300, frame_rate: 12.5, sampling: { tokens_per_second_estimate: 12 } },
 }
 
-/** Writes `model.safetensors`, `tokenizer.model`, `embeddings/alba.safetensors` and what is configured into a folder, which is made. */
+/** Writes `model.safetensors`, `tokenizer.model`, `embeddings/alba.safetensors` and the configuration into a folder, which is made. */
 export async function makePocketModel(folder: string, size: PocketSize = tinySize, seed = 1): Promise<void> {
   await mkdir(join(folder, 'embeddings'), { recursive: true })
   await writeTensorFile(join(folder, 'model.safetensors'), modelTensors(size, seed))

@@ -1,4 +1,4 @@
-/** The two processes of server B's engine: what the loss of one costs, and that none is left behind. */
+/** The two processes of server B's engine: the cost of losing one, and that none is left behind. */
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** `aichat models pull voxb-tts` from a hub on loopback, and server B on what it brought. */
+/** `aichat models pull voxb-tts` from a hub on loopback, and server B on the pulled files. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const [gated = '', open = ''] = editions.map(({ folder }) => folder)
 const { configuration: _, ...unconfigured } = tinySize
 const published: PocketSize = { ...unconfigured, layers: 6, endBias: 100 }
 
-/** A hub with both editions; the gated one is given to whoever has a token. */
+/** A hub with both editions; the gated one needs a token. */
 async function openPocketHub(): Promise<LoopbackHub> {
   const hub = await openLoopbackHub()
   for (const [index, encoder] of (['random', 'zeros'] as const).entries()) {
@@ -64,14 +64,13 @@ async function withHub(
   }
 }
 
-/** What server B says to a wish: bytes of audio, or why not. */
-async function ask(modelsFolder: string, wish: { voice?: string; clip?: Uint8Array }): Promise<number | AppError> {
+/** Speaks with server B: the bytes of audio, or the failure. */
+async function ask(modelsFolder: string, request: { voice?: string; clip?: Uint8Array }): Promise<number | AppError> {
   const service = openSpeechService({ server: 'voxb-tts', modelsFolder, hubEndpoint: 'http://127.0.0.1:9' })
   try {
     const input = 'The fox jumps.'
-    const speech = await (wish.clip
-      ? service.clone({ input, clip: wish.clip })
-      : service.speak({ input, voice: wish.voice }))
+    const voice = request.clip ? { kind: 'recording' as const, wav: request.clip } : request.voice
+    const speech = await service.speak({ input, voice })
     assert.is(speech.engine, 'pocket-tts')
     let bytes = 0
     for await (const piece of speech.pcm(false)) bytes += piece.length

@@ -1,4 +1,4 @@
-/** Texts of one to three words. English is what they are taken for where they could be either. */
+/** Texts of one to three words. They count as English where they could be either. */
 export const short: Readonly<Record<string, readonly string[]>> = {
   English: `Hello|OK|Yes|Thanks a lot|Test|Good morning|Pizza|Amen|Bravo!|Anna|John Smith|García|Los Angeles|San José|
     Café au lait|Table for two|Chapter one|Next|Error 404|No|Internet|Hotel California|Die hard|Sushi bar|Déjà vu|

@@ -1,4 +1,4 @@
-/** What chat models and scripts put in parentheses: the rules were written with the first half of each list in sight. */
+/** Directions and asides in parentheses, from chat models and scripts: the rules were written with the first half of each list in sight. */
 const split = (text: string): readonly string[] =>
   text
     .split('|')

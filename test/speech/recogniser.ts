@@ -8,11 +8,11 @@ import { writeWav } from '../../speech/audio/wav.ts'
 import { haveProgram } from '../debian.ts'
 
 /**
- * A judge of what can be understood: the automatic recogniser PocketSphinx with its open vocabulary of 129,000 English
- * words. It is harsher than a listener, and never kind out of knowing the text.
+ * Recognises speech with PocketSphinx and its open vocabulary of 129,000 English words: harsher than a listener, and
+ * without knowledge of the text.
  */
-export interface Judge {
-  /** What it hears in each recording, by name. All in one call, since loading the model takes longest. */
+export interface Recogniser {
+  /** Recognises each recording, by name. All in one call, since loading the model takes longest. */
   transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>>
 }
 
@@ -23,8 +23,8 @@ export interface Recording {
 
 const model = '/usr/share/pocketsphinx/model/en-us'
 
-/** The judge, installed by apt where that is possible; undefined elsewhere, and a line that says why. */
-export function findJudge(): Judge | undefined {
+/** The recogniser, installed by apt where that is possible; otherwise undefined, and a line with the reason. */
+export function findRecogniser(): Recogniser | undefined {
   if (!haveProgram('pocketsphinx_batch', ['pocketsphinx', 'pocketsphinx-en-us'])) return undefined
   if (existsSync(join(model, 'en-us.lm.bin'))) return { transcribe }
   process.stdout.write('skipped: the model of PocketSphinx is not installed (Debian package pocketsphinx-en-us)\n')
@@ -33,7 +33,7 @@ export function findJudge(): Judge | undefined {
 
 /** Two jobs at a time, each with every second recording: one core does not wait for the other. */
 async function transcribe(recordings: ReadonlyMap<string, Recording>): Promise<ReadonlyMap<string, string>> {
-  const folder = mkdtempSync(join(tmpdir(), 'aichat-judge-'))
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-recogniser-'))
   const names = [...recordings.keys()]
   try {
     for (const [name, { samples, sampleRate }] of recordings)
@@ -67,9 +67,9 @@ function readHeard(text: string): ReadonlyMap<string, string> {
   return heard
 }
 
-/** Words wrong (put in, left out, taken for another) for each word said: Levenshtein's distance over words. */
-export function wordErrorRate(said: string, heard: string): number {
-  const [wanted, found] = [wordsOf(said), wordsOf(heard)]
+/** Words wrong (put in, left out, taken for another) for each word of the text: Levenshtein's distance over words. */
+export function wordErrorRate(text: string, heard: string): number {
+  const [wanted, found] = [wordsOf(text), wordsOf(heard)]
   let row = found.map((_, index) => index + 1)
   row.unshift(0)
   for (const [index, word] of wanted.entries()) {

@@ -1,5 +1,5 @@
-/** What the embedded voices are judged by: `npm run bench -- speech` hears all of it from every preset. */
-export const judgedSentences: readonly string[] = [
+/** The sentences that measure flite's voices: `npm run bench -- speech` has every preset speak all of them. */
+export const recogniserSentences: readonly string[] = [
   'The quick brown fox jumps over the lazy dog near the river bank.',
   'She told them that the weather would change before the end of the week.',
   'People all over the world listen to music when they travel to work.',

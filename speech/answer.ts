@@ -1,0 +1,95 @@
+import { wavHeader } from './audio/wav.ts'
+import type { Speech } from './synthesis.ts'
+
+/**
+ * A WAV file to be sent, with headers that name the engine and the skipped parts of the text. In this process the headers
+ * of a stream are live: `x-speech-chunks` is counted up while the body is read.
+ */
+export interface SpeechAnswer {
+  readonly type: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Names of headers that are final only when the body has ended; over HTTP they are repeated as trailers. */
+  readonly trailers: readonly string[]
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** Speaks a text: a WAV file with its length, or with `stream` one that is sent while it is made. Throws as both ways do. */
+export function answerWith(speech: Speech, stream: boolean | undefined): Promise<SpeechAnswer> {
+  return stream ? streamed(speech) : whole(speech)
+}
+
+async function whole(speech: Speech): Promise<SpeechAnswer> {
+  const pieces = await speakWhole(speech)
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const headers = { ...headersOf(speech), 'content-length': String(size) }
+  async function* body(): AsyncGenerator<Buffer> {
+    yield* pieces
+  }
+  return { type: 'audio/wav', headers, trailers: [], body: body() }
+}
+
+/** The first audio is the commit point: a failure before it is thrown here, not in the body. */
+async function streamed(speech: Speech): Promise<SpeechAnswer> {
+  const audio = speech.pcm(true)
+  const first = await audio.next()
+  let ended = false
+  const headers = {
+    ...headersOf(speech),
+    get 'x-speech-chunks'() {
+      // A chunk that is being spoken counts until all have ended.
+      return countOf(speech, ended ? 0 : 1)
+    },
+  }
+  async function* body(): AsyncGenerator<Buffer> {
+    if (!first.done) yield Buffer.concat([wavHeader(speech.sampleRate), first.value])
+    yield* audio
+    ended = true
+  }
+  return { type: 'audio/wav', headers, trailers: ['x-speech-chunks'], body: body() }
+}
+
+/**
+ * Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to the size in the header. They
+ * count against the audio budget until `speech.place` is released. Throws `busy` when the budget is used up.
+ */
+export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = []
+  let size = 0
+  try {
+    for await (const piece of speech.pcm(false)) {
+      speech.place.keep(piece.length)
+      pieces.push(piece)
+      size += piece.length
+    }
+  } catch (thrown) {
+    speech.place.release()
+    throw thrown
+  }
+  return [wavHeader(speech.sampleRate, size), ...pieces]
+}
+
+/**
+ * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces) and `x-speech-skipped`: those
+ * pieces, percent-encoded and joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
+ */
+function headersOf(speech: Speech): Record<string, string> {
+  return {
+    'x-speech-engine': speech.engine,
+    'x-speech-chunks': countOf(speech),
+    ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
+  }
+}
+
+function countOf({ spoken, total }: Speech, least = 0): string {
+  return `${Math.max(spoken, least)}/${total}`
+}
+
+function listOf(pieces: readonly string[]): string {
+  let list = ''
+  for (const piece of pieces) {
+    const next = encodeURIComponent([...piece].slice(0, 60).join(''))
+    if (list.length + next.length > 2000) break
+    list += list === '' ? next : `,${next}`
+  }
+  return list
+}
