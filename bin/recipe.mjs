@@ -1,9 +1,9 @@
-// What a file is made from. Node built-ins only, since it runs before anything is installed.
+// Digests of the sources behind a built file. Node built-ins only: runs before the installation.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** The sources that a source leads to by its imports, itself among them, as paths below `root`, in order. */
+/** A source and its direct and indirect imports, as sorted paths below `root`. */
 export function sourcesBehind(root, source) {
   const found = new Set()
   const follow = (file) => {
@@ -17,7 +17,7 @@ export function sourcesBehind(root, source) {
   return [...found].sort()
 }
 
-/** A digest of the text of all of them: another one as soon as any of them is changed. */
+/** A digest over the text of all of them. */
 export function recipeOf(root, source) {
   const hash = createHash('sha256')
   for (const file of sourcesBehind(root, source)) hash.update(`${file}\n`).update(readFileSync(join(root, file)))

@@ -1,9 +1,9 @@
-// Makes a fresh clone ready, then runs what was asked. Node built-ins only, so that it works before anything is installed.
-//   set-up.mjs --run [ARG…]   installs and builds if needed, then runs aichat (no argument: `aichat serve`)
-//   set-up.mjs --test [WORD…] installs and builds if needed, then runs the tests whose path holds a WORD
-//   set-up.mjs --bench [NAME] installs and builds if needed, then runs the benches
-//   set-up.mjs --force        builds again, whatever the stamps say
-// Everything it says goes to stderr: stdout belongs to the program that follows.
+// Installs and builds if needed, then runs aichat, the tests or the benches. Node built-ins only: runs before the installation.
+//   set-up.mjs --run [ARG…]   runs aichat (no argument: `aichat serve`)
+//   set-up.mjs --test [WORD…] runs the tests with a WORD in their path
+//   set-up.mjs --bench [NAME] runs the benches
+//   set-up.mjs --force        builds in any case
+// Messages go to stderr: stdout belongs to the program that runs next.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,6 @@ const say = (text) => process.stderr.write(`${text}\n`)
 
 const [mode = '--run', ...rest] = process.argv.slice(2)
 
-// Without an argument list the daemon is what starts; anything else is an aichat command.
 const code = requireNode() ?? prepare()
 if (code !== 0) process.exitCode = code
 else if (mode === '--run') {
@@ -39,20 +38,20 @@ function requireNode() {
   return 78
 }
 
-/** Installs and builds what is older than its sources; returns an exit code. */
+/** Installs and builds if sources changed; returns an exit code. */
 function prepare() {
   if (installed() && built() && mode !== '--force') return 0
   const unlock = lock()
   if (!unlock) return 75
   try {
     if (!installed()) {
-      say('aichat: installing what it needs (the native database may take a minute to compile) …')
-      // onnxruntime-node's own install step fetches GPU parts from another host; the CPU part is in the package.
+      say('aichat: installing packages (compiling the database may take a minute) …')
+      // onnxruntime-node would download GPU libraries; the package has the CPU library.
       const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip', ...nodeHeaders() }
       const failed = run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], env)
       if (failed) {
         say(
-          'aichat: `npm ci` failed. It needs the npm registry and, where no prebuilt database fits, python3 and a C++ compiler.',
+          'aichat: `npm ci` failed. It needs the npm registry and, without a prebuilt database, python3 and a C++ compiler.',
         )
         return failed
       }
@@ -64,7 +63,7 @@ function prepare() {
       const failed =
         run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root], process.env) || buildData()
       if (failed) {
-        say('aichat: the build failed; the lines above say why.')
+        say('aichat: the build failed; see the lines above.')
         return failed
       }
       removeStaleOutput()
@@ -76,7 +75,7 @@ function prepare() {
   }
 }
 
-/** Removes what an earlier build made of a source that was moved or removed since: its tests would still run. */
+/** Removes the output of moved and removed sources, whose tests would still run. */
 function removeStaleOutput() {
   for (const folder of ['src', 'speech', 'test'])
     for (const entry of readdirSync(at('dist', folder), { recursive: true }))
@@ -85,8 +84,7 @@ function removeStaleOutput() {
 }
 
 /**
- * Data that is made once from a development package, the built-in word vectors, and again when their recipe changes: the
- * package, or any source that the training leads to.
+ * Trains the built-in word vectors from a development package, again when the package or a source of the training changes.
  */
 function buildData() {
   const script = at('dist', 'src', 'word-vectors', 'train.js')
@@ -116,7 +114,7 @@ function lockDigest() {
     .digest('hex')
 }
 
-/** Names, sizes and times of all sources: cheap to take, and different after every edit and checkout. */
+/** A digest of names, sizes and times of all sources: cheap, and different after every edit and checkout. */
 function sourceDigest() {
   return digestOf(['src', 'speech', 'test'])
     .update(readFileSync(at('tsconfig.json')))
@@ -135,7 +133,7 @@ function digestOf(folders) {
   return hash
 }
 
-/** One set-up at a time: a second one waits, and a lock whose owner is gone is taken over. */
+/** Locks the set-up: a second one waits up to ten minutes; the lock of a process that ended is taken over. */
 function lock() {
   const path = at('.set-up.lock')
   for (let waited = 0; waited < 600; waited++) {
@@ -158,7 +156,7 @@ function ownerLives(file) {
     process.kill(Number(readFileSync(file, 'utf8')), 0)
     return true
   } catch (reason) {
-    // A lock without its pid file yet is a moment old; only a pid that no process has is stale.
+    // The pid file may not be written yet: such a lock is stale after 2 s.
     return (
       reason.code === 'EPERM' ||
       (reason.code === 'ENOENT' &&
@@ -167,7 +165,7 @@ function ownerLives(file) {
   }
 }
 
-/** Node's own headers, where they lie beside the binary: then compiling the database downloads nothing. */
+/** Node's headers beside its binary, so that compiling the database downloads nothing. */
 function nodeHeaders() {
   const prefix = dirname(dirname(process.execPath))
   return existsSync(join(prefix, 'include', 'node', 'node.h')) ? { npm_config_nodedir: prefix } : {}

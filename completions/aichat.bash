@@ -11,10 +11,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --description | --embedding-model | --parameter | --max-memories | --retention-days | --mutation | --name | --importance | --category | --time | -n | --limit | --offset | --min-score | --before | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --mutation | --importance | --category | --time | -n | --limit | --offset | --min-score | --before | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona memory|help' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
@@ -147,12 +147,12 @@ _aichat() {
     ;;
   'persona create')
     commands=''
-    flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
     kind=''
     ;;
   'persona update')
     commands=''
-    flags='--description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --name -m --model -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
     kind='personas'
     ;;
   'persona remove')
@@ -161,7 +161,7 @@ _aichat() {
     kind='personas'
     ;;
   'persona memory')
-    commands='add list search wipe help'
+    commands='add list search wipe'
     flags='-h --help'
     kind=''
     ;;
@@ -184,11 +184,6 @@ _aichat() {
     commands=''
     flags='--category --before -h --help'
     kind='personas'
-    ;;
-  'persona memory help')
-    commands=''
-    flags=''
-    kind=''
     ;;
   'persona state')
     commands=''
@@ -222,7 +217,7 @@ _aichat() {
     ;;
   'persona import')
     commands=''
-    flags='--mode --into --model --dry-run --passphrase-stdin -h --help'
+    flags='--mode --into -m --model --dry-run --passphrase-stdin -h --help'
     kind=''
     ;;
   'persona verify')
@@ -342,7 +337,7 @@ _aichat() {
     ;;
   'users list')
     commands=''
-    flags='--limit --offset --search -h --help'
+    flags='-n --limit --offset --search -h --help'
     kind=''
     ;;
   'users show')
@@ -458,11 +453,13 @@ _aichat() {
     'plugin list|--type') commands='completion chat embedding tts' ;;
     'plugin deactivate|--type') commands='chat embedding tts' ;;
     'plugin current|--type') commands='chat embedding tts' ;;
-    'persona create|--mutation') commands='low medium high off' ;;
     'persona create|-m' | 'persona create|--model') kind='models' ;;
-    'persona update|--mutation') commands='low medium high off' ;;
+    'persona create|--mutation') commands='low medium high off' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;
-    'persona import|--model') kind='models' ;;
+    'persona update|--mutation') commands='low medium high off' ;;
+    'persona export|--format') commands='json container card' ;;
+    'persona import|--mode') commands='create merge replace' ;;
+    'persona import|-m' | 'persona import|--model') kind='models' ;;
     'session export|--format') commands='markdown json' ;;
     'tts|--model') kind='speech-servers' ;;
     'tts|--voice') kind='voices' ;;

@@ -4,36 +4,36 @@ import type { EngineProcessOptions } from './engine-process.ts'
 import { findPocketModels } from './engines/pocket-tts/model-folder.ts'
 import type { ServerManifest, Variant } from './servers/manifest.ts'
 
-/** Where models lie and what the operator asked for. */
+/** The server, its options and its folders. */
 export interface EngineRequest {
   readonly manifest: ServerManifest
   readonly variant: Variant
   /** `auto`, `cuda`, `mps` or `cpu`. */
   readonly device: string
   readonly modelsFolder: string
-  /** Where engines keep what they make of a model at its first load. */
+  /** Folder of the files that engines derive from a model at its first load. */
   readonly cacheFolder: string
 }
 
 export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment'> {
   /** The engine's id. */
   readonly id: string
-  /** True when the server's own model speaks, false when another engine stands in for it. */
+  /** True when the server's own model speaks, false when another engine replaces it. */
   readonly own: boolean
-  /** What the engine computes on. */
+  /** The device of the engine. */
   readonly device: string
-  /** Why it is not the server's own model, or not the device that was asked for. */
+  /** The reason why it is not the server's own model, or not the requested device. */
   readonly reason?: string
 }
 
-/** The best engine that is installed for a server. The embedded one always is; it stands in where no neural model lies. */
-export function chooseEngine(wishes: EngineRequest): EngineChoice {
-  const { manifest, device } = wishes
-  const models = manifest.id === 'voxb-tts' ? findPocketModels(wishes.modelsFolder) : []
-  if (models.length > 0 && isRuntimePresent()) return pocketChoice(models, wishes)
+/** The best engine that is installed for a server. The embedded one is always installed; it replaces a missing neural model. */
+export function chooseEngine(request: EngineRequest): EngineChoice {
+  const { manifest, device } = request
+  const models = manifest.id === 'voxb-tts' ? findPocketModels(request.modelsFolder) : []
+  if (models.length > 0 && isRuntimePresent()) return pocketChoice(models, request)
   const missing =
     models.length > 0
-      ? `the neural model of ${manifest.id} is installed, but what computes it is not: ${runtimeAdvice()}`
+      ? `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`
       : `no neural model of ${manifest.id} is installed`
   const reasons = [`${missing}; the embedded engine speaks English with matched voices`]
   if (device !== 'auto' && device !== 'cpu') reasons.push(`the embedded engine runs on the processor, not on ${device}`)
@@ -53,7 +53,7 @@ function pocketChoice(
   return {
     id: 'pocket-tts',
     module: moduleAddress('engines/pocket-tts/engine'),
-    // A second core decodes what the first one makes.
+    // A second core decodes the latents of the first.
     options: {
       folder: main!.folder,
       others,

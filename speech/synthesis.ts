@@ -13,7 +13,7 @@ import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
 import { type Divided, divideUnspoken } from './text/unspoken.ts'
 
 /** The longest text of one request, in characters. */
-export const textLimit = 10_000
+const textLimit = 10_000
 
 export interface SynthesisOptions {
   readonly manifest: ServerManifest

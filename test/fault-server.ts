@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Answer, completion, completionEvents, json, type Received } from './fake-provider.ts'
 
-/** What a provider can do wrong, each under a name; the count of requests so far decides where a fault passes. */
+/** Faults of a provider, each under a name; the count of requests so far decides where a fault passes. */
 export type Fault = (response: ServerResponse, request: Received, count: number) => void | Promise<void>
 
 const events = completionEvents(['Hello', ' big', ' wide', ' world'])

@@ -7,17 +7,17 @@ import { join } from 'node:path'
 import { type App, openApp } from '../src/app/app.ts'
 import { localOwner } from '../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../src/server/http-server.ts'
-import type { Identify } from '../src/server/routes.ts'
+import type { Identify } from '../src/server/identity.ts'
 import { readSettings } from '../src/settings/settings.ts'
-import { cheapPasswords } from './cheap-passwords.ts'
+import './cheap-bcrypt.ts'
 
 /** An installation of its own in an empty folder. */
 export interface Installation {
   readonly home: string
   readonly app: App
   /**
-   * The API on loopback, without accounts: everybody is the owner unless `identify` says otherwise. `parts` changes what the
-   * server is made of, such as its patience.
+   * The API on loopback, without accounts: every caller is the owner unless `identify` decides otherwise. `parts`
+   * replaces parts of the server, such as its deadlines.
    */
   serve(identify?: Identify, parts?: Partial<ServerParts>): Promise<string>
   close(): Promise<void>
@@ -25,10 +25,8 @@ export interface Installation {
 
 export function openInstallation(environment: Record<string, string> = {}): Installation {
   const home = mkdtempSync(join(tmpdir(), 'aichat-test-'))
-  // Nothing listens on the discard port: no runner unless a test says where one is.
-  const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
-    passwords: cheapPasswords(),
-  })
+  // Nothing listens on the discard port: no runner unless a test names one.
+  const app = openApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }))
   const closers: (() => Promise<void>)[] = []
   return {
     home,
@@ -54,7 +52,7 @@ export function openInstallation(environment: Record<string, string> = {}): Inst
   }
 }
 
-/** A nine-line plugin that points at a stand-in. */
+/** A nine-line plugin for a fake provider. */
 export function pluginAt(url: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: 'custom',

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 /** How a text is filled. */
 export type Filling = 'plain' | 'marks' | 'han' | 'escapes'
 
-/** Bytes of UTF-8 or escapes that one repetition has, and what it is. */
+/** A character to repeat, with its bytes of UTF-8 or escapes. */
 const units: Readonly<Record<Filling, string>> = {
   plain: 'word ',
   // Combining marks alone: text in which no word begins.

@@ -7,18 +7,18 @@ import { aichatCommand } from './command.ts'
 /** Whether there is util-linux's `script`, which gives a command a terminal of its own. */
 export const hasPseudoTerminal = spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0
 
-/** What is typed: a line, which Enter ends, or single keys as they are. */
+/** Typed input: a line ended by Enter, or single keys. */
 export type Typed = string | { readonly keys: string }
 
 export interface Conversed {
   readonly code: number | null
-  /** All that the terminal showed, without what moves its cursor and colours it. */
+  /** The text that the terminal showed, without its control sequences. */
   readonly shown: string
   readonly stdout: string
 }
 
 /** A command that waits for something else than the test expects would wait for ever: milliseconds. */
-const patience = 120_000
+const limitMs = 120_000
 
 /** Runs a command at a terminal, its stdout in a file of the folder, and answers its questions as they appear. */
 export async function converse(
@@ -44,7 +44,7 @@ export async function converse(
     waiting = waiting.slice(1)
     child.stdin.write(typeof answer === 'object' ? answer.keys : `${answer}\r`)
   })
-  const timer = setTimeout(() => child.kill(), patience)
+  const timer = setTimeout(() => child.kill(), limitMs)
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(timer)
   return { code, shown: plain(shown), stdout: readFileSync(file, 'utf8') }
@@ -54,11 +54,11 @@ function plain(text: string): string {
   return text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
 }
 
-/** A command at a terminal of 80 columns, used as somebody would who sits there. */
+/** A command at a terminal of 80 columns, used interactively. */
 export interface TestTerminal {
   /** Presses keys. */
   type(keys: string): void
-  /** Resolves once what was shown since the last such wait matches, without what moves the cursor. */
+  /** Resolves once the text shown since the last such wait matches, control sequences left out. */
   shows(pattern: RegExp): Promise<void>
   /** Sends a signal to the command alone. */
   signal(name: NodeJS.Signals): void
@@ -66,7 +66,7 @@ export interface TestTerminal {
   hangUp(): void
   /** The process of the command. */
   readonly pid: number
-  /** What the script around the command wrote into a file of this name. */
+  /** The file of this name that the script around the command wrote. */
   text(name: string): string
   /** All that was shown so far, as it was sent. */
   shown(): string
@@ -107,7 +107,7 @@ export async function openTerminal(
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const closed = once(child, 'close')
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
   closed.finally(() => clearTimeout(timer))
   child.stdin.on('error', () => {})
   const told = new EventEmitter()
@@ -146,7 +146,7 @@ export async function openTerminal(
   }
 }
 
-/** Resolves when the process has ended; one that nobody has asked for its exit code yet has ended too. */
+/** Resolves when the process has ended, a zombie included. */
 export async function processGone(pid: number): Promise<void> {
   while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
 }

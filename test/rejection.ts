@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../src/errors.ts'
 
-/** Resolves with the AppError of that code whose sentence and details match; fails the test where there is none. */
+/** Resolves with the AppError of that code, with a matching sentence and details; fails the test where there is none. */
 export async function rejects(promise: Promise<unknown>, code: string, message: RegExp): Promise<AppError> {
   try {
     await promise

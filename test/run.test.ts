@@ -9,7 +9,7 @@ import { suite } from './suite.ts'
 const runner = fileURLToPath(new URL(`./run.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url))
 const test = suite('npm test')
 
-test('counts what passed, failed and was skipped, and exits 0 when nothing failed', () => {
+test('counts passed, failed and skipped tests, and exits 0 when nothing failed', () => {
   const { status, last } = run({
     'a.test.js': file("test('one', () => {}); test('two', () => {}); test.skip('three', () => {})"),
   })
@@ -61,7 +61,7 @@ test('fails when no file matches', () => {
   assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['nothing-like-this']).status, 1)
 })
 
-test('runs the files whose path holds the word', () => {
+test('runs the files with the word in their path', () => {
   const files = {
     'a.test.js': file("test('one', () => {})"),
     'b.test.js': file("test('two', () => { throw new Error() })"),

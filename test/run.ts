@@ -1,6 +1,6 @@
 /**
- * Runs every test file in a process of its own and counts what really ran.
- * uvu's exit code alone is no verdict: a file that runs nothing and a throwing `before` hook both exit 0.
+ * Runs every test file in a process of its own and counts the tests that ran.
+ * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-interface Verdict {
+interface Result {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -26,11 +26,11 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .sort()
 
 const started = Date.now()
-const verdicts: Verdict[] = []
+const results: Result[] = []
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work))
 
-const total = (field: 'passed' | 'failed' | 'skipped') => verdicts.reduce((sum, verdict) => sum + verdict[field], 0)
+const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
 process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
@@ -39,20 +39,20 @@ process.exitCode = total('failed') > 0 || total('passed') + total('skipped') ===
 async function work(): Promise<void> {
   for (let file = queue.shift(); file; file = queue.shift()) {
     const begun = Date.now()
-    const verdict = await runFile(file)
-    verdicts.push(verdict)
+    const result = await runFile(file)
+    results.push(result)
     const seconds = ((Date.now() - begun) / 1000).toFixed(1)
-    const skipped = verdict.skipped > 0 ? `, ${verdict.skipped} skipped` : ''
+    const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : ''
     process.stdout.write(
-      `${verdict.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${verdict.passed} passed${skipped}, ${seconds} s)\n`,
+      `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s)\n`,
     )
-    if (verdict.failed > 0) process.stdout.write(`${verdict.report.trimEnd()}\n\n`)
+    if (result.failed > 0) process.stdout.write(`${result.report.trimEnd()}\n\n`)
     else
-      for (const line of verdict.report.match(/^(?:note|skipped): .*$/gm) ?? []) process.stdout.write(`     ${line}\n`)
+      for (const line of result.report.match(/^(?:note|skipped): .*$/gm) ?? []) process.stdout.write(`     ${line}\n`)
   }
 }
 
-function runFile(file: string): Promise<Verdict> {
+function runFile(file: string): Promise<Result> {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const loader = file.endsWith('.ts') ? ['--import', 'tsx'] : []
   const child = spawn(process.execPath, [...loader, join(folder, file)], {
@@ -73,12 +73,12 @@ function runFile(file: string): Promise<Verdict> {
     child.on('close', (code) => {
       clearTimeout(timer)
       endGroup(child.pid)
-      resolve(judge(report, code))
+      resolve(resultOf(report, code))
     })
   })
 }
 
-/** Ends what the test file may have left running; there is usually nothing. */
+/** Ends processes that the test file may have left running. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL')
@@ -88,7 +88,7 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** Reads uvu's closing lines; anything but "every counted test passed, exit code 0" is a failure. */
-function judge(report: string, code: number | null): Verdict {
+function resultOf(report: string, code: number | null): Result {
   const count = (label: string) => Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'm').exec(report)?.[1] ?? Number.NaN)
   const [total, passed, skipped] = [count('Total'), count('Passed'), count('Skipped')]
   if (Number.isNaN(total))

@@ -1,7 +1,7 @@
 import { type Callback, suite as uvuSuite } from 'uvu'
 import { AppError } from '../src/errors.ts'
 
-/** uvu's suite. uvu reads `details` of whatever a test throws as a text and swallows the run when it is none, as with an AppError. */
+/** uvu's suite, with our errors as plain ones: uvu takes `details` of an error for a text and drops the run otherwise. */
 export function suite(name: string): ReturnType<typeof uvuSuite> {
   const inner = uvuSuite(name)
   const told = (handler: Callback): Callback =>

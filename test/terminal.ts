@@ -10,7 +10,7 @@ export interface Ran {
 }
 
 export interface RunMainOptions extends RunOptions {
-  /** Whether a terminal shows what is printed. */
+  /** Whether the output goes to a terminal. */
   readonly shown?: boolean
 }
 
@@ -34,7 +34,7 @@ export async function runMain(
     out: async (data) => void out.push(Buffer.from(data)),
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
-    stdinIsGiven: () => given !== undefined,
+    stdinIsPiped: () => given !== undefined,
     outliveTerminal: () => {},
   })
   const bytes = Buffer.concat(out)

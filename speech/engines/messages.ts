@@ -1,40 +1,23 @@
-import type { FailureCode } from '../../src/errors.ts'
-import type { EngineCapabilities, VoiceSource } from './engine.ts'
+import type { EngineCapabilities, SpeechRequest, VoiceSource } from './engine.ts'
 
-/** What a server's process and its engine's process say to each other; plain data, sent by structured clone. */
-
-export type ToEngine =
-  | { readonly type: 'open'; readonly module: string; readonly options: Readonly<Record<string, unknown>> }
-  | { readonly type: 'prepare'; readonly call: number; readonly key: string; readonly source: VoiceSource }
-  | { readonly type: 'forget'; readonly key: string }
-  | { readonly type: 'synthesize'; readonly call: number; readonly key: string; readonly request: PlainRequest }
-  | { readonly type: 'cancel'; readonly call: number }
-
-export interface PlainRequest {
-  readonly text: string
-  readonly language?: string
-  readonly instruct?: string
-  readonly cfgCoefficient?: number
-  readonly seed?: number
+/** The methods of an engine's process. Voices stay in it; a key names each. */
+export interface EngineMethods {
+  /** Imports the engine's module by its address and loads the engine. */
+  readonly open: {
+    readonly input: { readonly module: string; readonly options: Readonly<Record<string, unknown>> }
+    readonly result: OpenedEngine
+  }
+  readonly prepare: { readonly input: { readonly key: string; readonly source: VoiceSource } }
+  /** Drops a prepared voice. */
+  readonly forget: { readonly input: string }
+  readonly synthesize: {
+    readonly input: { readonly key: string; readonly request: Omit<SpeechRequest, 'voice'> }
+    readonly item: Float32Array
+  }
 }
 
-export type FromEngine =
-  | {
-      readonly type: 'ready'
-      readonly id: string
-      readonly sampleRate: number
-      readonly capabilities: EngineCapabilities
-    }
-  | { readonly type: 'unusable'; readonly error: PlainError }
-  | { readonly type: 'audio'; readonly call: number; readonly samples: Float32Array }
-  | { readonly type: 'done'; readonly call: number }
-  | { readonly type: 'failed'; readonly call: number; readonly error: PlainError }
-
-/** An AppError without its class. */
-export interface PlainError {
-  readonly code: FailureCode
-  readonly message: string
-  readonly details: readonly string[]
-  /** The text of what caused it, for the log only. */
-  readonly cause?: string
+export interface OpenedEngine {
+  readonly id: string
+  readonly sampleRate: number
+  readonly capabilities: EngineCapabilities
 }

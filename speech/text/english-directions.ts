@@ -52,7 +52,7 @@ const spokenWith =
 
 /** Formulas of scripts and captions that no rule makes. */
 const formulas =
-  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|unable to (?:speak|move|look|answer|reply|continue|go on|breathe|hide|stop|contain|resist)\b.*|(?:frozen|rooted) (?:to the spot|in place|with (?:fear|shock)|in (?:fear|shock|horror))|gets? no (?:answer|reply|response)|from (?:the (?:next|other) room|off|behind the (?:door|curtain|screen))|in the doorway|still on the phone|(?:doing|does|does) (?:his|her|their|an?) (?:best |worst |terrible |bad )?(?:\p{L}+ )?(?:impression|impersonation|voice|dance|accent)(?: of .+)?|interrupting(?: \p{L}+)?|(?:at|speaking at) the same time|(?:pretending|protesting|correcting (?:him|her)self|recovering|stalling|insisting|bluffing|reminiscing|flirting|gloating|bragging|boasting|complaining|grumbling|scolding|shivering|hyperventilating|improvising|daydreaming|brooding|conceding|deflecting|backpedaling|marveling|reconsidering|overlapping|mimicking|imitating|sweating|squirming|composing (?:him|her)self|breaking off|trailing off|trails off|breaks off|waking up|coming to|giving up|giving in)|(?:changing|avoiding) the subject|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as (?:if|though) (?:to (?:a child|(?:him|her)self|an idiot|the audience)|in (?:pain|a dream|a trance|prayer|shock)|about to (?:cry|speak|faint|leave|sneeze)|nothing happened|(?:speaking|talking) to [\p{L} ]+|hypnoti[sz]ed|remembering|waking|bored|stung|slapped|hurt|possessed|afraid|in pain)|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
+  /^(?:v\. ?o\.?|o\. ?s\.?|o\. ?c\.?|sotto voce|taken aback|(?:almost|barely|scarcely|hardly|just|nearly) (?:audible|inaudible|audibly|inaudibly|above a whisper|intelligible)|(?:only )?just audible|mouth full|(?:in)?to (?:the )?(?:phone|telephone|radio|mic|microphone|intercom|walkie-talkie|camera|receiver|mirror)|(?:on|over|via|through) (?:phone|radio|intercom|speaker|loudspeaker|headset|tv|pa)|under (?:his|her|their|my|your|the) breath|off (?:his|her|their) (?:look|reaction)|mid-(?:sentence|laugh|sob|bite|sip|yawn)|a few beats|gunshots?|gunfire|half asleep|(?:two|three) beats|(?:out of|from) (?:the )?(?:shadows|darkness|wings)|(?:from )?(?:off ?stage|backstage|upstage|downstage)|on the verge of a breakdown|at a loss(?: for words)?|lost for words|out of nowhere|beside (?:him|her)self(?: with \p{L}+)?|none too \p{L}+|not (?:very )?convinced|no (?:response|reaction|answer|reply)|a knock(?: (?:at|on) the door)?|more to (?:him|her|them)sel(?:f|ves)|unable to (?:speak|move|look|answer|reply|continue|go on|breathe|hide|stop|contain|resist)\b.*|(?:frozen|rooted) (?:to the spot|in place|with (?:fear|shock)|in (?:fear|shock|horror))|gets? no (?:answer|reply|response)|from (?:the (?:next|other) room|off|behind the (?:door|curtain|screen))|in the doorway|still on the phone|(?:doing|does|does) (?:his|her|their|an?) (?:best |worst |terrible |bad )?(?:\p{L}+ )?(?:impression|impersonation|voice|dance|accent)(?: of .+)?|interrupting(?: \p{L}+)?|(?:at|speaking at) the same time|(?:pretending|protesting|correcting (?:him|her)self|recovering|stalling|insisting|bluffing|reminiscing|flirting|gloating|bragging|boasting|complaining|grumbling|scolding|shivering|hyperventilating|improvising|daydreaming|brooding|conceding|deflecting|backpedaling|marveling|reconsidering|overlapping|mimicking|imitating|sweating|squirming|composing (?:him|her)self|breaking off|trailing off|trails off|breaks off|waking up|coming to|giving up|giving in)|(?:changing|avoiding) the subject|both at once|all together|in unison|at the same time|mock-\p{L}+|with mock \p{L}+|as (?:if|though) (?:to (?:a child|(?:him|her)self|an idiot|the audience)|in (?:pain|a dream|a trance|prayer|shock)|about to (?:cry|speak|faint|leave|sneeze)|nothing happened|(?:speaking|talking) to [\p{L} ]+|hypnoti[sz]ed|remembering|waking|bored|stung|slapped|hurt|possessed|afraid|in pain)|like a (?:child|ghost|robot|little girl|little boy|general|teacher))$/iu
 
 /**
  * Reads what stands in parentheses as an English stage direction, by a small grammar: clauses of a verb of voice or
@@ -297,6 +297,15 @@ const others = /^(?:him|her|them|me|us|you|himself|herself|themselves|myself|you
 
 /** Something heard, as captions for the deaf tell it: `engine revving`, `indistinct chatter`. */
 function readCaption(words: readonly string[], start: number): boolean {
+  // Tires screech, dogs bark.
+  if (
+    words.length === start + 2 &&
+    /^\p{L}{3,}s$/u.test(words[start]!) &&
+    /^(?:screech|bark|howl|chirp|ring|creak|rattle|rumble|roar|blare|honk|wail|shatter|hoot|meow|crackle)$/i.test(
+      words[start + 1]!,
+    )
+  )
+    return true
   let at = start
   if (/^(?:the|a|an)$/i.test(words[at] ?? '') && words.length > at + 1) at += 1
   const from = at
@@ -330,7 +339,7 @@ function isHeard(word: string): boolean {
 function readEcho(words: readonly string[], start: number): boolean {
   const rest = words.slice(start)
   return (
-    rest.every((word) => isAdverb(word) || has(lists.particles, word)) ||
+    rest.every((word) => isAdverb(word) || has(lists.particles, word) || /^(?:open|shut)$/i.test(word)) ||
     /^(?:\p{L}+ly )?(?:in|from|on|over|outside|through|nearby|at|against) (?:(?:the|a) )?(?:\p{L}+ )?\p{L}+$/iu.test(
       rest.join(' '),
     )

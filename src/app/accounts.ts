@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
-import { createPasswords, type Passwords } from '../accounts/passwords.ts'
+import { createPasswords } from '../accounts/passwords.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
 import type { AccountStore } from '../accounts/users.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { ownTokenSecret } from '../storage/files/token-secret.ts'
 
 /** The part of the composition root that deals with users and logins. */
-export function openAccounts(settings: Settings, store: AccountStore, passwords?: Passwords): Accounts {
+export function openAccounts(settings: Settings, store: AccountStore): Accounts {
   return createAccounts({
     store,
-    passwords: passwords ?? createPasswords(),
+    passwords: createPasswords(),
     tokens: createTokens(() => tokenSecrets(settings), Date.now),
     rules: {
       singleUserMode: settings.singleUserMode,

@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import type { Passwords } from '../accounts/passwords.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
@@ -56,8 +55,6 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
-  /** Hashes and compares passwords; bcrypt at cost 12 unless a test gives another one. */
-  readonly passwords?: Passwords
 }
 
 /** The composition root: opens each area at its first use, and closes them in reverse order. */
@@ -122,7 +119,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     }),
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
-      return openAccounts(settings, accounts, options.passwords)
+      return openAccounts(settings, accounts)
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')

@@ -1,7 +1,7 @@
 import { type PackageWriterTask, performTask } from '../personas/package/write-package.ts'
 import type { PersonaWriteTask } from '../personas/package/write-task.ts'
 import { requireOwn } from '../personas/persona.ts'
-import { serveTask } from '../process/run-in-child.ts'
+import { serveTask } from '../process/child-side.ts'
 import { openStorage } from '../storage/storage.ts'
 import { openPackageServices, type PackagePlace, type PackageTask } from './packages.ts'
 

@@ -7,7 +7,7 @@ import { openScratch, type Scratch } from '../personas/package/scratch.ts'
 import { createPackageWriter, type PackageWriterTask, performTask } from '../personas/package/write-package.ts'
 import type { PersonaWriteTask, WriteInChild } from '../personas/package/write-task.ts'
 import type { Personas } from '../personas/persona.ts'
-import { createPerUserLimit, type PerUserLimit } from '../process/event-loop-turns.ts'
+import { createPerUserLimit, type PerUserLimit } from '../process/queue.ts'
 import { runInChild } from '../process/run-in-child.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage, StorageSettings } from '../storage/storage.ts'
@@ -93,7 +93,7 @@ export async function openPackageServices(
   const producer = `aichat ${version()}`
   const common = {
     archive,
-    packager: createPackageWriter({
+    writer: createPackageWriter({
       archive,
       producer,
       runInChild: childTasks?.package ?? ((task) => performTask(archive, task)),

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { HttpClient } from '../http-client/agent.ts'
 import type { Adaptation } from '../personas/adaptation/adaptations.ts'
-import { chatHooks, withSettingsRecords } from '../personas/adaptation/hooks.ts'
+import { chatHooks } from '../personas/adaptation/hooks.ts'
 import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
 import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
 import type { Embedders } from '../personas/memory/embedding.ts'
@@ -68,28 +68,29 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     }),
     pulled: minilm,
   })
-  const plain = createPersonas({
+  const personas = createPersonas({
     store: storage.personas,
     embedders,
     onEmbeddingModel: (persona) => memories.reembed(persona),
     onMemorySettings: (persona) => memories.clean(persona),
+    onUpdate: (before, after) => adaptation.settingsChanged(before, after),
     clock,
   })
-  const memories: Memories = createMemories({ store: storage.memories, personas: plain, embedders, clock })
+  const memories: Memories = createMemories({ store: storage.memories, personas, embedders, clock })
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
-  const conversations = createConversations({ store: storage.conversations, personas: plain, clock })
+  const conversations = createConversations({ store: storage.conversations, personas, clock })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
     state: async (persona) => (await packages()).adaptation.state(persona),
     observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
     settingsChanged: async (before, after) => (await packages()).adaptation.settingsChanged(before, after),
   }
   return {
-    personas: withSettingsRecords(plain, adaptation),
+    personas,
     memories,
     conversations,
     embedders,
     chat: createPersonaChat({
-      personas: plain,
+      personas,
       memories,
       conversations,
       ...chatHooks(adaptation),

@@ -17,7 +17,7 @@ export interface Attempt {
   readonly class?: Failure['class'] | 'configuration'
   readonly error?: string
   readonly status?: number
-  /** Milliseconds from the first try to the verdict. */
+  /** Milliseconds from the first try to the last result. */
   readonly duration_ms: number
 }
 
@@ -36,7 +36,7 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** What all tries of one request share. */
+/** The state that all tries of one request share. */
 export interface Deadline {
   /** Milliseconds on the monotonic clock. */
   readonly endsAt: number
@@ -44,7 +44,7 @@ export interface Deadline {
   triesLeft: number
 }
 
-/** What a target answered, and its part in it. */
+/** A target's answer, and the tries it took. */
 export interface Answered<T> {
   readonly value: T
   readonly attempt: Attempt
@@ -59,8 +59,8 @@ export interface Attempts {
     deadline: Deadline,
     signal?: AbortSignal,
   ): Promise<Answered<AsyncIterable<ChatChunk>>>
-  /** What went wrong in a stream after its commit point, with no key in any of the provider's words. */
-  judge(thrown: unknown, signal: AbortSignal | undefined): Failure
+  /** Classifies the failure of a stream after its commit point; keys in the provider's words are redacted. */
+  classify(thrown: unknown, signal: AbortSignal | undefined): Failure
 }
 
 export interface AttemptsParts {
@@ -85,7 +85,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt)),
     stream: (target, request, deadline, signal) =>
       tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline.endsAt)),
-    judge,
+    classify,
   }
 
   /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
@@ -140,7 +140,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
             thrown,
           )
         }
-        const failure = judge(thrown, signal)
+        const failure = classify(thrown, signal)
         circuits.failed(name, target.identity, failure)
         const wait = failure.waitMs ?? random() * Math.min(longestWait, firstWait * 2 ** (tries - 1))
         const again =
@@ -157,9 +157,9 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
     }
   }
 
-  /** What a try's failure means, with no key in any of the provider's words. */
-  function judge(thrown: unknown, signal: AbortSignal | undefined): Failure {
-    const failure = verdict(thrown, signal)
+  /** Classifies a try's failure; keys in the provider's words are redacted. */
+  function classify(thrown: unknown, signal: AbortSignal | undefined): Failure {
+    const failure = classOf(thrown, signal)
     const { provider } = failure
     return {
       ...failure,
@@ -168,7 +168,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
     }
   }
 
-  function verdict(thrown: unknown, signal: AbortSignal | undefined): Failure {
+  function classOf(thrown: unknown, signal: AbortSignal | undefined): Failure {
     if (signal?.aborted) return cancelled
     if (thrown === deadlineReached) return outOfTime
     if (thrown instanceof RefusedReply) {
@@ -207,8 +207,8 @@ function resting({ failure, retryAfterMs }: Refusal): Failure {
 }
 
 /**
- * Reads a stream up to its first content: text, thought, a tool call or a finish. What fails before is as if it had not
- * been; what comes after can no longer be taken back.
+ * Reads a stream up to its first content: text, thought, a tool call or a finish. A failure before it is
+ * invisible to the client; a failure after it cannot be taken back.
  */
 async function openStream(
   target: Target,
@@ -227,7 +227,7 @@ async function openStream(
   return resume(held, iterator)
 }
 
-/** What was held, then the rest. An iterator by hand, since a generator would cost every chunk of a stream 2 µs. */
+/** The held chunks, then the rest. An iterator by hand: a generator would cost 2 µs a chunk. */
 function resume(held: readonly ChatChunk[], iterator: AsyncIterator<ChatChunk>): AsyncIterableIterator<ChatChunk> {
   let index = 0
   return {

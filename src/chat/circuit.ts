@@ -2,8 +2,8 @@ import type { Failure } from './protocol/failure.ts'
 
 /**
  * One breaker per plugin and model, closed → open → half-open with a single probe (M. Nygard, "Release It!", stability
- * patterns). It keeps a service that is down from costing every request its timeouts. What does not heal by itself, a bad
- * key or a retired service, opens it as well and says so.
+ * patterns). It keeps a service that is down from costing every request its timeouts. A failure that does not heal by itself, a
+ * bad key or a retired service, opens it as well, with the reason.
  */
 export interface Circuits {
   /** Undefined when the target may be tried; it then owes a `succeeded` or `failed`. */
@@ -72,7 +72,7 @@ export function createCircuits(now: () => number): Circuits {
       circuit.probing = false
       const rest = restAfter(failure, circuit.failures + 1, wasProbe)
       if (rest === undefined) {
-        // The caller's own mistake says nothing about the provider, but a probe that met one has reached it.
+        // The caller's own mistake is not the provider's failure, but a probe that met one has reached it.
         if (wasProbe && failure.class !== 'cancelled') circuits.delete(name)
         return
       }

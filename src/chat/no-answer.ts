@@ -2,11 +2,11 @@ import { AppError, type FailureCode, type ProviderError } from '../errors.ts'
 import type { Attempt, AttemptFailed } from './attempts.ts'
 import type { Failure, FailureClass } from './protocol/failure.ts'
 
-/** What can be done about it today, one line each, once these plugins and runners have failed. */
+/** Advice on the next step, one line each, once these plugins and runners have failed. */
 type Advice = (failed: ReadonlySet<string>) => readonly string[]
 
 /**
- * The error when nobody answered: the provider's reason first, then every other try, then what to do next. Where the
+ * The error when no target answered: the provider's reason first, then every other try, then the next step. Where the
  * first target refused the request itself or asked to wait, its class is the caller's, with the provider's own names;
  * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case.
  */
@@ -29,7 +29,7 @@ export function noAnswerError(failures: readonly AttemptFailed[], single: boolea
   })
 }
 
-/** The error when there is nobody to ask. */
+/** The error when there is no target to ask. */
 export function noRunnerError(advice: readonly string[]): AppError {
   return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
 }
@@ -67,7 +67,7 @@ const refusals: Readonly<Record<number, FailureCode>> = {
 
 /**
  * The class that is the caller's own to mend, or to wait for, also when others were asked after it; undefined where the
- * failure is the provider's. A spent budget counts by its 429 alone: as a 402 it asks nobody to wait.
+ * failure is the provider's. A spent budget counts by its 429 alone: as a 402 it asks no one to wait.
  */
 function passedOn(failure: Failure | undefined): FailureCode | undefined {
   if (!failure || ['auth', 'retired'].includes(failure.class)) return undefined
@@ -80,7 +80,7 @@ function passedOn(failure: Failure | undefined): FailureCode | undefined {
     : undefined
 }
 
-/** Under a good status the error inside says alone what it is. */
+/** Under a 2xx status the error inside decides alone. */
 function isGood(status: number | undefined): boolean {
   return status === undefined || status < 400
 }
@@ -93,7 +93,7 @@ function namesOf({ class: kind, provider }: Failure): ProviderError | undefined 
   return kind === 'context_length' && isUnnamed ? { ...provider, code: 'context_length_exceeded' } : provider
 }
 
-/** What no later call mends: a person has to, or nobody can. */
+/** Failures that no later call mends: the user has to act. */
 function isFinal({ failure, setup }: AttemptFailed): boolean {
   return failure ? ['auth', 'quota', 'retired', 'model_gone'].includes(failure.class) : setup !== undefined
 }

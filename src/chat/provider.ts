@@ -12,7 +12,7 @@ export const defaultTimeouts: Timeouts = { connect: 5_000, firstByte: 60_000, id
 const replyLimit = 32 * 1024 * 1024
 const errorLimit = 256 * 1024
 
-/** A provider's answer with an error status: what is needed to classify it. */
+/** A provider's answer with an error status, with the data to classify it. */
 export class RefusedReply extends Error {
   override readonly name = 'RefusedReply'
   readonly status: number
@@ -38,12 +38,12 @@ export interface Target {
   readonly model: string
   readonly timeouts: Timeouts
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
-  /** Changes when what this target is made of changes, so that an old verdict on it no longer holds. */
+  /** Changes with the target's configuration, which resets its circuit. */
   readonly identity: unknown
   ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
   stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<AsyncIterable<ChatChunk>>
-  /** What of a request this target has no words for and leaves out; see left-out.ts. */
+  /** The parts of a request that this target leaves out, one sentence each; see unsupported.ts. */
   leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
   preview(
@@ -84,7 +84,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       const reply = await post(wire(request, false), signal, endsAt)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
-      const answer = dialect.readReply(parseBody(text), request)
+      const answer = dialect.readResponse(parseBody(text))
       return answer.model === '' ? { ...answer, model } : answer
     },
     async stream(request, signal, endsAt) {
@@ -112,7 +112,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     request: ChatRequest,
     streamed: boolean,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
-    // Token counts of a stream come only when they are asked for; whoever did not ask is not shown them.
+    // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
     const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
     const { url, headers, body } = dialect.writeRequest(
       { ...request, model, stream: streamed, ...counted },
@@ -121,7 +121,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     )
     const all: Record<string, string> = { 'content-type': 'application/json' }
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
-    // A list: what the client asked for, and what the plugin always asks for.
+    // A list: the betas of the client, and those of the plugin.
     const betas = [all['anthropic-beta'], ownHeaders['anthropic-beta']].filter(Boolean).join(',')
     return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }), body }
   }
@@ -152,19 +152,19 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     try {
       return dialect.readError(JSON.parse(await reply.text(errorLimit)))
     } catch {
-      // An HTML page, a body too long, a connection that broke: the status says enough.
+      // An HTML page, a body too long, a connection that broke: the status is enough.
       return undefined
     }
   }
 
-  async function* chunksOf(reply: HttpResponse, request: ChatRequest): AsyncGenerator<ChatChunk> {
-    const decoder = dialect.decodeStream(request)
+  async function* chunksOf(reply: HttpResponse, _request: ChatRequest): AsyncGenerator<ChatChunk> {
+    const decoder = dialect.createStreamReader()
     try {
       for await (const bytes of reply.body) {
         for (const chunk of decoder.push(bytes)) yield named(chunk)
         // Gemini counts tokens in events after its end: there the body's end is the end.
         if (decoder.complete && dialect.id !== 'gemini') {
-          // The answer is whole; what little is still sent is let pass, so that its connection can be used again.
+          // The answer is whole; the rest of the body is drained, so that its connection can be used again.
           reply.discard()
           break
         }
@@ -176,7 +176,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     for (const chunk of decoder.end()) yield named(chunk)
   }
 
-  /** Where a provider does not say who answered, it was the model that was asked. */
+  /** Where a provider names no model, it was the one asked. */
   function named(chunk: ChatChunk): ChatChunk {
     return chunk.model === '' ? { ...chunk, model } : chunk
   }

@@ -8,19 +8,19 @@ import type { Target } from './provider.ts'
 /** A chat as a face hands it over: the request, and where it may go. */
 export interface ChatCall {
   readonly request: Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
-  /** The plugin that must answer first, whatever is active. */
+  /** The plugin to ask first, in place of the active one. */
   readonly plugin?: string | undefined
   /** False stops at the first target that fails. */
   readonly fallback?: boolean | undefined
 }
 
-/** Who answered, and what was tried before. */
+/** The target that answered, and the tries before it. */
 export interface RouteReport {
   readonly plugin: string | null
   /** The local runner that answered, or null when a plugin did. */
   readonly runner: string | null
   readonly model: string
-  /** True when somebody else answered than was asked first. */
+  /** True when another target answered than the first one asked. */
   readonly fallback: boolean
   readonly attempts: readonly Attempt[]
   readonly warnings: readonly string[]
@@ -32,13 +32,13 @@ export interface RoutedReply {
 }
 
 export interface RoutedStream {
-  /** The chunks; the iteration throws an AppError when the answer breaks off, and then nobody else is asked. */
+  /** The chunks; the iteration throws an AppError when the answer breaks off; no other target is asked then. */
   readonly chunks: AsyncIterable<ChatChunk>
   readonly report: RouteReport
 }
 
 export interface Router {
-  /** Throws an AppError: `invalid` for a request that makes no sense, else the class of what went wrong. */
+  /** Throws an AppError: `invalid` for a request that makes no sense, else the class of the failure. */
   complete(call: ChatCall, signal?: AbortSignal): Promise<RoutedReply>
   /** Resolves at the commit point: the first content is there and its source is settled. */
   stream(call: ChatCall, signal?: AbortSignal): Promise<RoutedStream>
@@ -56,14 +56,14 @@ export interface Preview {
   readonly warnings: readonly string[]
 }
 
-/** What the router needs of the plugin host and of the local runners. */
+/** The plugin host and the local runners, as the router uses them. */
 export interface RouterParts {
   readonly find: (id: string) => PluginManifest | undefined
   readonly active: () => PluginManifest | undefined
   readonly target: (manifest: PluginManifest, model: string) => Target
   /** The local runner's target for an asked model, or undefined when there is none; throws nothing. */
   readonly local: (model: string | undefined) => Promise<Target | undefined>
-  /** What someone without an answer can do today, one line each, once these have failed: plugins and runners by name. */
+  /** Advice after a failure, one line each, by the names of the failed plugins and runners. */
   readonly advice: (failed: ReadonlySet<string>) => readonly string[]
   readonly attempts: Attempts
   /** Milliseconds, monotonic. */
@@ -134,14 +134,14 @@ export function createRouter(parts: RouterParts): Router {
     throw noAnswerError(failures, call.fallback === false, parts.advice)
   }
 
-  /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for what our own rules refuse. */
+  /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for requests that our own rules refuse. */
   function plan(call: ChatCall): { targets: readonly Plan[]; warnings: readonly string[] } {
     const { plugin, model } = addressed(call)
     const warnings: string[] = []
     const first = plugin === undefined ? parts.active() : parts.find(plugin)
-    if (plugin !== undefined && !first) throw new AppError('not_found', `There is no plugin "${plugin}"`)
+    if (plugin !== undefined && !first) throw new AppError('not_found', `Plugin "${plugin}" not found`)
     if (model !== undefined && !isModelName(model))
-      throw new AppError('invalid', 'Invalid chat request', { details: ['model: is no model name'] })
+      throw new AppError('invalid', 'Invalid chat request', { details: ['model: invalid model name'] })
     const targets: Plan[] = []
     if (first) {
       refuseOtherKinds(first)
@@ -176,7 +176,7 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   /**
-   * After the commit point: whatever breaks off now ends the stream with an error that says who and why. An iterator by
+   * After the commit point: a failure ends the stream with an error that names the target and the reason. An iterator by
    * hand, as in attempts.ts.
    */
   function guarded(
@@ -188,8 +188,8 @@ export function createRouter(parts: RouterParts): Router {
     const explain = (reason: unknown): never => {
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
-      const { message, provider } = parts.attempts.judge(reason, signal)
-      throw new AppError('protocol', `The answer of ${by} broke off: what came is not the whole answer`, {
+      const { message, provider } = parts.attempts.classify(reason, signal)
+      throw new AppError('protocol', `The answer of ${by} broke off and is incomplete`, {
         details: [message],
         ...(provider && { provider }),
         cause: reason,

@@ -1,7 +1,6 @@
 /**
- * Characters of all texts in a part of a request, names of fields left out. The bytes of pictures and files are no text: what
- * stands in base64 or in a `data:` address is not counted, by the same rule as in token-estimate.ts. Costs what the values are
- * in number, not how long they are.
+ * Characters of all texts in a part of a request, names of fields left out. Base64 and `data:` URLs of pictures and files are
+ * not counted, by the same rule as in token-estimate.ts. Costs time by the number of values, not by their length.
  */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length

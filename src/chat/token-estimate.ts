@@ -3,7 +3,7 @@ import { imageSize } from '../formats/image-size.ts'
 import { objectOf, stringOf } from './protocol/json-object.ts'
 import { type ContentPart, imageUrlOf, type Message } from './protocol/messages.ts'
 
-/** What a request costs to read. */
+/** The parts of a request that cost tokens. */
 export interface Countable {
   readonly messages: readonly Pick<Message, 'content' | 'tool_calls'>[]
   readonly tools?: unknown
@@ -13,8 +13,8 @@ export interface Countable {
 const perMessage = 3
 
 /**
- * The tokens of a request, estimated, since nobody is asked: four UTF-8 bytes of text each (OpenAI's rule of thumb for
- * English); pictures and documents by what Anthropic's pages say of them, never by the length of their bytes.
+ * The tokens of a request, estimated without asking a provider: four UTF-8 bytes of text each (OpenAI's rule of thumb for
+ * English); pictures and documents by Anthropic's documentation, never by the length of their bytes.
  */
 export function estimateRequestTokens({ messages, tools }: Countable): number {
   const counted = messages.map(({ content, tool_calls: calls }) => tokensOf(content) + (calls ? textTokens(calls) : 0))
@@ -37,7 +37,7 @@ function partTokens(part: ContentPart): number {
 /** From this length on a text is not written as JSON to be counted: characters. */
 const longText = 64 * 1024
 
-/** Bytes in base64 say nothing about tokens: only what stands around them is counted as text. */
+/** Base64 is not counted as text; the text around it is. */
 function textTokens(value: unknown): number {
   if (typeof value === 'string') {
     const quoted = value.length > longText ? Buffer.byteLength(value) + 2 : Buffer.byteLength(JSON.stringify(value))
@@ -54,10 +54,10 @@ function textTokens(value: unknown): number {
 /** https://docs.anthropic.com/en/docs/build-with-claude/vision: width × height ÷ 750, for at most 1,568 pixels an edge. */
 const pixelsPerToken = 750
 const longestEdge = 1568
-/** The most that a picture of any shape costs there; it stands for pictures whose size is not known. */
+/** The most that a picture costs there: used for pictures of unknown size. */
 const mostImageTokens = 1600
 
-/** Enough of a file for its size to be found: behind its metadata, a JPEG says it last. */
+/** Bytes of a file to read for its size: a JPEG has it behind its metadata. */
 const headerBytes = 256 * 1024
 
 function imageTokens(url: string): number {
@@ -71,7 +71,7 @@ function imageTokens(url: string): number {
 /** https://docs.anthropic.com/en/docs/build-with-claude/pdf-support gives 1,500 to 3,000 tokens for a page. */
 const tokensPerPage = 2250
 
-/** The pages of so much of a PDF are counted; of one whose pages cannot be seen there, one. */
+/** Bytes of a PDF to search for pages; one page where none are found. */
 const documentBytes = 1024 * 1024
 
 function documentTokens(url: string): number {

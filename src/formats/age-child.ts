@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream, rmSync } from 'node:fs'
 import { Readable, Writable } from 'node:stream'
 import { Decrypter, Encrypter } from 'age-encryption'
-import { serveTask } from '../process/run-in-child.ts'
+import { serveTask } from '../process/child-side.ts'
 import type { AgeTask } from './age-file.ts'
 
 // Runs in a process of its own: see process/run-in-child.ts.
@@ -9,11 +9,11 @@ serveTask(async (task: AgeTask): Promise<null> => {
   try {
     const from = Readable.toWeb(createReadStream(task.from)) as ReadableStream<Uint8Array>
     const to = Writable.toWeb(createWriteStream(task.to, { flags: 'wx', mode: 0o600 })) as WritableStream<Uint8Array>
-    const result = await (task.deed === 'encrypt' ? encrypted(from, task) : decrypted(from, task))
+    const result = await (task.action === 'encrypt' ? encrypted(from, task) : decrypted(from, task))
     await result.pipeTo(to)
     return null
   } catch (reason) {
-    // Half a file is nobody's; one that was there before is not ours to remove.
+    // Removes a partial file, not one that existed before.
     if ((reason as { code?: string }).code !== 'EEXIST') rmSync(task.to, { force: true })
     throw reason
   }

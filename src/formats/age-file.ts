@@ -4,21 +4,21 @@ import { runInChild } from '../process/run-in-child.ts'
 import { damaged, FileError, unsupported } from './file-error.ts'
 import { ageIntro } from './file-kind.ts'
 
-/** What age itself uses: 256 MiB and about a second for each guess. */
+/** The default of age itself: 256 MiB and about a second for each guess. */
 const defaultWorkFactor = 18
 
 /**
- * A passphrase's key costs 2^n KiB of memory; a file may ask for any n. This much (512 MiB) is borne, twice of what age
- * asks for; a hostile file that asks for more is refused before anything is computed.
+ * A passphrase's key costs 2^n KiB of memory; a file may ask for any n. 512 MiB is allowed, twice the default of age; a
+ * hostile file that asks for more is refused before anything is computed.
  */
 const highestWorkFactor = 19
 
-/** A shorter passphrase is guessed whatever the work factor. */
+/** Characters; a shorter passphrase is guessed at any work factor. */
 const shortestPassphrase = 8
 
-/** What the process is asked to do. */
+/** The task of the child process. */
 export interface AgeTask {
-  readonly deed: 'encrypt' | 'decrypt'
+  readonly action: 'encrypt' | 'decrypt'
   readonly from: string
   /** Created; only its owner may read it. */
   readonly to: string
@@ -38,7 +38,7 @@ export async function encryptFile(
 ): Promise<void> {
   if (passphrase.length < shortestPassphrase)
     throw new AppError('invalid', `The passphrase must have at least ${shortestPassphrase} characters`)
-  await inTurn({ deed: 'encrypt', from, to, passphrase, workFactor }, signal)
+  await inTurn({ action: 'encrypt', from, to, passphrase, workFactor }, signal)
 }
 
 /**
@@ -48,7 +48,7 @@ export async function encryptFile(
 export async function decryptFile(from: string, to: string, passphrase: string, signal?: AbortSignal): Promise<void> {
   refuseHostile(readHeader(from))
   try {
-    await inTurn({ deed: 'decrypt', from, to, passphrase, workFactor: 0 }, signal)
+    await inTurn({ action: 'decrypt', from, to, passphrase, workFactor: 0 }, signal)
   } catch (reason) {
     if (reason instanceof AppError || signal?.aborted || (reason as { code?: unknown }).code !== undefined) throw reason
     throw new FileError(
@@ -85,7 +85,7 @@ function refuseHostile(header: string): void {
     )
 }
 
-/** One at a time: each may need hundreds of megabytes. */
+/** The latest task. They run one at a time: each may need hundreds of megabytes. */
 let last: Promise<unknown> = Promise.resolve()
 
 function inTurn(task: AgeTask, signal: AbortSignal | undefined): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { canonicalNumbers } from './canonical-numbers.ts'
 
-/** How much of somebody else's JSON is read before it is refused. */
+/** Bounds on untrusted JSON. */
 export interface JsonLimits {
   /** The most arrays and objects inside each other. */
   readonly depth: number
@@ -9,13 +9,13 @@ export interface JsonLimits {
   readonly mend?: boolean
 }
 
-/** Twice what the API takes, since a package puts what it took into parts, records and effects of its own. */
+/** Twice the bounds of the API, since a package wraps its data in parts, records and effects. */
 export const defaultJsonLimits: JsonLimits = { depth: 128 }
 
 /**
  * The one text of a JSON value by RFC 8785 (JSON Canonicalization Scheme): no white space, keys in the order of their
  * UTF-16 code units, numbers as ECMAScript writes them, strings with the fewest escapes and no Unicode normalisation.
- * Throws an `invalid` AppError for what has no such text: NaN, infinities, lone surrogates, and what is no JSON at all.
+ * Throws an `invalid` AppError for values without such a text: NaN, infinities, lone surrogates, and values that are not JSON.
  */
 export function canonicalize(value: unknown): string {
   if (typeof value === 'string') return canonicalString(value)
@@ -153,7 +153,7 @@ function endOfNumber(text: string, start: number): number {
 function refuseLossyInteger(literal: string): void {
   if (!/^-?\d+$/.test(literal)) return
   const value = Number(literal)
-  // What the canonical form itself writes (1e20 as 100000000000000000000) is as exact as the double behind it.
+  // A number in its canonical form (1e20 as 100000000000000000000) is as exact as the double behind it.
   if (!Number.isFinite(value) || (String(value) !== literal && BigInt(value) !== BigInt(literal)))
     throw new AppError('invalid', `The integer ${literal.slice(0, 40)} loses digits: write it as text`)
 }

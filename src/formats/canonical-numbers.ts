@@ -3,7 +3,7 @@ const longest = 26
 
 /**
  * A list of finite numbers as canonical JSON: the text that `JSON.stringify` gives, about five times as fast for
- * embeddings, which are most of what a package holds. Numbers between 0.0001 and 1 with at most nine digits, as a
+ * embeddings, which are most of a package. Numbers between 0.0001 and 1 with at most nine digits, as a
  * package writes its vectors, are written by whole-number arithmetic; all others by the engine.
  */
 export function canonicalNumbers(values: readonly number[]): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isPrintableLine } from './terminal-text.ts'
 
-/** A name that people see, trimmed: 1 to `longest` characters. */
+/** A display name, trimmed: 1 to `longest` characters. */
 export function displayName(longest: number) {
   return z
     .string()

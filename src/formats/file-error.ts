@@ -1,15 +1,15 @@
 import { AppError } from '../errors.ts'
 
-/** What went wrong, in the one way that decides what to do about it. */
+/** The failure of a file, by the action that it calls for. */
 export type ProblemKind =
-  /** The data is not what was exported. */
+  /** The data differs from the export. */
   | 'damaged'
   /** Another program, or a newer version, would understand it. */
   | 'unsupported'
-  /** It cannot be told who wrote it: a wrong passphrase, or a sealed part that was changed. */
+  /** Its author cannot be verified: a wrong passphrase, or a sealed part that was changed. */
   | 'not_authenticated'
 
-/** A file that cannot be read, and why: `kind` decides what its reader can do about it. */
+/** A file that cannot be read; `kind` decides the action. */
 export class FileError extends AppError {
   readonly kind: ProblemKind
 
@@ -19,7 +19,7 @@ export class FileError extends AppError {
   }
 }
 
-/** The error of a file whose bytes are not what its writer wrote. */
+/** The error of a file that was changed after it was written. */
 export function damaged(message: string, cause?: unknown): FileError {
   return new FileError('damaged', message, { cause })
 }

@@ -6,12 +6,12 @@ export const ageIntro = 'age-encryption.org/v1\n'
 /** How an age file in letters begins. */
 const ageArmor = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-/** What a file is by its first bytes. */
+/** The kind of a file, by its first bytes. */
 export type FileKind = 'json' | 'zip' | 'age' | 'armored' | 'png' | 'unknown'
 
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
-/** Looks at the first bytes; a name or a declared type says nothing. */
+/** Looks at the first bytes; the name and the declared type are ignored. */
 export function fileKindOf(path: string): FileKind {
   const file = openSync(path, 'r')
   try {

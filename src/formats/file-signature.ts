@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { extname } from 'node:path'
 
 /**
- * Whether a downloaded file is what its name says: a page that tells of an error has a length and a hash like any other.
- * Looks at the structure alone, which costs a few reads of a file of any size; what is inside the runner finds out.
+ * Checks that a downloaded file has the format of its name: an HTML error page has a length and a hash like any other.
+ * Looks at the structure alone, which costs a few reads of a file of any size; the runner checks the content.
  */
 
 /** The longest header that is read: bytes. The safetensors library has the same bound. */
@@ -12,7 +12,7 @@ const longestHeader = 100_000_000
 /** The most fields of a protobuf message that are walked over: a vocabulary has one for each of its pieces. */
 const mostFields = 2_000_000
 
-/** What of a file is read at a time while it is walked over: bytes. */
+/** Bytes read at a time while walking over a file. */
 const window = 64 * 1024
 
 type Look = (file: FileHandle, bytes: number) => Promise<string | undefined>
@@ -23,12 +23,12 @@ const looks: Readonly<Record<string, Look>> = {
   '.gguf': gguf,
   '.wav': wav,
   // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto: ModelProto.graph
-  '.onnx': (file, bytes) => protobuf(file, bytes, 7, 'ONNX model'),
+  '.onnx': (file, bytes) => protobuf(file, bytes, 7, 'an ONNX model'),
   // https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto: ModelProto.pieces
-  '.model': (file, bytes) => protobuf(file, bytes, 1, 'SentencePiece model'),
+  '.model': (file, bytes) => protobuf(file, bytes, 1, 'a SentencePiece model'),
 }
 
-/** What a file is not although its name, as the hub has it, says so: `no ONNX model`. Undefined when nothing speaks against it. */
+/** The mismatch between a file and the ending of its name on the hub: `not an ONNX model`. Undefined when it fits. */
 export async function signatureMismatch(path: string, name: string): Promise<string | undefined> {
   const file = await open(path)
   try {
@@ -42,12 +42,12 @@ export async function signatureMismatch(path: string, name: string): Promise<str
 }
 
 async function json(file: FileHandle, bytes: number): Promise<string | undefined> {
-  return bytes <= longestHeader && objectIn(await read(file, 0, bytes)) ? undefined : 'no JSON object'
+  return bytes <= longestHeader && objectIn(await read(file, 0, bytes)) ? undefined : 'not a JSON object'
 }
 
 /** https://huggingface.co/docs/safetensors: the header's length, the header, and the tensors without a gap behind them. */
 async function safetensors(file: FileHandle, bytes: number): Promise<string | undefined> {
-  const wrong = 'no safetensors file'
+  const wrong = 'not a safetensors file'
   if (bytes < 8) return wrong
   const length = Number((await read(file, 0, 8)).readBigUInt64LE())
   if (length > longestHeader || 8 + length > bytes) return wrong
@@ -66,18 +66,18 @@ async function safetensors(file: FileHandle, bytes: number): Promise<string | un
 /** RIFF with the form WAVE (Multimedia Programming Interface and Data Specifications 1.0). */
 async function wav(file: FileHandle): Promise<string | undefined> {
   const start = (await read(file, 0, 12)).toString('latin1')
-  return /^RIFF....WAVE$/s.test(start) ? undefined : 'no WAV file'
+  return /^RIFF....WAVE$/s.test(start) ? undefined : 'not a WAV file'
 }
 
 /** https://github.com/ggml-org/ggml/blob/master/docs/gguf.md: the magic, the version, how many tensors there are. */
 async function gguf(file: FileHandle, bytes: number): Promise<string | undefined> {
   const start = await read(file, 0, 16)
   const isGguf = bytes > 24 && start.toString('latin1', 0, 4) === 'GGUF' && [2, 3].includes(start.readUInt32LE(4))
-  return isGguf ? undefined : 'no GGUF model'
+  return isGguf ? undefined : 'not a GGUF model'
 }
 
 /** Walks over the fields of the outermost message: they must end where the file ends, and the one named be among them. */
-async function protobuf(file: FileHandle, bytes: number, needed: number, what: string): Promise<string | undefined> {
+async function protobuf(file: FileHandle, bytes: number, needed: number, format: string): Promise<string | undefined> {
   let at = 0
   let held: Buffer = Buffer.alloc(0)
   let from = 0
@@ -85,13 +85,13 @@ async function protobuf(file: FileHandle, bytes: number, needed: number, what: s
   for (let fields = 0; at < bytes; fields++) {
     const tag = await varint()
     const number = tag === undefined ? 0 : Math.floor(tag / 8)
-    if (tag === undefined || number === 0 || fields > mostFields) return `no ${what}`
+    if (tag === undefined || number === 0 || fields > mostFields) return `not ${format}`
     found ||= number === needed
     const length = await lengthOf(tag % 8)
-    if (length === undefined || at + length > bytes) return `no ${what}`
+    if (length === undefined || at + length > bytes) return `not ${format}`
     at += length
   }
-  return found ? undefined : `no ${what}`
+  return found ? undefined : `not ${format}`
 
   async function lengthOf(wire: number): Promise<number | undefined> {
     if (wire === 0) return (await varint()) === undefined ? undefined : 0

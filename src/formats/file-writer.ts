@@ -10,9 +10,9 @@ export interface FileWriter {
   write(piece: string | Uint8Array): void
   /** Puts bytes over ones that were written earlier. */
   patch(position: number, piece: string): void
-  /** All that was written, in chunks: for a file whose content goes on into another. */
+  /** The whole content, in chunks, to be continued in another file. */
   readBack(): Generator<Uint8Array>
-  /** Everything is on the disk when this returns; without `flush` it is written, which is enough for what no restart needs. */
+  /** With `flush` everything is on the disk when this returns; without, it is written, enough for files that no restart needs. */
   close(options?: { readonly flush: boolean }): void
   /** Closes and removes the file; nothing happens when it is gone already. */
   discard(): void

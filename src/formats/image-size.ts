@@ -4,7 +4,7 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** The size that stands at the begin of a PNG, GIF, JPEG or WebP file; undefined where it is none or says no size. */
+/** The size in the header of a PNG, GIF, JPEG or WebP file; undefined for another file or one without a size. */
 export function imageSize(bytes: Buffer): ImageSize | undefined {
   const size = sizeIn(bytes)
   return size && size.width > 0 && size.height > 0 ? size : undefined

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 
-/** What a JSON text may hold, judged before it is parsed. */
+/** Bounds on a JSON text, checked before it is parsed. */
 export interface JsonBounds {
   /** Levels of nesting. */
   readonly depth: number
@@ -17,7 +17,7 @@ export interface JsonBounds {
 }
 
 /**
- * What a request body may hold. Measured on one core of a 2-core AMD EPYC with Node 20: 50,000 values with names that are
+ * The bounds of a request body. Measured on one core of a 2-core AMD EPYC with Node 20: 50,000 values with names that are
  * all different cost JSON.parse 40 ms, and each later copy of one object with 5,000 fields 4 ms; a million values cost
  * seconds. A chat of 1,000 messages with 100 tools has some 20,000 values. 2 Mi escapes cost JSON.parse 20 ms. A name of
  * 32 MiB costs it 270 ms, a number of as many digits 140 ms, as much white space 90 ms; 50,000 values on lines of their own,
@@ -32,7 +32,7 @@ export const requestBounds: JsonBounds = {
   outside: 4 * 1024 * 1024,
 }
 
-/** Reads a JSON text as its bytes arrive, in pieces of any size, and counts what is in it without parsing it. */
+/** Reads a JSON text as its bytes arrive, in pieces of any size, and counts its values without parsing it. */
 export interface JsonMeter {
   /** Throws `too_large`, or `invalid` for too deep a nesting, as soon as a bound is passed. */
   push(bytes: Uint8Array): void
@@ -41,8 +41,8 @@ export interface JsonMeter {
 const quoteMark = 0x22
 const backslash = 0x5c
 
-/** `what` is the text's name in a message. A bound that is not given does not hold. */
-export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): JsonMeter {
+/** `name` is the text's name in a message. A bound that is not given does not apply. */
+export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): JsonMeter {
   const {
     depth: deepest = Number.POSITIVE_INFINITY,
     values: mostValues = Number.POSITIVE_INFINITY,
@@ -72,7 +72,7 @@ export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): Json
       let slash = bytes.indexOf(backslash)
       let at = 0
       while (at < bytes.length) {
-        if (!inString) judge(bytes[at++]!)
+        if (!inString) read(bytes[at++]!)
         else {
           const end = endOfString(at)
           if (inName) nameBytes += end - at
@@ -108,7 +108,7 @@ export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): Json
     },
   }
 
-  function judge(byte: number): void {
+  function read(byte: number): void {
     if (++outside > mostOutside) throw tooMany(`more than ${mostOutside} bytes outside of its texts`)
     switch (byte) {
       case quoteMark:
@@ -120,7 +120,7 @@ export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): Json
       case 0x7b: // {
       case 0x5b: // [
         if (++depth > deepest)
-          throw new AppError('invalid', `${capital(what)} is nested more than ${deepest} levels deep`)
+          throw new AppError('invalid', `${capital(name)} is nested more than ${deepest} levels deep`)
         open.push(byte === 0x7b ? 1 : -1)
         namesNext = byte === 0x7b
         return count()
@@ -142,7 +142,7 @@ export function createJsonMeter(what: string, bounds: Partial<JsonBounds>): Json
   }
 
   function tooMany(many: string): AppError {
-    return new AppError('too_large', `${capital(what)} holds ${many}`)
+    return new AppError('too_large', `${capital(name)} holds ${many}`)
   }
 }
 

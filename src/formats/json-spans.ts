@@ -11,10 +11,10 @@ export interface Span {
 /** Bytes that are read at once: large enough that system calls do not count, small enough that memory does not. */
 const chunkSize = 1024 ** 2
 
-/** The bytes of a span; refuses more than `most`. `what` names it in that case. */
-export function readSpan(file: number, span: Span, most: number, what: string): Buffer {
+/** The bytes of a span; refuses more than `most`. `name` is its name in the error. */
+export function readSpan(file: number, span: Span, most: number, name: string): Buffer {
   const length = span.end - span.start
-  if (length > most) throw damaged(`${what} is longer than ${most} bytes`)
+  if (length > most) throw damaged(`${name} is longer than ${most} bytes`)
   const bytes = Buffer.allocUnsafe(length)
   for (let at = 0; at < length; ) {
     const read = readSync(file, bytes, at, length - at, span.start + at)
@@ -42,13 +42,13 @@ export function memberSpans(file: number, size: number): ReadonlyMap<string, Spa
 }
 
 /** The spans of the items of an array, in order. */
-export function* itemSpans(file: number, array: Span, what: string): Generator<Span> {
-  yield* splitSpans(file, insideOf(file, array, '[]', what))
+export function* itemSpans(file: number, array: Span, name: string): Generator<Span> {
+  yield* splitSpans(file, insideOf(file, array, '[]', name))
 }
 
 /**
- * Splits what is between two brackets at its commas, looking at brackets and strings only: whether a piece is JSON is
- * said by whoever parses it. One pass in flat memory, which a text too long for one string needs.
+ * Splits the text between two brackets at its commas, looking at brackets and strings only; parsing the pieces checks
+ * them. One pass in flat memory, for texts too long for one string.
  */
 function* splitSpans(file: number, inside: Span): Generator<Span> {
   const buffer = Buffer.allocUnsafe(Math.min(chunkSize, Math.max(1, inside.end - inside.start)))
@@ -85,7 +85,7 @@ function* splitSpans(file: number, inside: Span): Generator<Span> {
   if (start !== inside.start || !isBlank(file, { start, end: inside.end })) yield { start, end: inside.end }
 }
 
-/** What a byte outside of a string means to a splitter; a table, since most bytes are digits and mean nothing. */
+/** The meaning of a byte outside of a string; a table, since most bytes are digits and mean nothing. */
 const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
 const kinds = new Uint8Array(256)
 for (const [kind, characters] of [
@@ -96,12 +96,12 @@ for (const [kind, characters] of [
 ] as const)
   for (const character of characters) kinds[character.charCodeAt(0)] = kind
 
-/** What is between the two brackets that a value begins and ends with. */
-function insideOf(file: number, span: Span, brackets: '{}' | '[]', what: string): Span {
+/** The span between the two brackets of a value. */
+function insideOf(file: number, span: Span, brackets: '{}' | '[]', name: string): Span {
   const { start, end } = trimmed(file, span)
   const [first, last] = [byteAt(file, start), byteAt(file, end - 1)]
   if (end - start < 2 || first !== brackets.charCodeAt(0) || last !== brackets.charCodeAt(1))
-    throw damaged(`${what} is not a whole JSON ${brackets === '{}' ? 'object' : 'array'}`)
+    throw damaged(`${name} is not a whole JSON ${brackets === '{}' ? 'object' : 'array'}`)
   return { start: start + 1, end: end - 1 }
 }
 

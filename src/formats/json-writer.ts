@@ -12,12 +12,12 @@ const sliceLength = 256 * 1024
 /** A value of less than this is left to JSON.stringify: characters. */
 const lightValue = 64 * 1024
 
-/** What a number, a name's quotes or a bracket weighs: characters. */
+/** The weight of a number, a name's quotes or a bracket: characters. */
 const perValue = 8
 
 /**
  * About how many characters a value has as JSON; counting ends where it is certain that they are more than `most`. Costs
- * what its values are in number, not how long its texts are.
+ * time by the number of its values, not by the length of its texts.
  */
 export function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + perValue
@@ -52,7 +52,7 @@ export interface WrittenJson {
 
 /**
  * The bytes that `JSON.stringify` gives, written in turns of the event loop of at most `charactersAtOnce` each: 30 MiB of text
- * in one go hold everybody else up for a tenth of a second. Throws `unavailable` where `isOver` says that nobody waits for it.
+ * in one go block the event loop for a tenth of a second. Throws `unavailable` once `isOver` returns true.
  */
 export async function writeJson(value: unknown, isOver?: () => boolean): Promise<WrittenJson> {
   const pieces: Buffer[] = []

@@ -1,29 +1,29 @@
 import { AppError } from '../errors.ts'
 import { createJsonMeter, type JsonBounds } from './json-meter.ts'
 
-/** Levels of nesting: JSON.parse takes hundreds of thousands, what comes after it does not. */
+/** Levels of nesting: JSON.parse takes hundreds of thousands, the code after it does not. */
 const defaultDepth = 64
 
 /**
- * JSON from a stranger as a value. Refuses, with an `invalid` AppError, text that does not parse, that nests deeper than 64
+ * Parses untrusted JSON. Refuses, with an `invalid` AppError, text that does not parse, that nests deeper than 64
  * levels, or that holds a key which would reach an object's prototype; with `too_large`, text beyond the given bounds.
  */
-export function parseJson(text: string, what = 'the body', bounds: Partial<JsonBounds> = {}): unknown {
-  createJsonMeter(what, { depth: defaultDepth, ...bounds }).push(Buffer.from(text))
-  return parseMetered(text, what)
+export function parseJson(text: string, name = 'the body', bounds: Partial<JsonBounds> = {}): unknown {
+  createJsonMeter(name, { depth: defaultDepth, ...bounds }).push(Buffer.from(text))
+  return parseMetered(text, name)
 }
 
-/** The same for text whose bytes a meter has seen already. */
-export function parseMetered(text: string, what = 'the body'): unknown {
+/** The same for text that a meter has counted already. */
+export function parseMetered(text: string, name = 'the body'): unknown {
   let value: unknown
   try {
     value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (reason) {
-    throw new AppError('invalid', `${capital(what)} is not JSON`, { details: [explain(reason, text)], cause: reason })
+    throw new AppError('invalid', `${capital(name)} is not JSON`, { details: [explain(reason, text)], cause: reason })
   }
   if (mayReachPrototype(text) && reachesPrototype(value)) {
-    throw new AppError('invalid', `${capital(what)} holds a forbidden key`, {
-      details: ['__proto__ and constructor.prototype are no names for a field'],
+    throw new AppError('invalid', `${capital(name)} holds a forbidden key`, {
+      details: ['__proto__ and constructor.prototype are forbidden names'],
     })
   }
   return value

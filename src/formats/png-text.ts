@@ -1,7 +1,7 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import { AppError } from '../errors.ts'
 
-/** A text of a PNG: the keyword and what it says. */
+/** A text of a PNG, with its keyword. */
 export interface PngText {
   readonly keyword: string
   readonly text: string
@@ -20,7 +20,7 @@ const longestText = 16 * 1024 ** 2
 /**
  * The texts of a PNG (tEXt, zTXt and iTXt, unpacked), in the order of the file. Each chunk's checksum is checked.
  * Throws `invalid` for a file that is no PNG, damaged, or cut off.
- * PNG specification, third edition, sections 5.3 and 11.3.3. Of iTXt, Latin-1 is what is asked here: cards are base64.
+ * PNG specification, third edition, sections 5.3 and 11.3.3. iTXt is read as Latin-1: cards are base64.
  */
 export function readPngTexts(png: Uint8Array): readonly PngText[] {
   return readChunks(png).flatMap((chunk) => {
@@ -58,7 +58,7 @@ export function plainPng(size: number): Buffer {
 
 function readChunks(bytes: Uint8Array): readonly Chunk[] {
   const png = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  if (!png.subarray(0, signature.length).equals(signature)) throw new AppError('invalid', 'The file is no PNG')
+  if (!png.subarray(0, signature.length).equals(signature)) throw new AppError('invalid', 'The file is not a PNG')
   const chunks: Chunk[] = []
   for (let at = signature.length; chunks.at(-1)?.type !== 'IEND'; ) {
     if (at + 12 > png.length) throw new AppError('invalid', 'The PNG breaks off')

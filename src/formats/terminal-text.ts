@@ -1,17 +1,17 @@
 /**
- * Texts of strangers where people see them. Some characters have no shape of their own and change what stands around
- * them: they turn the direction of writing, hide between letters, or are obeyed by a terminal.
+ * Untrusted text for display. Some characters have no shape of their own and change the text around them: they turn the
+ * direction of writing, hide between letters, or control a terminal.
  */
 
 /**
- * Control characters but tab, line break and carriage return; what turns the direction of writing (Unicode Standard
- * Annex #9); the invisible format characters; half a character. The joiners U+200C and U+200D are none of these:
+ * Control characters but tab, line break and carriage return; characters that turn the direction of writing (Unicode
+ * Standard Annex #9); the invisible format characters; half a character. The joiners U+200C and U+200D are none of these:
  * Persian, Indic scripts and emoji need them. Tags (U+E0020 and on) are left where they spell a flag.
  */
 const unshown =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0000}-\u{e007f}]|[\u{1d173}-\u{1d17a}]|\p{Cs}/gu
 
-/** A text without what a terminal would obey or a reader could not see; line breaks and tabs stay. */
+/** Strips control and invisible characters; line breaks and tabs stay. */
 export function stripControls(text: string): string {
   return text.replace(unshown, '').replace(/\r(?!\n)/g, '')
 }
@@ -30,7 +30,7 @@ export function isPrintableLine(text: string): boolean {
   return text === printableLine(text)
 }
 
-/** The text as such a line: what cannot be seen is left out, and a line break is a space. */
+/** The text as one such line: invisible characters are stripped, a line break becomes a space. */
 export function printableLine(text: string): string {
   return stripControls(text)
     .replace(/[\t\n\r]+/g, ' ')
@@ -47,6 +47,6 @@ const looseJoiner = new RegExp(
   'gu',
 )
 
-/** What else takes no place, but for what joins, chooses the look of the sign before it, or spells a flag. */
+/** Other characters of no width, except joiners, variation selectors and the tags of a flag. */
 const unseen =
   /(?!\u200c|\u200d|\ufe0e|\ufe0f|[\u{e0020}-\u{e007f}])(?<!\p{Script=Han}(?=[\u{e0100}-\u{e01ef}]))\p{Default_Ignorable_Code_Point}/gu

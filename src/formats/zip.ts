@@ -7,21 +7,21 @@ import { readSpan } from './json-spans.ts'
 /** How much is unpacked: bytes of all members together, and how many times its packed size (text packs 3 to 10 times). */
 export const zipLimits = { bytes: 4 * 1024 ** 3, ratio: 200 } as const
 
-/** A member of a zip, by what the central directory and its own header agree on. */
+/** A member of a zip, as its own header and the central directory agree. */
 export interface ZipMember {
   readonly name: string
-  /** Bytes when unpacked, as the directory says; `read` holds it to that. */
+  /** Unpacked bytes by the directory; `read` checks them. */
   readonly size: number
   readonly packedSize: number
 }
 
 /**
- * A zip read by its central directory, the one place that says what belongs to it. (A reader that goes through the file
- * from the front must guess where a member of unknown length ends.)
+ * A zip read by its central directory, the one list of its members. (A reader that goes through the file from the front
+ * must guess where a member of unknown length ends.)
  */
 export interface ZipFile {
   readonly members: ReadonlyMap<string, ZipMember>
-  /** The member's bytes in chunks, flat in memory. Throws when it is not what the directory says. */
+  /** The member's bytes in chunks, flat in memory. Throws when it does not match the directory. */
   read(name: string): Generator<Uint8Array>
   close(): void
 }
@@ -46,7 +46,7 @@ const mostMembers = 64
 const packedChunk = 16 * 1024
 const storedChunk = 1024 ** 2
 
-/** Opens a zip and judges its structure. Throws a FileError for one that is damaged, ambiguous or made to harm. */
+/** Opens a zip and checks its structure. Throws a FileError for one that is damaged, ambiguous or made to harm. */
 export function openZip(path: string): ZipFile {
   const file = openSync(path, 'r')
   try {
@@ -82,7 +82,7 @@ function readDirectory(
     throw unsupported('The package is part of a split archive')
   if (count > mostMembers) throw damaged(`The package has more than ${mostMembers} members`)
   if (start + length !== size - endSize - end.readUInt16LE(20))
-    throw damaged('The directory of the package is not where it says')
+    throw damaged('The directory of the package is not at its offset')
   const bytes = readSpan(file, { start, end: start + length }, 1024 ** 2, 'The directory of the package')
   const entries = new Map<string, Entry>()
   let at = 0
@@ -111,7 +111,7 @@ function readEntry(bytes: Buffer, at: number): Entry {
   if (at + entrySize > bytes.length || bytes.readUInt32LE(at) !== signatures.entry)
     throw damaged('The directory of the package is damaged')
   const name = bytes.toString('utf8', at + entrySize, at + entrySize + bytes.readUInt16LE(at + 28))
-  // A package has no folders; a name that leads elsewhere is only ever an attack on whoever unpacks it.
+  // A package has no folders; a path in a name is an attack on the unpacking side.
   if (!/^[\w][\w.-]{0,99}$/.test(name) || name.includes('..'))
     throw damaged(`The package holds a member with the name ${JSON.stringify(name.slice(0, 60))}`)
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)]
@@ -119,7 +119,7 @@ function readEntry(bytes: Buffer, at: number): Entry {
   if (method !== 0 && method !== 8) throw unsupported(`${name} is packed by method ${method}; aichat reads deflate`)
   // The type of a Unix file in its attributes (stat.h): 0, as others write it, or a plain one.
   const type = bytes.readUInt16LE(at + 40) >>> 12
-  if (bytes.readUInt16LE(at + 34) !== 0 || (type !== 0 && type !== 8)) throw damaged(`${name} is no plain file`)
+  if (bytes.readUInt16LE(at + 34) !== 0 || (type !== 0 && type !== 8)) throw damaged(`${name} is not a plain file`)
   return {
     name,
     flags,
@@ -161,12 +161,12 @@ function locateData(file: number, entries: ReadonlyMap<string, Entry>, end: numb
       !header.subarray(4, 14).equals(entry.common) ||
       !isSums(header.subarray(14, 26), entry, (entry.flags & sumsFollow) !== 0)
     )
-      throw damaged(`The header of ${entry.name} is not what the directory says`)
+      throw damaged(`The header of ${entry.name} does not match the directory`)
     const start = nameAt + nameLength + header.readUInt16LE(28)
     starts.set(entry.name, start)
     free = endOf(file, entry, start + entry.packedSize)
   }
-  // What belongs to nothing may be meant for a reader who looks elsewhere.
+  // Bytes that belong to no member may be meant for another kind of reader.
   if (free !== end) throw damaged('The package has bytes before its directory that belong to nothing')
   return starts
 }
@@ -187,7 +187,7 @@ function endOf(file: number, entry: Entry, end: number): number {
   const bytes = readSpan(file, { start: end, end: end + 16 }, 16, 'The sums of a member')
   const signed = bytes.readUInt32LE(0) === signatures.sums
   if (!isSums(bytes.subarray(signed ? 4 : 0), entry, false))
-    throw damaged(`The sums after ${entry.name} are not what the directory says`)
+    throw damaged(`The sums after ${entry.name} do not match the directory`)
   return end + (signed ? 16 : 12)
 }
 
@@ -196,14 +196,14 @@ function* readMember(file: number, entry: Entry, start: number): Generator<Uint8
   let size = 0
   const take = (bytes: Uint8Array): Uint8Array => {
     size += bytes.length
-    if (size > entry.size) throw damaged(`${entry.name} is longer than the directory says`)
+    if (size > entry.size) throw damaged(`${entry.name} is longer than its entry in the directory`)
     sum = crc32(bytes, sum)
     return bytes
   }
   const chunks = packedChunks(file, entry, start)
   if (entry.method === 0) for (const chunk of chunks) yield take(chunk)
   else for (const chunk of inflated(chunks, entry)) yield take(chunk)
-  if (size !== entry.size || sum !== entry.crc) throw damaged(`${entry.name} is not what the directory says`)
+  if (size !== entry.size || sum !== entry.crc) throw damaged(`${entry.name} does not match the directory`)
 }
 
 function* packedChunks(file: number, entry: Entry, start: number): Generator<Buffer> {

@@ -16,7 +16,7 @@ export interface HttpClientOptions {
   readonly allowPrivate: boolean
   /** Ports of this machine that are never called: where this process itself listens. */
   readonly ownPorts?: ReadonlySet<number>
-  /** For a reader of files, who counts himself: bytes in place of `defaultLongestBody`. */
+  /** Bytes in place of `defaultLongestBody`, for readers of files, which count themselves. */
   readonly longestBody?: number
   /** Finds the addresses of a name; the system's resolver where nothing else is given. */
   readonly resolve?: Resolve
@@ -29,10 +29,10 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** A body that is longer is cut off, whatever its reader wanted: bytes. */
+/** A longer body is cut off: bytes. */
 const defaultLongestBody = 64 * 1024 * 1024
 
-/** What an address says of where to call. */
+/** The parts of a URL that a connection needs. */
 interface Place {
   readonly origin: string
   readonly path: string
@@ -47,8 +47,8 @@ const mostPlaces = 500
 
 /**
  * The one way out: HTTP with kept connections. Follows no redirect, since a redirect would carry a key to another host.
- * Every address that is dialled is judged, also those a name resolves to: never link-local or metadata addresses, and
- * private ones only where `allowPrivate` says so.
+ * Every address that is dialled is checked, also those a name resolves to: never link-local or metadata addresses, and
+ * private ones only where `allowPrivate` returns true.
  */
 export function openHttpClient(options: HttpClientOptions): HttpClient {
   const { allowPrivate, ownPorts, longestBody = defaultLongestBody, resolve = systemLookup } = options

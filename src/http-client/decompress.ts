@@ -3,9 +3,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { HttpResponse } from '../http/send.ts'
 
 /**
- * The reply with its body unpacked, where a server or a proxy before it packed what nobody asked to be packed
- * (RFC 9110 §8.4; a request that does not speak of codings leaves them all open). The reply itself where it is plain.
- * A coding that is not known, and data that cannot be unpacked, break the body off with an error.
+ * The reply with its body decompressed, where a server or proxy compressed it without being asked (RFC 9110 §8.4: a request
+ * without Accept-Encoding allows every coding). The reply itself where it is plain. An unknown coding and damaged data
+ * fail the body with an error.
  */
 export function decompressed(reply: HttpResponse): HttpResponse {
   const told = reply.headers['content-encoding']
@@ -23,12 +23,12 @@ export function decompressed(reply: HttpResponse): HttpResponse {
     headers,
     body,
     text: (limit) => textOf(body, limit),
-    // Unpacking only to let it pass is not worth the connection: what is left ends with its reader.
+    // Decompressing only to drain is not worth the connection: the rest ends with its reader.
     discard: () => reply.discard(),
   }
 }
 
-/** Says that an answer is longer than its reader takes: `limit` bytes. */
+/** The error for an answer longer than `limit` bytes. */
 export function tooLong(limit: number): Error {
   return unreadable(`the answer is longer than ${Math.ceil(limit / 1024)} KiB`)
 }

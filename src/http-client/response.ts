@@ -6,7 +6,7 @@ import { decompressed, tooLong } from './decompress.ts'
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
 const highWater = 256 * 1024
 
-/** What is left of a body after its last event is read up to this many bytes, to keep the connection. */
+/** The rest of a body after its last event is drained up to this many bytes, to keep the connection. */
 const leftOver = 16 * 1024
 
 /** Exchanges in flight that have a deadline, looked at a few times a second instead of with a timer each. */
@@ -30,9 +30,9 @@ export function openResponse(
 }
 
 /**
- * One exchange as undici's dispatcher tells it, without the streams and signals of its `request`: a chat gateway spends
+ * One exchange as undici's dispatcher reports it, without the streams and signals of its `request`: a chat gateway spends
  * more on those than on the bytes. It is also the reply, a queue between the socket that pushes and the one reader that
- * pulls: a single object where a closure for each deed had the garbage collector copy 5 KB of every chat.
+ * pulls: a single object, since a closure for each action had the garbage collector copy 5 KB of every chat.
  */
 class OutboundExchange implements HttpResponse {
   readonly begun: Promise<HttpResponse>
@@ -152,7 +152,7 @@ class OutboundExchange implements HttpResponse {
     }
   }
 
-  /** Waits for bytes; false at the end. Throws what broke the exchange. */
+  /** Waits for bytes; false at the end. Throws the error that broke the exchange. */
   async #more(): Promise<boolean> {
     while (this.#queue.length === 0) {
       if (this.#failure) throw this.#failure.reason

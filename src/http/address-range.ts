@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Where a host lies, judged by its address and never by its spelling: `forbidden` are link-local and metadata addresses,
- * the unspecified one, multicast and reserved ranges. A name is `public` here; its addresses are judged when it is dialled.
+ * The range of a host, by its address and never by its spelling: `forbidden` are link-local and metadata addresses,
+ * the unspecified one, multicast and reserved ranges. A name is `public` here; its addresses are checked when it is dialled.
  */
 export function hostRange(hostname: string): HostRange {
   let range = ranges.get(hostname)
@@ -15,7 +15,7 @@ export function hostRange(hostname: string): HostRange {
 
 type HostRange = 'public' | 'private' | 'loopback' | 'forbidden'
 
-/** Verdicts do not change, and a gateway asks about the same few hosts for every request. */
+/** A cache: ranges do not change, and a gateway asks about the same few hosts for every request. */
 const ranges = new Map<string, HostRange>()
 
 function judgeHost(hostname: string): HostRange {
@@ -34,8 +34,8 @@ export function isLocalName(hostname: string): boolean {
 }
 
 /**
- * The same for an address. IPv4 in an IPv6 spelling (RFC 4291 §2.5.5.2) is judged as the IPv4 address it is, and so is
- * what a network translates to IPv4 (RFC 6052), except that only a public address may be meant by it.
+ * The same for an address. IPv4 in an IPv6 spelling (RFC 4291 §2.5.5.2) counts as that IPv4 address, and so does
+ * an address that a network translates to IPv4 (RFC 6052), except that only a public address may be meant by it.
  */
 export function addressRange(address: string): HostRange {
   // The deprecated form ::a.b.c.d (RFC 4291 §2.5.5.1) is no IPv4 address when it is dialled, as ipaddr.js takes it.

@@ -1,5 +1,5 @@
 /**
- * What a failed look-up of a host name means, as a sentence for its user; undefined where the name was found or none was
+ * A failed look-up of a host name as a sentence for the user; undefined where the name was found or none was
  * looked up. Node's codes are those of getaddrinfo(3): ENOTFOUND for an unknown name, EAI_AGAIN while no name server
  * answers.
  */

@@ -32,12 +32,12 @@ export interface HttpResponse {
   readonly body: AsyncIterable<Uint8Array>
   /** The whole body as text; throws when it is longer than `limit` bytes. */
   text(limit: number): Promise<string>
-  /** Lets go of the body: what little is left is read so that the connection can be used again, more ends it. */
+  /** Discards the body: a short rest is drained so that the connection can be used again, a longer one closes it. */
   discard(): void
 }
 
 /** One HTTP exchange with a provider. Follows no redirect and never dials a forbidden address. */
 export type Send = (request: HttpRequest) => Promise<HttpResponse>
 
-/** What a provider's parsed body says went wrong, in whatever spelling; undefined when it says no such thing. */
+/** Reads the error in a provider's parsed body, in any spelling; undefined where there is none. */
 export type ReadError = (body: unknown) => ({ readonly message: string } & ProviderError) | undefined

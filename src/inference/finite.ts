@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts'
 import type { StoredType, TensorFile } from './safetensors.ts'
 
-/** The bits of the exponent, which are all set in what is not finite, in the last word of a number of so many bytes. */
+/** Exponent bits in the last word of a number, by its bytes: all set in numbers that are not finite. */
 const exponents: Partial<Record<StoredType, { readonly bytes: 2 | 4 | 8; readonly mask: number }>> = {
   F16: { bytes: 2, mask: 0x7c00 },
   BF16: { bytes: 2, mask: 0x7f80 },
@@ -19,7 +19,7 @@ export async function requireFinite(file: TensorFile): Promise<void> {
       problems.push(`${name} holds numbers that are not finite`)
   }
   if (problems.length > 0)
-    throw new AppError('invalid', `${file.path} holds weights that are no numbers`, { details: problems.slice(0, 20) })
+    throw new AppError('invalid', `${file.path} holds weights that are not finite`, { details: problems.slice(0, 20) })
 }
 
 function areFinite(bytes: Uint8Array, size: 2 | 4 | 8, mask: number): boolean {

@@ -197,7 +197,7 @@ function valueInfo(name: string, type: ElementType, shape: Shape): Field[] {
   ]
 }
 
-/** An `AttributeProto`; field 20 says which kind of value it holds. */
+/** An `AttributeProto`; field 20 is the kind of its value. */
 function attributeFields(name: string, attribute: Attribute): Field[] {
   const title: Field = { field: 1, text: name }
   if ('int' in attribute) return [title, { field: 3, varint: attribute.int }, { field: 20, varint: 2 }]

@@ -43,7 +43,7 @@ export function integers(graph: Graph, ...values: number[]): Value {
   return graph.constant('int64', [values.length], BigInt64Array.from(values, BigInt))
 }
 
-/** In `shape`, 0 keeps a dimension and -1 takes what is left. */
+/** In `shape`, 0 keeps a dimension and -1 takes the rest. */
 export function reshape(graph: Graph, x: Value, ...shape: number[]): Value {
   return graph.node('Reshape', [x, integers(graph, ...shape)])
 }

@@ -13,7 +13,7 @@ export type Field =
   | { readonly field: number; readonly message: readonly Field[] }
   | { readonly field: number; readonly packed: readonly (number | bigint)[] }
 
-/** A field as it was read; fixed-width values stay bytes, since only the reader knows what they mean. */
+/** A field; fixed-width values stay bytes, since only the caller knows their type. */
 export interface ReadField {
   readonly field: number
   readonly value: bigint | Uint8Array
@@ -60,7 +60,7 @@ export function readMessage(bytes: Uint8Array, source: string): ReadField[] {
   }
 
   function broken(): AppError {
-    return new AppError('invalid', `${source} is damaged: it breaks off or is no protocol buffer message`)
+    return new AppError('invalid', `${source} is damaged: it is truncated or not a protocol buffer message`)
   }
 }
 

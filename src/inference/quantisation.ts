@@ -9,7 +9,7 @@ import { digestKey, type NewTensor, unfinished, writeTensorFile } from './tensor
 import { scaleSuffix } from './weights.ts'
 
 export interface QuantisationPlan {
-  /** What the made file is for; part of its name. */
+  /** The purpose of the file made; part of its name. */
   readonly name: string
   readonly cacheFolder: string
   /** Which tensors it holds. */
@@ -23,7 +23,7 @@ const form = 'int8-per-output-1'
 
 /**
  * The quantised file of `source`, from the cache or made now; it belongs to the content of `source`, not to its path or age.
- * Each output row is divided by its largest magnitude / 127 and rounded; what is not quantised is widened to 32 bits.
+ * Each output row is divided by its largest magnitude / 127 and rounded; other tensors are widened to 32 bits.
  * A cached file that is damaged is made again. Where the cache folder cannot be written the file is made for this load
  * alone, in the system's folder for temporary files, and is gone when it is closed. Any number of processes may do this at
  * the same time. Throws an AppError when the source holds numbers that are not finite or nothing can be written anywhere.
@@ -48,7 +48,7 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
   }
 }
 
-/** The cached file, if it belongs to the source of that digest and holds what was once written. */
+/** The cached file, if it belongs to the source of that digest and is undamaged. */
 async function openWhole(path: string, digest: string): Promise<TensorFile | undefined> {
   const found = await openTensorFile(path).catch(() => undefined)
   if (!found) return undefined
@@ -79,7 +79,7 @@ async function makeForThisLoad(
   }
 }
 
-/** What a process that was killed while it wrote has left; nobody takes so long. */
+/** Age of a temporary file after which its writer counts as killed. */
 const abandonedMs = 3_600_000
 
 async function removeAbandoned({ name, cacheFolder }: QuantisationPlan): Promise<void> {
@@ -125,7 +125,7 @@ function newTensors(source: TensorFile, { keeps, quantises }: QuantisationPlan):
 export interface Quantised {
   /** [in, out] */
   readonly integers: Int8Array
-  /** [out]: what an integer of that column stands for. */
+  /** [out]: the value of 1 in that column. */
   readonly scales: Float32Array
 }
 

@@ -50,7 +50,7 @@ export interface TensorFile {
   digest(part: 'file' | 'numbers'): Promise<string>
   /** Which file this is and when it was last written: another text where another file has taken its place. */
   readonly identity: string
-  /** Throws an AppError where the path no longer leads to this very file, for what was read by path may be another's. */
+  /** Throws an AppError where the path no longer leads to this very file, since data read by path may be another file's. */
   requireUnchanged(): Promise<void>
   close(): Promise<void>
 }
@@ -111,7 +111,7 @@ async function readHeader(file: FileHandle, path: string, size: number): Promise
   const { bytesRead } = await file.read(prefix, 0, 8, 0)
   const length = bytesRead === 8 ? prefix.readBigUInt64LE() : 0n
   if (length < 2n || length > BigInt(longestHeader))
-    throw new AppError('invalid', `${path} is no safetensors file: it does not begin with the length of a header`)
+    throw new AppError('invalid', `${path} is not a safetensors file: it does not begin with the length of a header`)
   const end = 8 + Number(length)
   if (end > size)
     throw new AppError('invalid', `${path} is truncated: it has ${size} bytes and its header alone needs ${end}`)
@@ -162,10 +162,10 @@ function parseObject(json: string, path: string): Record<string, unknown> {
   } catch {
     // Reported below, as any other header that is no object.
   }
-  throw new AppError('invalid', `${path} is no safetensors file: its header is not a JSON object`)
+  throw new AppError('invalid', `${path} is not a safetensors file: its header is not a JSON object`)
 }
 
-/** One tensor of the header, or what is wrong with it. */
+/** One tensor of the header, or its problem. */
 function parseEntry(name: string, value: unknown, start: number): TensorEntry | string {
   const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Record<string, unknown>
   if (typeof dtype !== 'string' || !Object.hasOwn(storedTypes, dtype))

@@ -8,7 +8,7 @@ export interface SamplingOptions {
   readonly topK: number
   /** Above 1, tokens that stand in the prompt or the answer become less likely (Keskar et al. 2019, arXiv:1909.05858). */
   readonly repetitionPenalty: number
-  /** Taken off the score of a token that stands in the answer: once, and for each time it does. */
+  /** Taken off the score of a token in the answer: once, and once for each occurrence. */
   readonly presencePenalty: number
   readonly frequencyPenalty: number
   /** The same seed, prompt and options give the same answer. */
@@ -18,7 +18,7 @@ export interface SamplingOptions {
 export interface Sampler {
   /** Chooses by the scores, which it changes. */
   choose(scores: Float32Array): number
-  /** Tells that a token stands in the text now. */
+  /** Adds a token to the text. */
   add(id: number, place: 'prompt' | 'answer'): void
 }
 

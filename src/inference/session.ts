@@ -16,7 +16,7 @@ export type TensorData =
 
 export type Tensors = Readonly<Record<string, TensorData>>
 
-/** What computes: the processor, or a graphics card where the runtime supports it. */
+/** The device that computes: the processor, or a graphics card where the runtime supports it. */
 export type Device = 'auto' | 'cpu' | 'cuda' | 'mps'
 
 export interface SessionOptions {
@@ -25,7 +25,7 @@ export interface SessionOptions {
   readonly device?: Device
   /** Where the files lie that a model in memory points to. */
   readonly weightsFolder?: string
-  /** How many threads one run may use; 1 where nothing is said. */
+  /** The threads of one run. Default: 1. */
   readonly threads?: number
 }
 
@@ -91,7 +91,7 @@ export function isRuntimePresent(): boolean {
   }
 }
 
-/** What to do where the runtime is not there. */
+/** Advice where the runtime is not installed. */
 export function runtimeAdvice(): string {
   const { optionalDependencies } = require('#package') as { optionalDependencies: Record<string, string> }
   const name = `onnxruntime-node@${optionalDependencies['onnxruntime-node']}`
@@ -150,7 +150,7 @@ function wrap(session: InferenceSession, { Tensor }: Runtime): Session {
 
 /**
  * Whether 8-bit products can be summed without overflow. Older x64 processors cannot: for them the runtime takes a slower
- * way, which must be asked for. Where nobody can tell, the slower way is right.
+ * way, which must be asked for. Where that is unknown, the slower way is right.
  */
 function multipliesExactly(): boolean {
   if (process.arch !== 'x64') return true

@@ -16,7 +16,7 @@ export interface NewTensor {
 /** The key of a written file's metadata that holds the digest of its numbers. */
 export const digestKey = 'sha256'
 
-/** What a file is called, beside its name, until it is whole. */
+/** The suffix of a file until it is whole. */
 export const unfinished = '.part'
 
 /**

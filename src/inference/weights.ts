@@ -15,7 +15,7 @@ export interface Weights {
   linear(x: Value, weight: string, bias?: string): Value
 }
 
-/** What the name of a quantised weight's scales, float32 [out], ends in. */
+/** The suffix of a quantised weight's scales, float32 [out]. */
 export const scaleSuffix = '.scale'
 
 /** The weights of `file` for `graph`. Quantised ones (I8, stored [in, out]) can only be used through `linear`. */

@@ -4,7 +4,7 @@ import type { Paths } from '../settings/settings.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import type { Keychain } from './keychain.ts'
 
-/** Secrets in the keychain. Their names stand in a file, so that nobody needs to open the keychain to see what there is. */
+/** Secrets in the keychain. Their names are in a file, so that listing them does not open the keychain. */
 export interface KeychainSecrets {
   /** True when the name was stored; does not open the keychain. */
   has(name: string): boolean
@@ -12,7 +12,7 @@ export interface KeychainSecrets {
   /** Throws `unavailable` when the keychain does not answer. */
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
-  /** True when there was one. */
+  /** True when it was stored. */
   remove(name: string): Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ export function keychainIndex(paths: Paths): string {
   return join(paths.config, 'keychain.json')
 }
 
-/** `path` is the file of the names. */
+/** Opens the secrets; `path` is the file of their names. */
 export function openKeychainSecrets(path: string, keychain: Keychain): KeychainSecrets {
   return {
     has: (name) => names().includes(name),
@@ -44,7 +44,7 @@ export function openKeychainSecrets(path: string, keychain: Keychain): KeychainS
       const { names } = JSON.parse(readFileSync(path, 'utf8')) as { names: readonly string[] }
       return names
     } catch {
-      // An index that is not there or not readable names nothing; the secrets themselves are untouched.
+      // A missing or unreadable index names no secret; the secrets themselves are untouched.
       return []
     }
   }

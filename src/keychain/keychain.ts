@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../errors.ts'
 import type { KeychainAction, KeychainResult } from './keychain-child.ts'
 
@@ -10,22 +7,22 @@ export interface Keychain {
   probe(): Promise<void>
   get(account: string): Promise<string | undefined>
   set(account: string, secret: string): Promise<void>
-  /** True when there was one. */
+  /** True when it was stored. */
   remove(account: string): Promise<boolean>
 }
 
-/** Under this name our secrets stand in the keychain. */
+/** The service name of aichat's entries in the keychain. */
 const service = 'aichat-toolkit'
 
-/** How long a keychain may take: milliseconds. A locked one asks its user, who may not be there. */
-const patienceMs = 3000
+/** Milliseconds that a keychain may take. A locked one asks its user, on a screen that may be unattended. */
+const defaultTimeoutMs = 3000
 
 /**
- * The keychain, spoken to in a process of its own: on a machine without a desktop the native library can wait for ever
- * inside a call that nothing can cancel, and only a process can be ended. Every method throws `unavailable` when there
- * is no keychain, or no answer in time.
+ * The keychain, called in a process of its own: without a desktop the native library can wait for ever inside a call that
+ * cannot be cancelled, and only a process can be ended. Every method throws `unavailable` when no keychain is found or it
+ * does not answer in time.
  */
-export function createKeychain(timeoutMs = patienceMs): Keychain {
+export function createKeychain(timeoutMs = defaultTimeoutMs): Keychain {
   const ask = (requests: readonly KeychainAction[]) => inChild(requests, timeoutMs)
   return {
     async probe() {
@@ -35,7 +32,7 @@ export function createKeychain(timeoutMs = patienceMs): Keychain {
         { action: 'get', service, account: canary },
         { action: 'remove', service, account: canary },
       ])
-      if (read !== canary) throw noKeychain('it does not keep what it is given')
+      if (read !== canary) throw noKeychain('a value stored in it was not read back')
     },
     async get(account) {
       const [secret] = await ask([{ action: 'get', service, account }])
@@ -51,39 +48,33 @@ export function createKeychain(timeoutMs = patienceMs): Keychain {
   }
 }
 
-/** Does the requests in order in a child; secrets travel over the channel between the two, never as an argument. */
-async function inChild(requests: readonly KeychainAction[], timeoutMs: number): Promise<KeychainResult['results']> {
-  const script = fileURLToPath(new URL(`./keychain-child${extname(import.meta.url)}`, import.meta.url))
-  const { fork } = await import('node:child_process')
-  const child = fork(script, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], serialization: 'advanced' })
-  // A child that cannot be started or ends early is seen below, as one that does not answer.
-  child.on('error', () => {})
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeoutMs)
+/** Does the requests in order in a child; secrets cross its channel, never as an argument. */
+async function inChild(requests: readonly KeychainAction[], timeoutMs: number): Promise<readonly KeychainResult[]> {
+  const { runOnce } = await import('../process/run-in-child.ts')
+  const child = {
+    module: { beside: import.meta.url, name: './keychain-child' },
+    environment: 'inherited' as const,
+    lost: () => new Error('its library does not run here'),
+  }
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const answer = once(child, 'message', { signal: stop.signal })
-    const gone = once(child, 'exit', { signal: stop.signal }).then(() => undefined)
-    child.send(requests)
-    const said = await Promise.race([answer, gone])
-    if (!said) throw noKeychain('its library does not run here')
-    const done = said[0] as KeychainResult
-    if (done.problem !== undefined) throw noKeychain(done.problem)
-    return done.results
+    return (await runOnce(child, requests, signal)) as readonly KeychainResult[]
   } catch (reason) {
-    if (reason instanceof AppError) throw reason
-    throw noKeychain(`no answer within ${timeoutMs / 1000} s`, reason)
-  } finally {
-    clearTimeout(timer)
-    stop.abort()
-    child.kill('SIGKILL')
+    throw noKeychain(signal.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(reason), reason)
   }
 }
 
+function reasonOf(reason: unknown): string {
+  const message = (reason as Error).message
+  // keytar's own message lists the paths that it tried.
+  return /native addon/.test(message) ? 'its native library does not load here (on Linux it needs libsecret)' : message
+}
+
 function noKeychain(why: string, cause?: unknown): AppError {
-  return new AppError('unavailable', `There is no keychain that can be used: ${why.split('\n')[0]}`, {
+  return new AppError('unavailable', `No usable keychain found: ${why.split('\n')[0]}`, {
     details: [
-      'Say --insecure-storage to keep it in a file that only you can read,',
-      'or hand it over in the environment: AICHAT_TOKEN, or the variable of the key',
+      'Use --insecure-storage to keep it in a file that only you can read,',
+      'or pass it in the environment: AICHAT_TOKEN, or the variable of the key',
     ],
     cause,
   })

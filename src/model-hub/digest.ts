@@ -2,13 +2,13 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { Digest } from './transfer.ts'
 
-/** A file's SHA-256 in hex, and whether its content is what a digest names. */
+/** A file's SHA-256 in hex, and whether its content matches a digest. */
 export interface DigestResult {
   readonly sha256: string
   readonly matches: boolean
 }
 
-/** Reads a whole file and judges it by a digest. */
+/** Reads a whole file and compares it with a digest. */
 export async function digestFile(
   path: string,
   bytes: number,
@@ -17,7 +17,7 @@ export async function digestFile(
 ): Promise<DigestResult> {
   const sha256 = createHash('sha256')
   const hashes: Hash[] = [sha256]
-  // What git names a blob by: SHA-1 over a header with the length, and the content (git-hash-object).
+  // The id of a git blob: SHA-1 over a header with the length, and the content (git-hash-object).
   const git = digest.kind === 'git' ? createHash('sha1').update(`blob ${bytes}\0`) : undefined
   if (git) hashes.push(git)
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 20, signal }))

@@ -5,7 +5,7 @@ import { signatureMismatch } from '../formats/file-signature.ts'
 import { digestFile } from './digest.ts'
 import { type Digest, HubBusy, type HubFile, type OpenFile, type Transfer } from './transfer.ts'
 
-/** A file that is wanted, and what it must be. */
+/** A file to fetch, with its expected size and digest. */
 export interface Wanted {
   readonly file: HubFile
   readonly target: string
@@ -29,10 +29,10 @@ const firstWait = 500
 const longestWait = 10_000
 
 /**
- * Brings a file to its place, whole and verified, or not at all; resolves with its SHA-256. What came of an earlier try
- * is taken up where it ended, as long as it belongs to the same content.
- * Throws an AppError: `invalid` when what the hub sends is not what it must be or says it is, `io` when the disk is full, `unavailable`
- * when the hub stays away. What has come is kept for the next try.
+ * Brings a file to its place, whole and verified, or not at all; resolves with its SHA-256. An earlier try is
+ * resumed, as long as it belongs to the same content.
+ * Throws an AppError: `invalid` when the hub sends other content than expected or announced, `io` when the disk is full,
+ * `unavailable` when the hub stays away. The part is kept for the next try.
  */
 export async function download(wanted: Wanted, parts: DownloadParts): Promise<string> {
   await mkdir(dirname(wanted.target), { recursive: true })
@@ -40,25 +40,25 @@ export async function download(wanted: Wanted, parts: DownloadParts): Promise<st
   await sweepOtherParts(wanted.target, part)
   const resumed = (await sizeOf(part)) > 0
   await fill(part, wanted, parts)
-  const judged = await judge(part, wanted, parts)
-  if (judged !== undefined) return place(part, wanted, judged)
+  const verified = await verify(part, wanted, parts)
+  if (verified !== undefined) return place(part, wanted, verified)
   // A part that a crash of the machine left with holes is not the hub's fault: once more from the beginning.
   await rm(part, { force: true })
   if (resumed) {
     await fill(part, wanted, parts)
-    const again = await judge(part, wanted, parts)
+    const again = await verify(part, wanted, parts)
     if (again !== undefined) return place(part, wanted, again)
     await rm(part, { force: true })
   }
   throw mismatch(wanted)
 }
 
-/** How many bytes of a file that is wanted are here from an earlier try. */
+/** The bytes of a file that are here from an earlier try. */
 export async function bytesHere(wanted: Wanted): Promise<number> {
   return Math.min(await sizeOf(partOf(wanted)), wanted.bytes)
 }
 
-/** Removes what unfinished downloads of a file left; returns the bytes that this frees. */
+/** Removes the parts of a file's unfinished downloads; returns the bytes freed. */
 export async function removeParts(target: string): Promise<number> {
   let freed = 0
   for (const path of await partsOf(target)) {
@@ -112,7 +112,7 @@ function waitAfter(trouble: unknown, idle: number): number {
   return asked ?? Math.min(longestWait, firstWait * 2 ** idle)
 }
 
-/** One exchange, appended to the part as far as it goes; returns what ended it early. Throws what no further try mends. */
+/** Appends one exchange to the part as far as it goes; returns the error that ended it early. Throws final errors. */
 async function appendFrom(
   handle: FileHandle,
   from: number,
@@ -126,7 +126,7 @@ async function appendFrom(
     let skip = from - opened.from
     let size = from
     for await (const piece of opened.body) {
-      // A server without ranges begins at the beginning: what is here already is passed over.
+      // A server without ranges begins at the beginning: bytes that are here already are skipped.
       const fresh = skip === 0 ? piece : piece.subarray(Math.min(skip, piece.length))
       skip -= piece.length - fresh.length
       if (fresh.length === 0) continue
@@ -154,30 +154,30 @@ async function write(handle: FileHandle, bytes: Uint8Array, wanted: Wanted): Pro
     const code = (cause as NodeJS.ErrnoException).code
     const full = code === 'ENOSPC' || code === 'EDQUOT'
     throw new AppError('io', full ? 'The disk is full' : `${wanted.target} could not be written (${code})`, {
-      details: full ? ['what has come is kept: make room and pull again, or remove the model'] : [],
+      details: full ? ['the part is kept: make room and pull again, or remove the model'] : [],
       cause,
     })
   }
 }
 
-/** What the hub says of the file must agree with what it must be, before the first byte of it is taken. */
+/** Compares the hub's announcement with the expected file before the first byte is taken. */
 function requireSame({ bytes, digest }: OpenFile, wanted: Wanted): void {
   const otherSize = bytes !== undefined && bytes !== wanted.bytes
   const otherContent = digest?.kind === wanted.digest.kind && digest.hex !== wanted.digest.hex
   if (otherSize || otherContent) throw mismatch(wanted)
 }
 
-async function judge(part: string, wanted: Wanted, { signal }: DownloadParts): Promise<string | undefined> {
+async function verify(part: string, wanted: Wanted, { signal }: DownloadParts): Promise<string | undefined> {
   const { sha256, matches } = await digestFile(part, wanted.bytes, wanted.digest, signal)
   return matches ? sha256 : undefined
 }
 
-/** Puts a verified part in its place, unless its content is not what its name says: then nothing of it is kept. */
+/** Puts a verified part in its place; removes it where its content does not have the format of its name. */
 async function place(part: string, { file, target }: Wanted, sha256: string): Promise<string> {
   const found = await signatureMismatch(part, file.path)
   if (found !== undefined) {
     await rm(part, { force: true })
-    throw new AppError('invalid', `What the model hub sends as ${file.path} is ${found}`, {
+    throw new AppError('invalid', `${file.path} from the model hub is ${found}`, {
       details: [`from ${file.repository} at ${file.revision}; nothing was installed`],
     })
   }
@@ -190,7 +190,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 function mismatch({ file, digest }: Wanted): AppError {
-  return new AppError('invalid', `What the model hub sends as ${file.path} is not the file that is pinned`, {
+  return new AppError('invalid', `${file.path} from the model hub is not the pinned file`, {
     details: [
       `expected ${digest.kind === 'sha256' ? 'SHA-256' : 'git blob'} ${digest.hex}`,
       `from ${file.repository} at ${file.revision}; nothing was installed`,
@@ -201,7 +201,7 @@ function mismatch({ file, digest }: Wanted): AppError {
 function stayedAway({ file }: Wanted, trouble: unknown): AppError {
   const words = trouble instanceof Error ? trouble.message : 'the connection was cut again and again'
   return new AppError('unavailable', `${file.path} of ${file.repository} could not be fetched: ${words}`, {
-    details: ['what has come is kept: pull again to go on from there'],
+    details: ['the part is kept: pull again to go on from there'],
     cause: trouble,
   })
 }

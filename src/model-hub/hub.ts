@@ -18,16 +18,16 @@ export interface InstalledModel {
   /** The absolute path of the folder that holds its files. */
   readonly folder: string
   readonly bytes: number
-  /** False for files that somebody put there and nobody has compared with their hashes. */
+  /** False for files that were put there by hand and never compared with their hashes. */
   readonly verified: boolean
-  /** Another one for another content: by the files' hashes, or where nobody has taken these by their lengths. */
+  /** Changes with the content: made of the files' hashes, or of their lengths where hashes are unknown. */
   readonly fingerprint: string
 }
 
 export interface PullOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
-  /** Whether files come along whose licence allows no commercial use; as at the last pull where nothing is said. */
+  /** Whether to pull files licensed for non-commercial use only. Default: as at the last pull. */
   readonly nonCommercial?: boolean | undefined
   /** Told when another process pulls the same model and its work is waited for. */
   readonly onWait?: (() => void) | undefined
@@ -36,16 +36,16 @@ export interface PullOptions {
 /** The models folder, and the hub from which it is filled. */
 export interface Hub {
   readonly known: ReadonlyMap<string, KnownModel>
-  /** What lies in the folder, whole; asks nobody. */
+  /** The complete models in the folder; asks no hub. */
   installed(kind?: ModelKind): readonly InstalledModel[]
   find(name: string): InstalledModel | undefined
   /**
-   * Brings a model into the folder: verified, resumed where an earlier pull ended, and shared with whoever pulls the same
+   * Brings a model into the folder: verified, resumed where an earlier pull ended, and shared with other pulls of the same
    * one. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence page of a gated model, `io`
    * when there is no room, `invalid` when the hub sends other content than is pinned, `unavailable` when it stays away.
    */
   pull(name: string, options?: PullOptions): Promise<Pulled>
-  /** Removes a model and what unfinished pulls of it left. Throws `not_found` where there is nothing. */
+  /** Removes a model and the parts of unfinished pulls. Throws `not_found` where there is nothing. */
   remove(name: string): Promise<{ readonly name: string; readonly removed: true; readonly bytes: number }>
 }
 
@@ -55,7 +55,7 @@ export interface HubParts {
   readonly endpoint: string
   readonly token: string | undefined
   readonly send: Send
-  /** Free bytes on the disk of a folder; the file system's word where nothing else is said. */
+  /** Free bytes on the disk of a folder. Default: asks the file system. */
   readonly freeBytes?: (folder: string) => Promise<number>
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
@@ -107,7 +107,7 @@ export function openHub(parts: HubParts): Hub {
   function lookUp(name: string): KnownModel {
     const model = known.get(name)
     if (model) return model
-    throw new AppError('not_found', `There is no model "${name.slice(0, 80)}" to pull`, {
+    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found`, {
       details: [...known.values()].map((each) => `${each.name}: ${each.summary}`),
     })
   }
@@ -116,7 +116,7 @@ export function openHub(parts: HubParts): Hub {
     return join(modelsFolder, `.${name}.lock`)
   }
 
-  /** The model as its record says, else as its files happen to lie there. */
+  /** The model by its record, else by the files in its folder. */
   function present({ name, kind, editions }: KnownModel): InstalledModel | undefined {
     const record = records.read(name)
     if (record && records.isWhole(record)) {
@@ -147,7 +147,7 @@ export function openHub(parts: HubParts): Hub {
     return { promise, watchers, stop }
   }
 
-  /** Everybody who asked for the same model sees the one pull; it stops when the last of them has gone. */
+  /** One pull is shared by all callers for the same model; it stops when the last of them has gone. */
   async function watch(key: string, joined: Running, options: PullOptions): Promise<Pulled> {
     const { promise, watchers, stop } = joined
     const { signal } = options
@@ -165,7 +165,7 @@ export function openHub(parts: HubParts): Hub {
       watchers.delete(options)
       if (watchers.size === 0) {
         stop.abort()
-        // Whoever asks from now on begins a pull of his own.
+        // A later caller begins a new pull.
         if (running.get(key) === joined) running.delete(key)
       }
     }
@@ -220,7 +220,7 @@ export function openHub(parts: HubParts): Hub {
     for (const { as } of record?.files ?? []) targets.add(join(record!.folder, as))
     let freed = 0
     let found = record !== undefined
-    // Without its record the model is not installed, whatever happens after this.
+    // Without its record the model is not installed, even after a crash here.
     if (record) records.remove(name)
     for (const target of targets) {
       const path = join(modelsFolder, target)
@@ -246,7 +246,7 @@ export function openHub(parts: HubParts): Hub {
   }
 }
 
-/** The first edition that the hub gives out. What refused one is said beside the other. */
+/** Pulls the first edition that the hub gives out; a failure's details name the refusal of each other one. */
 async function firstOf(plan: Plan, editions: readonly Edition[]): Promise<Pulled> {
   const notes: string[] = []
   for (const [index, edition] of editions.entries()) {

@@ -1,10 +1,10 @@
 /**
- * The models that can be pulled: where each file lies on the model hub, at which revision, and what it must hash to.
+ * The models that can be pulled: the repository, revision and expected hash of each file.
  *
- * A revision is a commit, so what it names never changes. Where the SHA-256 of a file stands here it was published by
- * several projects that pin the same file. Where it does not, it is what the hub itself says of that commit at the first
- * pull (`x-linked-etag` of a large file is its SHA-256, `etag` of a small one its git blob id); the SHA-256 of what came
- * is then kept in the model's record, and every later pull must find the same.
+ * A revision is a commit, so its content never changes. A SHA-256 here was published by several projects that pin the same
+ * file. Without one, the hub's own digest of that commit counts at the first pull (`x-linked-etag` of a large file is its
+ * SHA-256, `etag` of a small one its git blob id); the SHA-256 of the fetched file is then kept in the model's record, and
+ * every later pull must find the same.
  */
 
 import { posix } from 'node:path'
@@ -21,7 +21,7 @@ export interface KnownFile {
   readonly as: string
   readonly sha256?: string
   readonly bytes?: number
-  /** Its licence, where that allows no commercial use: it is pulled only for somebody who agreed to that. */
+  /** Its licence, where that forbids commercial use: it is pulled only after the user agreed to that. */
   readonly nonCommercial?: string
 }
 
@@ -30,7 +30,7 @@ export interface Edition {
   /** Below the models folder: the repository's own tree, so that a copy of the repository fits. */
   readonly folder: string
   readonly files: readonly KnownFile[]
-  /** The owner asks everybody to accept a licence first: only a token of somebody who did opens it. */
+  /** Gated: its owner wants a licence accepted first, and only the token of an account that did opens it. */
   readonly gated?: true
 }
 
@@ -167,7 +167,7 @@ const speechModels: readonly KnownModel[] = pocketLanguages.map(([suffix, langua
   editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
 }))
 
-/** What only somebody gets who agreed to its non-commercial licence: names without folder and ending, and the licences. */
+/** The parts under a non-commercial licence: names without folder and ending, and the licences. */
 export function nonCommercialParts({ editions }: KnownModel): {
   readonly names: string[]
   readonly licences: string[]

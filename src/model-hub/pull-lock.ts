@@ -7,13 +7,13 @@ export interface PullLock {
   release(): void
 }
 
-/** The holder says so often that it lives, and is taken for dead after so long: milliseconds. */
+/** Interval of the holder's heartbeat, and the age after which it counts as dead: milliseconds. */
 const heartbeatMs = 5_000
 const staleMs = 30_000
 const askAgainMs = 250
 
 /**
- * Waits until nobody else, in this or another process, works on a model; `onWait` is told once when there is a wait.
+ * Locks a model across processes, waiting for its holder; calls `onWait` once when there is a wait.
  * The lock of a process that has died is taken over.
  */
 export async function takePullLock(
@@ -35,7 +35,7 @@ export async function takePullLock(
   return {
     release() {
       clearInterval(heartbeat)
-      // Whoever took us for dead holds it now.
+      // The lock was taken over by another process.
       if (read(path) === mark) rmSync(path, { force: true })
     },
   }
@@ -53,14 +53,14 @@ function tryTake(path: string, mark: string): boolean {
   return false
 }
 
-/** Removes a dead holder's lock. Two may try it at once: who finds that he took a living one's puts it back. */
+/** Removes a dead holder's lock. Two may try it at once: the one that took a living holder's lock puts it back. */
 function takeAway(path: string, held: string): void {
   const aside = `${path}.${randomUUID()}`
   try {
     renameSync(path, aside)
     if (read(aside) !== held) linkSync(aside, path)
   } catch {
-    // Somebody else was faster, or the place is taken again already.
+    // Another process was faster, or the lock is taken again already.
   }
   rmSync(aside, { force: true })
 }
@@ -74,7 +74,7 @@ function isStale(path: string, held: string): boolean {
     process.kill(pid, 0)
     return false
   } catch (reason) {
-    // Only "no such process" says that the holder is gone; a mark that is half written is a moment old.
+    // Only "no such process" proves that the holder is gone; a half-written lock is a moment old.
     return (reason as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }

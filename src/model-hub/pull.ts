@@ -8,7 +8,7 @@ import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } fro
 import type { ModelRecord, Records } from './record.ts'
 import { type FileInfo, HubBusy, type Transfer } from './transfer.ts'
 
-/** What became of a pull. */
+/** The result of a pull. */
 export interface Pulled {
   readonly name: string
   /** The absolute path of the model's folder. */
@@ -16,7 +16,7 @@ export interface Pulled {
   readonly bytes: number
   /** Bytes that came over the line; 0 when everything was there and verified. */
   readonly downloaded: number
-  /** Files that were compared with no published digest, only with what the hub itself said of them. */
+  /** Files compared with the hub's own digest only, since none is published. */
   readonly unpinned: readonly string[]
   readonly notes: readonly string[]
 }
@@ -28,10 +28,10 @@ export interface PullProgress {
   readonly total: number
 }
 
-/** What a pull works with. */
+/** The inputs of a pull. */
 export interface Plan {
   readonly model: KnownModel
-  /** Whether files come along whose licence allows no commercial use. */
+  /** Whether to pull files licensed for non-commercial use only. */
   readonly nonCommercial: boolean
   readonly modelsFolder: string
   readonly records: Records
@@ -49,32 +49,32 @@ const reserve = 32 * 1024 * 1024
 
 const triesToAsk = 4
 
-/** Brings one edition's files to their places and records what they hash to. */
+/** Brings one edition's files to their places and records their hashes. */
 export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled> {
   const { model, modelsFolder, records } = plan
   const folder = join(modelsFolder, edition.folder)
   const pins = pinsOf(records.read(model.name), edition)
   const done = new Map<string, RecordedFile>()
-  const wanted: { readonly known: KnownFile; readonly what: Wanted }[] = []
+  const wanted: { readonly known: KnownFile; readonly expected: Wanted }[] = []
   const files = edition.files.filter((file) => plan.nonCommercial || file.nonCommercial === undefined)
   for (const known of files) {
-    const what = await identify(plan, known, join(folder, known.as), pins.get(known.as))
-    const sha256 = await hashOfThere(what, plan.signal)
-    if (sha256 === undefined) wanted.push({ known, what })
-    else done.set(known.as, recorded(known, sha256, what.bytes))
+    const expected = await identify(plan, known, join(folder, known.as), pins.get(known.as))
+    const sha256 = await hashOfThere(expected, plan.signal)
+    if (sha256 === undefined) wanted.push({ known, expected })
+    else done.set(known.as, recorded(known, sha256, expected.bytes))
   }
 
-  const sizes = wanted.map(({ what }) => what.bytes)
+  const sizes = wanted.map(({ expected }) => expected.bytes)
   const total = sum(sizes)
-  const here = sum(await Promise.all(wanted.map(({ what }) => bytesHere(what))))
+  const here = sum(await Promise.all(wanted.map(({ expected }) => bytesHere(expected))))
   await requireRoom(plan, total - here)
 
   let before = 0
-  for (const { known, what } of wanted) {
+  for (const { known, expected } of wanted) {
     const onBytes = (bytes: number) => plan.onProgress({ file: known.path, received: before + bytes, total })
-    const sha256 = await download(what, { ...plan, onBytes })
-    done.set(known.as, recorded(known, sha256, what.bytes))
-    before += what.bytes
+    const sha256 = await download(expected, { ...plan, onBytes })
+    done.set(known.as, recorded(known, sha256, expected.bytes))
+    before += expected.bytes
   }
   const placed = files.map(({ as }) => done.get(as)!)
   const { name } = model
@@ -91,17 +91,17 @@ export async function pullEdition(plan: Plan, edition: Edition): Promise<Pulled>
   return { name, folder, bytes, downloaded: total - here, unpinned, notes }
 }
 
-/** Says which files nobody but the hub vouches for. */
+/** Notes on files that only the hub's own digest vouches for. */
 function unchecked({ name }: KnownModel, unpinned: readonly string[], files: number): readonly string[] {
   if (unpinned.length === 0) return []
   const which = unpinned.length === files ? `nothing of ${name}` : `of ${name} not ${unpinned.join(', ')}`
   return [
-    `${which} was checked against a published SHA-256, since none is known: it is what the hub says it is`,
-    'what came is recorded, and every later pull on this machine must find the same',
+    `${which} was checked against a published SHA-256, since none is known; it matches the hub's own digest`,
+    'its hash is recorded, and every later pull on this machine must find the same',
   ]
 }
 
-/** What did not come along, and how it can be had. */
+/** Notes on the parts left out, and the command that adds them. */
 function leftOut(model: KnownModel): readonly string[] {
   const { names, licences } = nonCommercialParts(model)
   if (names.length === 0) return []
@@ -116,7 +116,7 @@ interface Pin {
   readonly bytes: number | undefined
 }
 
-/** What a file must hash to: as published, else as the first pull found it at the same commit. */
+/** The expected hashes: as published, else as the first pull found them at the same commit. */
 function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<string, Pin> {
   const pins = new Map<string, Pin>()
   for (const { as, repository, revision, path, sha256, bytes } of edition.files) {
@@ -129,7 +129,7 @@ function pinsOf(record: ModelRecord | undefined, edition: Edition): ReadonlyMap<
   return pins
 }
 
-/** The SHA-256 of what lies in a file's place, when it is the very file that is wanted. */
+/** The SHA-256 of the installed file, when it is the expected one. */
 async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: AbortSignal): Promise<string | undefined> {
   const size = (await stat(target).catch(() => undefined))?.size
   if (size !== bytes) return undefined
@@ -137,19 +137,19 @@ async function hashOfThere({ file, target, bytes, digest }: Wanted, signal: Abor
   return matches && (await signatureMismatch(target, file.path)) === undefined ? sha256 : undefined
 }
 
-/** What a file must be: by the pins where they say all, else by the hub's own word. */
+/** The expected size and digest of a file: by the pins where they are complete, else by the hub's description. */
 async function identify(plan: Plan, file: KnownFile, target: string, pin: Pin | undefined): Promise<Wanted> {
   if (pin?.bytes !== undefined) return { file, target, bytes: pin.bytes, digest: { kind: 'sha256', hex: pin.sha256 } }
-  const told = await describePatiently(plan, file)
+  const told = await describeWithRetries(plan, file)
   const digest = pin ? ({ kind: 'sha256', hex: pin.sha256 } as const) : told.digest
   if (told.bytes === undefined || !digest)
-    throw new AppError('protocol', `The model hub does not say how long ${file.path} is and what it hashes to`, {
-      details: ['without that nobody can tell whether it came whole; ask another hub (HF_ENDPOINT)'],
+    throw new AppError('protocol', `The model hub gives no length or digest for ${file.path}`, {
+      details: ['without them a download cannot be verified; use another hub (HF_ENDPOINT)'],
     })
   return { file, target, bytes: told.bytes, digest }
 }
 
-async function describePatiently({ transfer, sleep, signal }: Plan, file: KnownFile): Promise<FileInfo> {
+async function describeWithRetries({ transfer, sleep, signal }: Plan, file: KnownFile): Promise<FileInfo> {
   for (let tries = 1; ; tries++) {
     try {
       return await transfer.describe(file, signal)
@@ -166,7 +166,7 @@ async function requireRoom({ modelsFolder, freeBytes, model }: Plan, needed: num
   if (needed === 0) return
   const free = await freeBytes(modelsFolder)
   if (free >= needed + reserve) return
-  throw new AppError('io', `There is no room for ${model.name}`, {
+  throw new AppError('io', `Not enough disk space for ${model.name}`, {
     details: [
       `${megabytes(needed)} are needed in ${modelsFolder}, where ${megabytes(free)} are free`,
       'make room, or choose another folder with AICHAT_MODELS_DIR',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { removeFile, replaceFile } from '../storage/files/atomic.ts'
 
-/** What was installed of a model and what each file hashes to: the pins that a later pull must find again. */
+/** The installed files of a model with their hashes: the pins that a later pull must find again. */
 const record = z.object({
   name: z.string(),
   /** Below the models folder. */
@@ -31,7 +31,7 @@ export interface Records {
   read(name: string): ModelRecord | undefined
   write(content: ModelRecord): void
   remove(name: string): void
-  /** True when every file lies where the record says, as long as it says. Reads no file. */
+  /** True when every file is in its recorded place with its recorded length. Reads no file. */
   isWhole(content: ModelRecord): boolean
 }
 
@@ -43,7 +43,7 @@ export function openRecords(modelsFolder: string): Records {
         const parsed = record.safeParse(JSON.parse(readFileSync(path(name), 'utf8')))
         return parsed.success && parsed.data.name === name ? parsed.data : undefined
       } catch {
-        // No record, or a damaged one: the model is pulled anew, which verifies what lies there.
+        // No record, or a damaged one: the model is pulled anew, which verifies the files there.
         return undefined
       }
     },

@@ -9,13 +9,13 @@ export interface HubFile {
   readonly path: string
 }
 
-/** What the hub says a file's content hashes to: SHA-256 for large files, the id of git's blob for small ones. */
+/** The hub's digest of a file's content: SHA-256 for large files, the git blob id for small ones. */
 export interface Digest {
   readonly kind: 'sha256' | 'git'
   readonly hex: string
 }
 
-/** What the hub tells of a file before its bytes. */
+/** The hub's description of a file. */
 export interface FileInfo {
   readonly bytes: number | undefined
   readonly digest: Digest | undefined
@@ -34,7 +34,7 @@ export interface Transfer {
    * Throws an AppError when the hub refuses, `HubBusy` when the same question may be answered later.
    */
   open(file: HubFile, from: number, signal?: AbortSignal): Promise<OpenFile>
-  /** What the hub tells of a file, without its bytes: the host that would send them is not asked where the hub knows. */
+  /** The hub's description of a file, without its bytes: the host of the bytes is asked only where the hub lacks it. */
   describe(file: HubFile, signal?: AbortSignal): Promise<FileInfo>
 }
 
@@ -76,7 +76,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     },
   }
 
-  /** Follows the hub's redirects to the bytes, or until what it has told is enough. */
+  /** Follows the hub's redirects to the bytes, or until the description is complete. */
   async function follow(
     file: HubFile,
     from: number,
@@ -154,7 +154,7 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
     const location = text(headers['location'])
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
     if (!next || !/^https?:$/.test(next.protocol))
-      throw new AppError('protocol', 'The model hub redirects to something that is no address')
+      throw new AppError('protocol', 'The model hub redirects to an invalid URL')
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new AppError('protocol', 'The model hub redirects to an unencrypted address, which is not followed')
     return next
@@ -163,7 +163,10 @@ export function createTransfer({ endpoint, token, send }: TransferParts): Transf
   function homeOf(address: string): URL {
     const url = URL.canParse(address) ? new URL(address) : undefined
     if (!url || !/^https?:$/.test(url.protocol))
-      throw new AppError('configuration', `HF_ENDPOINT (models.hub) is no http address: ${address.slice(0, 100)}`)
+      throw new AppError(
+        'configuration',
+        `Invalid HF_ENDPOINT (models.hub), not an http address: ${address.slice(0, 100)}`,
+      )
     if (token && url.protocol === 'http:' && hostRange(url.hostname) === 'public')
       throw new AppError('configuration', 'HF_TOKEN would travel unencrypted: HF_ENDPOINT must be an https address')
     return url

@@ -2,20 +2,19 @@ import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 
-/** What of an operation says who may ask it. */
+/** The access rule of an operation. */
 export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode'>
 
 /** How the installation is used. */
 export interface Mode {
   readonly singleUser: boolean
-  /** In single-user mode the only one who may do anything. */
+  /** The only caller that single-user mode admits. */
   isDefaultAdministrator(id: string): MaybePromise<boolean>
 }
 
 /**
- * Whether a known caller may ask an operation. Throws `forbidden`, in this order: single-user mode, role, ownership.
- * `id` is the user whom the path names. Both faces ask here, so that they refuse alike. Asynchronous in single-user mode
- * alone.
+ * Authorises a caller, over HTTP and in process. Throws `forbidden`, in this order: single-user mode, role, ownership.
+ * `id` is the user that the path names. Asynchronous in single-user mode alone.
  */
 export function authorise(
   rule: AccessRule,
@@ -30,19 +29,18 @@ export function authorise(
   })
 }
 
-/** Blocks what single-user mode does not have, and everybody but the default administrator. */
-export function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): MaybePromise<void> {
+/** In single-user mode, throws `forbidden` for blocked operations and for all callers but the default administrator. */
+function checkSingleUserMode(rule: AccessRule, caller: Caller | undefined, mode: Mode): MaybePromise<void> {
   if (!mode.singleUser) return
-  if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'This is switched off in single-user mode')
+  if (rule.blockedInSingleUserMode) throw new AppError('forbidden', 'Not available in single-user mode')
   if (rule.access === 'public' || !caller) return
   return whenThere(mode.isDefaultAdministrator(caller.id), (isDefault) => {
-    if (!isDefault)
-      throw new AppError('forbidden', 'In single-user mode only the default administrator may do anything')
+    if (!isDefault) throw new AppError('forbidden', 'In single-user mode only the default administrator has access')
   })
 }
 
 /** Throws `forbidden` unless the caller has one of the roles. */
-export function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
+function requireRole(...roles: readonly Role[]): (caller: Caller) => void {
   return ({ role }) => {
     if (!roles.includes(role))
       throw new AppError('forbidden', roles.includes('admin') ? 'Only an administrator may do this' : 'Not permitted')
@@ -51,8 +49,8 @@ export function requireRole(...roles: readonly Role[]): (caller: Caller) => void
 
 export const requireAdmin = requireRole('admin')
 
-/** Lets an administrator pass, and the user whose own data it is; for everybody else it is the same whether or not it exists. */
-export function validateUserOwnership(caller: Caller, id: string | undefined): void {
+/** Throws `forbidden` unless the caller is an administrator or the user of that id, whether or not it exists. */
+function validateUserOwnership(caller: Caller, id: string | undefined): void {
   if (caller.role !== 'admin' && caller.id !== id)
     throw new AppError('forbidden', 'Only an administrator and the user concerned may do this')
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { RecordView } from '../personas/adaptation/adaptations.ts'
 import { adaptationRequest } from '../personas/adaptation/request.ts'
-import type { Persona } from '../personas/persona.ts'
-import { type Call, defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
+import { page } from './input.ts'
+import { defineOperation } from './operation.ts'
+import { locatePersona, ownPersona } from './personas.ts'
 
 const preference = z.looseObject({
   value: z.unknown(),
@@ -14,7 +13,7 @@ const preference = z.looseObject({
   evidence: z.array(z.string()),
 })
 
-/** The specification's persona state, and what else is worth knowing about it. */
+/** The specification's persona state, with fields of aichat. */
 const personaState = z.object({
   persona_id: z.string(),
   user_id: z.string(),
@@ -24,14 +23,14 @@ const personaState = z.object({
   last_mutation: z.int(),
   pinned_traits: z.array(z.string()),
   sensitivity: z.enum(['low', 'medium', 'high']),
-  /** False while the settings refuse adaptation; `frozen` says the same of the state. */
+  /** False while the settings refuse adaptation; then `frozen` is true. */
   enabled: z.boolean(),
   frozen: z.boolean(),
   records: z.int(),
   log_hash: z.string(),
 })
 
-/** A line of the log; one that came from another program has its own fields beside the specified ones. */
+/** A record of the log; other programs may have added fields. */
 const adaptationRecord = z.looseObject({
   id: z.string(),
   persona_id: z.string(),
@@ -48,22 +47,17 @@ const adaptationRecord = z.looseObject({
 
 const id = z.string()
 
-/** The caller's persona of that id or name. */
-export async function ownPersona({ app, caller }: Call, idOrName: string): Promise<Persona> {
-  return (await app.personas()).personas.get(caller.id, idOrName)
-}
-
 export const showState = defineOperation({
   name: 'personas.state',
   method: 'GET',
   path: '/api/personas/:id/state',
   access: 'user',
-  summary: 'Shows what a persona has learned.',
+  summary: 'Shows the adaptation state of a persona.',
   input: z.object({ id }),
   output: personaState,
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return shownState(await (await call.app.packages()).adaptation.state(persona))
+    return (await call.app.packages()).adaptation.state(persona)
   },
 })
 
@@ -72,14 +66,13 @@ export const adaptPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/state/adaptation',
   access: 'user',
-  summary: 'Applies an adaptation, undoes one, or answers a proposal, and says what it changed.',
+  summary: 'Applies or undoes an adaptation, or answers a proposal; the answer holds the change.',
   locate: locatePersona,
   input: adaptationRequest.extend({ id }),
   output: z.object({ state: personaState, record: adaptationRecord }),
   run: async (call, { id, ...request }) => {
     const persona = await ownPersona(call, id)
-    const { state, record } = await (await call.app.packages()).adaptation.adapt(persona, request)
-    return { state: shownState(state), record: shownRecord(record) }
+    return (await call.app.packages()).adaptation.adapt(persona, request)
   },
 })
 
@@ -88,28 +81,13 @@ export const listAdaptations = defineOperation({
   method: 'GET',
   path: '/api/personas/:id/state/adaptation',
   access: 'user',
-  summary: 'Lists the log of what a persona learned, newest first, with what was undone.',
+  summary: 'Lists the adaptation log of a persona, newest first; undone records are marked.',
   locate: locatePersona,
-  input: z.object({
-    id,
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
-  }),
+  input: z.object({ id, ...page }),
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
-  run: async (call, { id, ...page }) => {
-    const persona = await ownPersona(call, id)
-    const { records, total } = await (await call.app.packages()).adaptation.log(persona, page)
-    return { records: records.map(shownRecord), total }
+  run: async ({ app }, { id: _id, ...range }, persona) => {
+    return (await app.packages()).adaptation.log(persona, range)
   },
 })
 
 export const adaptationOperations = [showState, adaptPersona, listAdaptations]
-
-/** Copies, since what the core gives may not be changed and what a schema takes may. */
-function shownState(state: z.input<typeof personaState> | Readonly<object>): z.input<typeof personaState> {
-  return structuredClone(state) as z.input<typeof personaState>
-}
-
-function shownRecord(record: RecordView): z.input<typeof adaptationRecord> {
-  return { ...record }
-}

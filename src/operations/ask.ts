@@ -4,14 +4,14 @@ import { AppError } from '../errors.ts'
 import { authorise } from './access.ts'
 import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
 
-/** An input of the operation, or `invalid` with one line for each thing that is wrong. */
+/** Validates an input. Throws `invalid` with one line per problem. */
 export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
   const parsed = operation.input.safeParse(raw)
   if (parsed.success) return parsed.data
   throw new AppError('invalid', 'Invalid request', { details: problemsOf(parsed.error) })
 }
 
-/** `messages.0.role: …`, one line per problem. */
+/** One line per problem: `messages.0.role: …`. */
 function problemsOf(error: z.ZodError): readonly string[] {
   return error.issues.map((issue) => {
     const path = issue.path.map(String).join('.')
@@ -21,24 +21,24 @@ function problemsOf(error: z.ZodError): readonly string[] {
   })
 }
 
-/** The owner of the data folder while there are no users: what is local belongs to whoever can read it. */
+/** The caller while there are no users: the owner of the data folder. */
 export const localOwner: Caller = { id: 'local', username: 'local', role: 'admin' }
 
-/** In whose name an operation is asked in this process. */
+/** Finds the caller of an operation in this process. */
 export type LocalCaller = (operation: Pick<Operation, 'impersonal'>) => Caller | Promise<Caller>
 
-/** Asks the core in this process, in somebody's name: the same checks as over HTTP but for the token. */
+/** Runs operations in this process for a caller: the same checks as over HTTP, except for the token. */
 export function askInProcess(
   app: App,
-  who: Caller | LocalCaller,
+  principal: Caller | LocalCaller,
 ): { readonly ask: Ask; readonly askStream: AskStream } {
   return {
     async ask(operation, raw, signal) {
-      const call = await open(operation, raw, signal)
-      return (await operation.run(call, parseInput(operation, raw))) as never
+      const { call, located } = await open(operation, raw, signal)
+      return (await operation.run(call, parseInput(operation, raw), located)) as never
     },
     async askStream(operation, raw, signal) {
-      const call = await open(operation, raw, signal)
+      const { call } = await open(operation, raw, signal)
       const input = parseInput(operation, raw)
       if (!operation.stream) throw new AppError('internal', `${operation.name} does not stream`)
       return (await operation.stream.run(call, input)).chunks
@@ -49,24 +49,23 @@ export function askInProcess(
     operation: Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'impersonal' | 'locate'>,
     raw: unknown,
     signal: AbortSignal | undefined,
-  ): Promise<Call> {
-    const caller = typeof who === 'function' ? await who(operation) : who
-    const texts = located(raw)
+  ): Promise<{ readonly call: Call; readonly located: unknown }> {
+    const caller = typeof principal === 'function' ? await principal(operation) : principal
+    const texts = textsOf(raw)
     const { singleUserMode } = app.settings
     const accounts = singleUserMode && caller.id !== localOwner.id ? await app.accounts() : undefined
     await authorise(operation, caller, texts['id'], {
       singleUser: singleUserMode,
-      // Without a user there is nobody but the owner of the data folder.
+      // Without users, every caller is the owner of the data folder.
       isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,
     })
     const call: Call = { app, caller, signal }
-    await operation.locate?.(call, texts)
-    return call
+    return { call, located: await operation.locate?.(call, texts) }
   }
 }
 
-/** The texts of an input: what over HTTP would stand in the path. */
-function located(raw: unknown): Record<string, string> {
+/** The texts of an input: over HTTP they are in the path. */
+function textsOf(raw: unknown): Record<string, string> {
   const fields = Object.entries((raw ?? {}) as Record<string, unknown>)
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'))
 }

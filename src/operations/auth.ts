@@ -6,10 +6,10 @@ import type { LoginAnswer } from '../accounts/logins.ts'
 import { longestPassword } from '../accounts/passwords.ts'
 import { type Caller, defineOperation, type PublicCall } from './operation.ts'
 
-/** A login's body is small: what is larger is no login. */
+/** Bytes of a body with credentials. */
 const limit = 16 * 1024
 
-/** What is looked at at all; the rules for new passwords are stricter. */
+/** Bounds of every given password and name; new passwords have stricter rules. */
 const anyPassword = z.string().min(1, 'must not be empty').max(1024)
 const anyName = z.string().min(1, 'must not be empty').max(254)
 
@@ -43,6 +43,7 @@ export const login = defineOperation({
   method: 'POST',
   path: '/api/auth/login',
   access: 'public',
+  loginLimit: true,
   summary: 'Logs in with a username, or the address of a user, and a password.',
   limit,
   input: z.object({ username: anyName, password: anyPassword }),
@@ -52,13 +53,13 @@ export const login = defineOperation({
     try {
       return await accounts.logins.login(credentials, call.address)
     } finally {
-      tellAllowance(call, accounts)
+      setRateLimit(call, accounts)
     }
   },
 })
 
-/** What the address has left, in the shape of draft-ietf-httpapi-ratelimit-headers. */
-function tellAllowance({ address, header }: PublicCall, { logins }: Accounts): void {
+/** Sets the rate limit headers of draft-ietf-httpapi-ratelimit-headers. */
+function setRateLimit({ address, header }: PublicCall, { logins }: Accounts): void {
   if (address === undefined || !header) return
   const { left, resetSeconds } = logins.limit.allowance(networkOf(address))
   header('ratelimit-policy', `"login";q=${allowedFailures};w=${windowMs / 1000}`)
@@ -71,6 +72,7 @@ export const register = defineOperation({
   method: 'POST',
   path: '/api/auth/register',
   access: 'public',
+  createsFirstUser: true,
   blockedInSingleUserMode: true,
   summary: 'Creates an account and logs it in; the first one is the administrator.',
   limit,
@@ -86,6 +88,7 @@ export const setUp = defineOperation({
   method: 'POST',
   path: '/api/auth/setup',
   access: 'public',
+  createsFirstUser: true,
   summary: 'Creates the administrator and logs them in, while there is no user.',
   limit,
   input: newcomer,
@@ -115,7 +118,7 @@ export const whoAmI = defineOperation({
   method: 'GET',
   path: '/api/auth/me',
   access: 'user',
-  summary: 'Shows who is asking.',
+  summary: 'Shows the authenticated user.',
   input: z.object({}),
   output: userView.extend({
     user: userView,
@@ -125,9 +128,9 @@ export const whoAmI = defineOperation({
   }),
   run: async ({ app, caller, session }) => {
     const accounts = await app.accounts()
-    if (await accounts.needsSetup()) return nobodyYet(caller)
-    const { user, mustChangePassword } = await accounts.users.get(caller.id)
-    const expiresAt = session === undefined ? undefined : await accounts.logins.expiryOf(session)
+      if (await accounts.needsSetup()) return withoutAccount(caller)
+      const { user, mustChangePassword } = await accounts.users.get(caller.id)
+      const expiresAt = session === undefined ? undefined : await accounts.logins.expiryOf(session)
     return {
       ...user,
       user,
@@ -137,13 +140,13 @@ export const whoAmI = defineOperation({
   },
 })
 
-/** The owner of the data folder while there are no users. */
-function nobodyYet({ id, username, role }: Caller) {
+/** The answer while there are no users: the owner of the data folder. */
+function withoutAccount({ id, username, role }: Caller) {
   const user = { id, username, email: null, role, created_at: 0, updated_at: 0 }
   return { ...user, user, must_change_password: false, session: null }
 }
 
-/** Clients of the earlier public implementation write camelCase. */
+/** Clients of the earlier public implementation send camelCase. */
 const passwordChange = z.preprocess(
   (raw) => {
     if (typeof raw !== 'object' || raw === null) return raw
@@ -163,7 +166,7 @@ export const changePassword = defineOperation({
   method: 'POST',
   path: '/api/auth/change-password',
   access: 'user',
-  summary: 'Changes the own password; every login of the user ends, and a new one begins.',
+  summary: "Changes the caller's password; every login of the user ends, and a new one begins.",
   limit,
   input: passwordChange,
   output: loginAnswer.extend({ message: z.string() }),
@@ -190,7 +193,7 @@ export const resetPassword = defineOperation({
       new_password: z.exactOptional(anyPassword),
     })
     .refine(({ user_id, username }) => (user_id === undefined) !== (username === undefined), {
-      error: 'say whose: either user_id or username',
+      error: 'name the user: either user_id or username',
     }),
   output: z.object({ message: z.string(), user: userView, temporary_password: z.exactOptional(z.string()) }),
   run: async ({ app }, { user_id, username, new_password }) => {
@@ -206,7 +209,7 @@ export const systemInfo = defineOperation({
   method: 'GET',
   path: '/api/auth/system-info',
   access: 'public',
-  summary: 'Tells how the installation is used and what a password must be.',
+  summary: 'Shows the mode of the installation and its password rules.',
   input: z.object({}),
   output: z.object({
     mode: z.enum(['single-user', 'multi-user']),

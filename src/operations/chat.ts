@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
 import type { ChatCall, RouteReport } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
+import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError, toAppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import type { PreparedChat } from '../personas/chat/persona-chat.ts'
@@ -11,10 +12,10 @@ import { type Call, defineOperation } from './operation.ts'
 const part = z.looseObject({ type: z.string() })
 
 /**
- * OpenAI's own service takes 2,048 messages. Where each of 5,000 is wrong in the costliest way, to say so takes 40 ms
- * (measured on one core of an AMD EPYC with Node 20).
+ * OpenAI's service accepts 2,048 messages. Reporting 5,000 messages that are invalid in the costliest way takes 40 ms
+ * (one core of an AMD EPYC, Node 20).
  */
-const mostMessages = 5000
+export const mostMessages = 5000
 const mostParts = 1000
 const mostTools = 1000
 
@@ -25,8 +26,8 @@ const message = z.looseObject({
     .default(null),
 })
 
-/** A chat completions request whose model may be left out, and what is ours beside it. */
-const chatInput = z.looseObject({
+/** A chat completions request with an optional model, and the fields of aichat. */
+export const chatInput = z.looseObject({
   messages: z
     .array(message)
     .min(1, 'must hold at least one message')
@@ -36,7 +37,7 @@ const chatInput = z.looseObject({
   plugin: z.exactOptional(z.string()),
   persona: z.exactOptional(z.string()),
   session: z.exactOptional(z.string()),
-  /** False keeps the persona from looking into its memories and from making new ones. */
+  /** False keeps the persona from reading and writing memories. */
   memory: z.boolean().default(true),
   stream: z.boolean().nullable().default(false),
   temperature: z.exactOptional(z.number().min(0).max(2).nullable()),
@@ -56,7 +57,7 @@ const attempt = z.looseObject({
   outcome: z.enum(['answered', 'failed']),
 })
 
-/** Who answered, and what was tried before. */
+/** The plugin or runner that answered, and the failed attempts before it. */
 const routeReport = z.looseObject({
   plugin: z.string().nullable(),
   runner: z.string().nullable(),
@@ -64,7 +65,7 @@ const routeReport = z.looseObject({
   fallback: z.boolean(),
   attempts: z.array(attempt),
   warnings: z.array(z.string()),
-  /** The persona's memories that were placed in the request, best first. */
+  /** The persona's memories in the request, best first. */
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
 })
 
@@ -90,9 +91,9 @@ export const chat = defineOperation({
     const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
     const { reply, report } = await router.complete(prepared.routed, call.signal)
     const answer = reply.choices[0]?.message
-    const warnings = answer ? await kept(prepared, answer) : []
+    const warnings = answer ? await save(prepared, answer) : []
     const choices = reply.choices.map((choice) => ({ ...choice }))
-    return { ...reply, choices, aichat: { ...plain(report, prepared), warnings: [...report.warnings, ...warnings] } }
+    return { ...reply, choices, aichat: { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] } }
   },
   stream: {
     wanted: (input) => input.stream === true,
@@ -104,23 +105,14 @@ export const chat = defineOperation({
   },
 })
 
-/** A streamed chat at its commit point; also what the dialect routes show in their own words. */
-export async function openChatStream(
-  call: Call,
-  input: ChatInput,
-): Promise<{ chunks: AsyncIterable<ChatChunk>; report: RouteReport }> {
-  const { router } = await call.app.chat()
-  return router.stream(routed(input), call.signal)
-}
-
 /**
- * Throws `too_large` for a chat with more text than `limits.chat_text` says. Pictures and files do not count: they are passed on
+ * Throws `too_large` for a chat with more text than `limits.chat_text`. Pictures and files do not count: they are passed on
  * as they are, while text is read, converted and searched.
  */
 export function boundText({ limits }: Pick<Settings, 'limits'>, { messages, tools }: ChatInput): void {
   if (textLength({ messages, tools }) <= limits.chatText) return
   throw new AppError('too_large', `The chat holds more than ${limits.chatText} characters of text`, {
-    details: ['Leave out or shorten its oldest messages; limits.chat_text says how many there may be'],
+    details: ['Leave out or shorten its oldest messages, or raise limits.chat_text'],
   })
 }
 
@@ -129,39 +121,42 @@ interface Prepared {
   readonly chat?: PreparedChat
 }
 
-/** The request with what a persona and a saved conversation add; neither is opened for a chat without them. */
-async function prepare({ app, caller, signal }: Call, input: ChatInput): Promise<Prepared> {
-  boundText(app.settings, input)
-  const { persona, session, memory, ...plainInput } = input
-  const { request: asked, plugin, fallback } = routed({ ...plainInput, memory })
-  const isOver = () => signal?.aborted === true
-  await nextStage(asked, isOver)
-  const request = await read(asked)
-  await nextStage(request, isOver)
-  if (persona === undefined && session === undefined) return { routed: { request, plugin, fallback } }
+/** The checked request with the additions of a persona and a saved conversation, which are only opened where named. */
+async function prepare(call: Call, { persona, session, ...input }: ChatInput): Promise<Prepared> {
+  const checked = await check(call, input)
+  if (persona === undefined && session === undefined) return { routed: checked }
+  const { app, caller, signal } = call
+  const { request, plugin } = checked
+  const { memory } = input
   const area = await app.personas()
   const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })
-  return { routed: { request: chat.request, plugin, fallback }, chat }
+  return { routed: { ...checked, request: chat.request }, chat }
 }
 
-/** The request as OpenAI's dialect reads it; a model that is left out stays left out. Throws `invalid` for what it cannot be. */
-async function read({ model, ...request }: ChatCall['request']): Promise<ChatCall['request']> {
-  const { readOpenaiRequest } = await import('../chat/dialects/openai/request-writer.ts')
-  const { model: _none, ...checked } = readOpenaiRequest(request)
-  return { ...checked, ...(model !== undefined && { model }) }
+/** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
+async function check({ app, signal }: Call, input: ChatInput): Promise<ChatCall> {
+  boundText(app.settings, input)
+  const { request, ...target } = routed(input)
+  const isAborted = () => signal?.aborted === true
+  await nextStage(request, isAborted)
+  const { readRequest } = await import('../chat/dialects/openai/request-reader.ts')
+  const { model: _, ...checked } = readRequest({ ...request, model: undefined })
+  await nextStage(checked, isAborted)
+  const { model } = request
+  return { ...target, request: { ...checked, ...(model !== undefined && { model }) } }
 }
 
-/** Keeps what was said. The answer is there already: what cannot be kept is a warning beside it, not an error in its place. */
-async function kept({ chat }: Prepared, answer: Message): Promise<readonly string[]> {
+/** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */
+async function save({ chat }: Prepared, answer: Message): Promise<readonly string[]> {
   try {
     await chat?.finish(answer)
     return []
   } catch (reason) {
-    return [`What was said could not be kept: ${toAppError(reason).message}`]
+    return [`The exchange could not be saved: ${toAppError(reason).message}`]
   }
 }
 
-/** The headers that say who answered. */
+/** The headers that name the plugin or runner that answered. */
 export function reportHeaders(report: RouteReport): Record<string, string> {
   return {
     'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,
@@ -176,7 +171,7 @@ export function reportHeaders(report: RouteReport): Record<string, string> {
   }
 }
 
-/** The request as a provider may see it, apart from what is ours alone. */
+/** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
 export function routed({ plugin, fallback, persona, session, memory: _memory, ...request }: ChatInput) {
   if (persona !== undefined || session !== undefined) {
     throw new AppError('invalid', 'Invalid chat request', { details: ['persona and session are for /api/chat'] })
@@ -184,7 +179,7 @@ export function routed({ plugin, fallback, persona, session, memory: _memory, ..
   return { request: request as Partial<ChatRequest> & Pick<ChatRequest, 'messages'>, plugin, fallback }
 }
 
-/** The first chunk says who answers, so that a client need not read headers; what was said is kept before the end. */
+/** The first chunk holds the report, for clients that cannot read headers; the exchange is saved before the end. */
 async function* withReport(
   chunks: AsyncIterable<ChatChunk>,
   report: RouteReport,
@@ -193,18 +188,18 @@ async function* withReport(
   const seen: ChatChunk[] = []
   let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield last ? chunk : { ...chunk, aichat: plain(report, prepared) }
+    yield last ? chunk : { ...chunk, aichat: reportOf(report, prepared) }
     last = chunk
     if (prepared.chat) seen.push(chunk)
   }
   if (!prepared.chat || !last) return
   const { collectReply } = await import('../chat/protocol/chunks.ts')
   const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
-  const warnings = await kept(prepared, answer)
+  const warnings = await save(prepared, answer)
   if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }
 
-function plain(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
+function reportOf(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
   return {
     ...report,
     attempts: report.attempts.map((attempt) => ({ ...attempt })),
@@ -219,7 +214,7 @@ export const previewChat = defineOperation({
   method: 'POST',
   path: '/api/chat/preview',
   access: 'user',
-  summary: 'Shows the request that a chat would send, without its key, and sends nothing.',
+  summary: 'Shows the request that a chat would send, without its key.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({
@@ -233,9 +228,73 @@ export const previewChat = defineOperation({
   }),
   run: async (call, input) => {
     const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    const preview = await router.preview(prepared.routed)
-    return { ...preview, warnings: [...preview.warnings] }
+    return router.preview(prepared.routed)
   },
 })
 
-export const chatOperations = [chat, previewChat]
+export const listChatModels = defineOperation({
+  name: 'chat.models',
+  method: 'GET',
+  path: '/api/chat/models',
+  access: 'user',
+  impersonal: true,
+  summary:
+    "Lists the models that a chat can name: the active plugin's, those of other usable plugins as `plugin:model`, and the local ones.",
+  input: z.object({}),
+  output: z.object({
+    models: z.array(
+      z.object({
+        id: z.string(),
+        /** Null for a model of this machine. */
+        plugin: z.string().nullable(),
+        display_name: z.exactOptional(z.string()),
+        /** Tokens of a request and its answer, and of the longest answer. */
+        context_window: z.exactOptional(z.number()),
+        max_output: z.exactOptional(z.number()),
+      }),
+    ),
+  }),
+  run: async ({ app }) => {
+    const usable = app.plugins
+      .list()
+      .filter(({ type, active, state }) => (type === 'chat' || type === 'completion') && (active || state === 'ready'))
+    const { ollama, embedded } = await app.chat()
+    const running = ((await ollama.models()) ?? []).filter(({ embedding }) => !embedding).map(({ name }) => name)
+    return {
+      models: [
+        ...usable.flatMap(({ id: plugin, active, model_map, models }) =>
+          model_map.map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...modelFacts(models?.[id]) })),
+        ),
+        ...[...running, ...embedded.models()].map((id) => ({ id, plugin: null })),
+      ],
+    }
+  },
+})
+
+/** The valid facts of a model in a plugin document, which may hold any value. */
+function modelFacts(facts: Readonly<Record<string, unknown>> = {}) {
+  const { display_name, context_window, max_output } = facts
+  return {
+    ...(typeof display_name === 'string' && { display_name }),
+    ...(typeof context_window === 'number' && context_window > 0 && { context_window }),
+    ...(typeof max_output === 'number' && max_output > 0 && { max_output }),
+  }
+}
+
+export const countTokens = defineOperation({
+  name: 'chat.tokens',
+  method: 'POST',
+  path: '/api/chat/tokens',
+  access: 'user',
+  impersonal: true,
+  summary: 'Estimates the tokens of a chat, without asking its model.',
+  limit: 32 * 1024 * 1024,
+  input: chatInput,
+  output: z.object({ input_tokens: z.int() }),
+  run: async (call, input) => {
+    const { request } = await check(call, input)
+    return { input_tokens: estimateRequestTokens(request as Countable) }
+  },
+})
+
+export const chatOperations = [chat, previewChat, listChatModels, countTokens]

@@ -22,7 +22,7 @@ export type EmbeddingsInput = z.output<typeof embeddingsInput>
 /** The longest request body in bytes. */
 export const embeddingsLimit = 16 * 1024 * 1024
 
-interface Made {
+interface Embeddings {
   readonly model: string
   readonly vectors: readonly Float32Array[]
   readonly tokens: number | undefined
@@ -30,7 +30,7 @@ interface Made {
 
 /**
  * Embeddings in OpenAI's shape: by the plugin that the model's prefix or the active embedding plugin names, by the built-in
- * or the pulled model, or by the model runner. Throws `not_found` for a model that nobody has.
+ * or the pulled model, or by the model runner. Throws `not_found` for an unknown model.
  */
 export async function createEmbeddings(
   app: App,
@@ -61,13 +61,13 @@ interface PluginChoice {
 }
 
 /** `plugin:model`, a model in the active embedding plugin's list, or that plugin where no model is named. */
-function pluginFor(app: App, asked: string): PluginChoice | undefined {
-  const colon = asked.indexOf(':')
-  const named = colon > 0 ? app.plugins.find(asked.slice(0, colon)) : undefined
-  if (named?.type === 'embedding') return { manifest: named, model: asked.slice(colon + 1) || defaultOf(named) }
+function pluginFor(app: App, name: string): PluginChoice | undefined {
+  const colon = name.indexOf(':')
+  const named = colon > 0 ? app.plugins.find(name.slice(0, colon)) : undefined
+  if (named?.type === 'embedding') return { manifest: named, model: name.slice(colon + 1) || defaultOf(named) }
   const active = app.plugins.active('embedding')
-  if (!active || (asked !== '' && !active.model_map.includes(asked))) return undefined
-  return { manifest: active, model: asked || defaultOf(active) }
+  if (!active || (name !== '' && !active.model_map.includes(name))) return undefined
+  return { manifest: active, model: name || defaultOf(active) }
 }
 
 function defaultOf({ default_model: name, model_map: list }: PluginManifest): string {
@@ -80,7 +80,7 @@ async function byPlugin(
   { dimensions }: EmbeddingsInput,
   input: readonly string[],
   signal?: AbortSignal,
-): Promise<Made> {
+): Promise<Embeddings> {
   const { send } = await app.chat()
   const parts = {
     send,
@@ -94,18 +94,18 @@ async function byPlugin(
 
 async function onThisMachine(
   app: App,
-  { model: asked, dimensions }: EmbeddingsInput,
+  { model, dimensions }: EmbeddingsInput,
   texts: readonly string[],
   signal?: AbortSignal,
-): Promise<Made> {
+): Promise<Embeddings> {
   const { embedders } = await app.personas()
   const { models } = await embedders.list()
-  const found = models.find(({ name }) => name === asked || name === `${asked}:latest`)
-  // Nobody is named: the pulled model, else the built-in one.
-  const chosen = asked === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
+  const found = models.find(({ name }) => name === model || name === `${model}:latest`)
+  // Default: the pulled model, else the built-in one.
+  const chosen = model === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
   if (!chosen)
-    throw new AppError('not_found', `There is no embedding model "${asked.slice(0, 100)}"`, {
-      details: [`There are ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
+    throw new AppError('not_found', `Embedding model "${model.slice(0, 100)}" not found`, {
+      details: [`Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
     })
   const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)
   const size = vectors[0]?.length ?? 0
@@ -123,7 +123,7 @@ function base64(vector: Float32Array): string {
   return bytes.toString('base64')
 }
 
-/** Four UTF-8 bytes each (OpenAI's rule of thumb for English), where nobody counts. */
+/** Four UTF-8 bytes each (OpenAI's rule of thumb for English), where the provider reports no count. */
 function estimateTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
 }

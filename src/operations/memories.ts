@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { memoryInput } from '../personas/memory/memory.ts'
+import { page } from './input.ts'
 import { defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
 
@@ -30,10 +31,8 @@ const memory = entry.extend({
   embedding: z.exactOptional(z.array(z.number())),
 })
 
-/** Memories with their embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, and took half a second to write. */
+/** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
 const mostEmbeddings = 100
-
-const limit = z.coerce.number().int().min(1).max(1000)
 
 /** Memories found by one search: a thousand took 290 ms to read, rank and write. A list of all has pages of that size. */
 const mostFound = 100
@@ -46,17 +45,17 @@ export const addMemory = defineOperation({
   path: '/api/personas/:id/memory',
   access: 'user',
   status: 201,
-  summary: 'Stores a memory. The same words again renew the memory that is there.',
+  summary: 'Stores a memory. Storing the same content again renews it.',
   locate: locatePersona,
   input: memoryInput.extend(personaId.shape),
   output: memory.extend({
-    /** What had to go to make room. */
+    /** The memories evicted to make room. */
     evicted: z.array(eviction),
   }),
   run: async ({ app, caller }, { id, ...input }) => {
     const { memory: stored, evicted } = await (await app.personas()).memories.add(caller.id, id, input)
     const { embedding, ...rest } = stored
-    return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted: [...evicted] }
+    return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted }
   },
 })
 
@@ -69,8 +68,7 @@ export const listMemories = defineOperation({
   locate: locatePersona,
   input: personaId
     .extend({
-      limit: limit.default(100),
-      offset: z.coerce.number().int().min(0).default(0),
+      ...page,
       category: z.exactOptional(z.string()),
       include: z.exactOptional(z.enum(['embedding'])),
     })
@@ -97,9 +95,9 @@ export const searchMemories = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/memory/search',
   access: 'user',
-  summary: 'Finds memories by words and by meaning, best first, each with what its score is made of.',
+  summary: 'Searches memories by words and by meaning, best first, each with the parts of its score.',
   locate: locatePersona,
-  // A filter that is not known must not be taken for one that found nothing to leave out.
+  // Strict: an ignored misspelt filter would widen the result.
   input: z.strictObject({
     id: z.string(),
     query: z.string().trim().min(1).max(10_000),
@@ -127,7 +125,7 @@ export const searchMemories = defineOperation({
       minScore: min_score,
       signal,
     })
-    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts: { ...parts } }))
+    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts }))
     return { results, mode, embedding_model }
   },
 })
@@ -139,7 +137,7 @@ export const wipeMemories = defineOperation({
   access: 'user',
   summary: 'Wipes memories for good: all of them, those of a category, or those before a time.',
   locate: locatePersona,
-  // A filter that is spelt wrong must not become a wipe of everything.
+  // Strict: an ignored misspelt filter would wipe everything.
   input: z.strictObject({
     id: z.string(),
     category: z.exactOptional(z.string()),
@@ -161,7 +159,7 @@ export const listCategories = defineOperation({
   input: personaId,
   output: z.object({ categories: z.array(z.object({ category: z.string(), count: z.int() })) }),
   run: async ({ app, caller }, { id }) => ({
-    categories: [...(await (await app.personas()).memories.categories(caller.id, id))],
+    categories: await (await app.personas()).memories.categories(caller.id, id),
   }),
 })
 
@@ -170,12 +168,12 @@ export const listEvictions = defineOperation({
   method: 'GET',
   path: '/api/personas/:id/memory/evictions',
   access: 'user',
-  summary: 'Lists which memories clean-up removed and why, newest first.',
+  summary: 'Lists the evicted memories with the reason, newest first.',
   locate: locatePersona,
-  input: personaId.extend({ limit: limit.default(100) }),
+  input: personaId.extend({ limit: page.limit }),
   output: z.object({ evictions: z.array(eviction) }),
   run: async ({ app, caller }, { id, limit }) => ({
-    evictions: [...(await (await app.personas()).memories.evictions(caller.id, id, limit))],
+    evictions: await (await app.personas()).memories.evictions(caller.id, id, limit),
   }),
 })
 

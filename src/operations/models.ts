@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
+import { queryFlag } from './input.ts'
 import { defineOperation } from './operation.ts'
-import { pulledModelOperations } from './pulled-models.ts'
 
 const modelRow = z.object({
   id: z.string(),
@@ -25,7 +25,7 @@ export const listModels = defineOperation({
   summary: 'Lists the models of the plugins, from their stored lists; with `installed`, those on this machine.',
   input: z.object({
     plugin: z.exactOptional(z.string()),
-    installed: z.union([z.boolean(), z.stringbool()]).default(false),
+    installed: queryFlag,
   }),
   output: z.object({ models: z.array(modelRow) }),
   run: async ({ app }, { plugin, installed }) => {
@@ -45,7 +45,7 @@ export const listModels = defineOperation({
   },
 })
 
-/** What the model runner has, and what was pulled. */
+/** The models of the model runner, and the pulled ones. */
 async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
   const [{ ollama, embedded }, { hub }] = [await app.chat(), await app.models()]
   const names = (await ollama.models()) ?? []
@@ -63,7 +63,7 @@ async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
       plugin: null,
       runner: kind === 'tts' ? 'voxb-tts' : 'embedded',
       type: kind,
-      // Where a model runner answers it is asked before a pulled model is.
+      // The model runner has precedence over pulled models.
       default: name === preferred && names.length === 0,
       bytes,
     })),
@@ -76,17 +76,17 @@ const refreshRow = z.looseObject({
   after: z.int(),
   added: z.array(z.string()),
   removed: z.array(z.string()),
-  /** The file that holds the list before; null where nothing was written. */
+  /** The file of the previous list; null where none was written. */
   backup: z.string().nullable(),
-  /** Why the plugin was left out. */
+  /** The reason why the plugin was skipped. */
   skipped: z.string().nullable(),
-  /** Why its list could not be refreshed; the old one is in use. */
+  /** The failure of its refresh; the old list is in use. */
   error: z.string().nullable(),
   warnings: z.array(z.string()),
 })
 
-/** What a refresh that is followed tells: how many lists there will be, then each as it is done. */
-export type RefreshPiece = { readonly total: number } | { readonly row: z.output<typeof refreshRow> }
+/** A chunk of a streamed refresh: first the number of lists, then the row of each. */
+export type RefreshPiece = { readonly total: number } | { readonly row: RefreshRow }
 
 export const refreshModels = defineOperation({
   name: 'models.refresh',
@@ -97,7 +97,7 @@ export const refreshModels = defineOperation({
   impersonal: true,
   audited: true,
   summary:
-    'Fetches model lists from their providers: of the named plugins, or of all that are not retired and whose key is set. A list that makes no sense leaves the old one in use.',
+    'Fetches model lists from their providers: of the named plugins, or of all that are not retired and have a key. An implausible list leaves the old one in use.',
   input: z.object({
     plugins: z.exactOptional(z.array(z.string()).min(1, 'must name at least one plugin').max(1000)),
     dry_run: z.boolean().default(false),
@@ -112,7 +112,7 @@ export const refreshModels = defineOperation({
     const rows: RefreshRow[] = []
     for await (const row of lists.refresh(request, signal)) rows.push(row)
     rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
-    return { plugins: rows.map(plain) }
+    return { plugins: rows }
   },
   stream: {
     wanted: (input) => input.stream,
@@ -120,22 +120,18 @@ export const refreshModels = defineOperation({
       const { lists } = await app.models()
       const request = refreshRequest(input)
       const total = lists.plan(request).length
-      return { chunks: pieces(total, lists.refresh(request, signal)) }
+      return { chunks: refreshChunks(total, lists.refresh(request, signal)) }
     },
   },
 })
 
-async function* pieces(total: number, rows: AsyncIterable<RefreshRow>): AsyncGenerator<RefreshPiece> {
+async function* refreshChunks(total: number, rows: AsyncIterable<RefreshRow>): AsyncGenerator<RefreshPiece> {
   yield { total }
-  for await (const row of rows) yield { row: plain(row) }
+  for await (const row of rows) yield { row }
 }
 
 function refreshRequest(input: { plugins?: string[]; dry_run: boolean; force: boolean }): RefreshRequest {
   return { plugins: input.plugins, dryRun: input.dry_run, force: input.force }
-}
-
-function plain(row: RefreshRow): z.output<typeof refreshRow> {
-  return { ...row, added: [...row.added], removed: [...row.removed], warnings: [...row.warnings] }
 }
 
 export const restoreModels = defineOperation({
@@ -146,10 +142,10 @@ export const restoreModels = defineOperation({
   access: 'admin',
   impersonal: true,
   audited: true,
-  summary: "Goes back to a plugin's list before the last change.",
+  summary: "Restores a plugin's model list from before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,
-  run: async ({ app }, { plugin }) => plain(await (await app.models()).lists.restore(plugin)),
+  run: async ({ app }, { plugin }) => (await app.models()).lists.restore(plugin),
 })
 
-export const modelOperations = [listModels, refreshModels, restoreModels, ...pulledModelOperations]
+export const modelOperations = [listModels, refreshModels, restoreModels]

@@ -3,74 +3,80 @@ import type { Role } from '../accounts/users.ts'
 import type { App } from '../app/app.ts'
 
 /**
- * The contract: everything that can be asked of the core, each thing said once. From the table of operations follow the
- * REST routes with their guards, the OpenAPI document, the calls of the command line, and those of its remote client.
+ * The contract of the core. The REST routes with their guards, the OpenAPI document, the calls of the command line and its
+ * remote client are derived from the table of operations.
  */
 
-/** Who may ask: anybody, any user, an administrator, or an administrator and the user whose id is in the path. */
+/** The access rule; `self` admits administrators and the user whose id is in the path. */
 export type Access = 'public' | 'user' | 'admin' | 'self'
 
 export type { Role }
 
-/** The one who asks. In process that is the oldest administrator, or the owner `local` while there are no users. */
+/** The authenticated caller. In process: the oldest administrator, or the owner `local` while there are no users. */
 export interface Caller {
   readonly id: string
   readonly username: string
   readonly role: Role
 }
 
-interface Asked {
+interface CallParts {
   readonly app: App
-  /** Aborted when the caller goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined
-  /** The caller's address, as the server's rules for proxies say; undefined in process. */
+  /** The client's address, behind trusted proxies; undefined in process. */
   readonly address?: string | undefined
-  /** The id of the caller's login, where there is one: logging out ends it. */
+  /** The id of the login, which logging out ends; undefined in process. */
   readonly session?: string | undefined
-  /** Says something beside the answer: a header over HTTP, nothing in process. */
+  /** Sets a header of the answer; undefined in process. */
   readonly header?: ((name: string, value: string) => void) | undefined
 }
 
-/** How an operation is asked. */
-export interface Call extends Asked {
+/** The context of a run. */
+export interface Call extends CallParts {
   readonly caller: Caller
 }
 
-/** How an operation of access `public` is asked: perhaps by nobody who is known. */
-export interface PublicCall extends Asked {
+/** The context of a run with access `public`, where a caller is optional. */
+export interface PublicCall extends CallParts {
   readonly caller?: Caller | undefined
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-interface Described {
+interface OperationParts {
   /** `area.verb`: the name in the OpenAPI document and in logs. */
   readonly name: string
   readonly method: Method
   /** With `:name` for parts that become fields of the input. */
   readonly path: `/${string}`
-  /** One sentence for the OpenAPI document. */
+  /** A sentence for the OpenAPI document. */
   readonly summary: string
   /** The media types of an answer that is a Download. */
   readonly produces?: readonly string[]
-  /** The longest request body in bytes; 1 MiB where nothing is said. */
+  /** The longest request body in bytes; default 1 MiB. */
   readonly limit?: number
   /**
-   * The fields that a POST or PUT takes from the query. All others come from its body: what stands in an address ends up in
-   * logs and histories, and a page of another site can make a browser send it.
+   * The fields that a POST or PUT reads from the query. All others must be in the body: addresses end up in logs and
+   * histories, and other sites can make a browser send them.
    */
   readonly query?: readonly string[]
-  /** Statuses of failures that do not follow from what else is stated here: for the OpenAPI document. */
+  /** Statuses of failures that do not follow from the other fields: for the OpenAPI document. */
   readonly failures?: readonly number[]
   /** Answered with 403 in single-user mode. */
   readonly blockedInSingleUserMode?: true
-  /** Done over HTTP, it is kept in the audit table: who, what, to which id, from where. */
+  /** Refused by address after too many failed logins. */
+  readonly loginLimit?: true
+  /** May create the first user: until there is one, other machines need the setup token. */
+  readonly createsFirstUser?: true
+  /** Recorded in the audit table when run over HTTP: actor, action, target, address. */
   readonly audited?: true
-  /** The same for everybody who may ask: in process nobody needs to be looked up, and no database is opened. */
+  /** The same for every caller: in process no user is looked up and no database opened. */
   readonly impersonal?: true
   /** The field of the input that the whole JSON body becomes, where its fields must not mix with those of path and query. */
   readonly bodyField?: string
-  /** How a request body that is no JSON becomes a field of the input. */
+  /** The documented schema of that body, where the area validates it; `name` is its place in the OpenAPI document. */
+  readonly bodySchema?: { readonly name: string; readonly schema: z.ZodType }
+  /** A request body other than JSON, as a field of the input. */
   readonly upload?: Upload
 }
 
@@ -78,40 +84,52 @@ export interface Upload {
   /** The input's field: a text for `multipart`, an async iterable of bytes for `stream`. */
   readonly field: string
   readonly as: 'multipart' | 'stream'
-  /** The media types that a stream is read in. */
+  /** The media types of a stream. */
   readonly types?: readonly string[]
 }
 
-interface Typed<I extends z.ZodType, O extends z.ZodType> extends Described {
-  /** One object: path, query and body together. The one validation, the documented schema and the type. */
+interface Typed<I extends z.ZodType, O extends z.ZodType> extends OperationParts {
+  /** The schema of path, query and body together: validation, documentation and type. */
   readonly input: I
   readonly output: O
-  /** 200 unless said otherwise. */
+  /** Default 200. */
   readonly status?: 200 | 201
   /** The file name under which the answer is offered for saving. */
   attachment?(output: z.output<O>): string
 }
 
-/** An operation that anybody may ask. */
+/** The fields that a type names, without those of an index signature. */
+type Named<T> = keyof { [K in keyof T as string extends K ? never : K]: unknown }
+
+/** An answer as the core gives it: readonly, and of an interface where the schema allows further fields. */
+type Readable<T> = T extends readonly (infer I)[]
+  ? readonly Readable<I>[]
+  : T extends Download
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T as [Named<T>] extends [never] ? K : string extends K ? never : K]: Readable<T[K]> }
+      : T
+
+/** An operation that needs no caller. */
 export interface PublicOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends Typed<I, O> {
   readonly access: 'public'
   // Method syntax on purpose: a field would not be assignable to the plain Operation.
-  run(call: PublicCall, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  run(call: PublicCall, input: z.output<I>): Readable<z.input<O>> | Promise<Readable<z.input<O>>>
   readonly locate?: never
   readonly stream?: never
 }
 
-/** An operation that only a known caller may ask. */
-export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType>
+/** An operation that only an authenticated caller may run; `L` is the resource that its path names. */
+export interface GuardedOperation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType, L = unknown>
   extends Typed<I, O> {
   readonly access: Exclude<Access, 'public'>
-  run(call: Call, input: z.output<I>): z.input<O> | Promise<z.input<O>>
+  run(call: Call, input: z.output<I>, located: L): Readable<z.input<O>> | Promise<Readable<z.input<O>>>
   /**
-   * Throws when what the path names does not exist or is not the caller's: asked before the rest of the input is looked
-   * at, so that a stranger learns nothing from a validation message.
+   * Reads the resource that the path names, for `run`; throws when it is not found or not the caller's. Called before the
+   * rest of the input is validated, so that validation messages tell other users nothing.
    */
-  locate?(call: Call, path: Readonly<Record<string, string>>): void | Promise<void>
-  /** The same question answered piece by piece, where the input wants it. */
+  locate?(call: Call, path: Readonly<Record<string, string>>): L | Promise<L>
+  /** Streams the answer where the input asks for it. */
   readonly stream?: StreamOf<I>
 }
 
@@ -121,20 +139,20 @@ export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
 
 export interface StreamOf<I extends z.ZodType = z.ZodType> {
   wanted(input: z.output<I>): boolean
-  /** Resolves when the answer is certain to begin; the iteration throws when it breaks off. */
+  /** Resolves at the commit point, before which a failure is an error answer; the iteration throws on a later failure. */
   run(
     call: Call,
     input: z.output<I>,
   ): Promise<{ readonly chunks: AsyncIterable<unknown>; readonly headers?: Readonly<Record<string, string>> }>
 }
 
-/** Bytes as an answer, in place of JSON. */
+/** An answer of bytes in place of JSON. */
 export class Download {
   readonly type: string
   readonly filename: string | undefined
   readonly body: AsyncIterable<Uint8Array> | Uint8Array
   readonly headers: Readonly<Record<string, string>>
-  /** The names of headers whose value is final only when the body has ended; over HTTP they come again as trailers. */
+  /** The names of headers whose value is final at the end of the body; over HTTP they are repeated as trailers. */
   readonly trailers: readonly string[]
 
   constructor(
@@ -154,25 +172,25 @@ export class Download {
   }
 }
 
-/** States an operation; the types of its parts follow from its schemas. */
+/** Types an operation by its schemas. */
 export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
   operation: PublicOperation<I, O>,
 ): PublicOperation<I, O>
-export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
-  operation: GuardedOperation<I, O>,
-): GuardedOperation<I, O>
+export function defineOperation<I extends z.ZodType, O extends z.ZodType, L = void>(
+  operation: GuardedOperation<I, O, L>,
+): GuardedOperation<I, O, L>
 export function defineOperation(operation: Operation): Operation {
   return operation
 }
 
-/** Asks for an operation: in this process, or over HTTP. */
+/** Runs an operation: in this process, or over HTTP. */
 export type Ask = <I extends z.ZodType, O extends z.ZodType>(
   operation: Operation<I, O>,
   input: z.input<I>,
   signal?: AbortSignal,
 ) => Promise<z.output<O>>
 
-/** The same for an operation that streams. */
+/** Runs an operation that streams. */
 export type AskStream = <I extends z.ZodType>(
   operation: Operation<I>,
   input: z.input<I>,

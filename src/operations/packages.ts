@@ -5,21 +5,18 @@ import { parseJson } from '../formats/json.ts'
 import type { ExportedFile } from '../personas/package/exported-file.ts'
 import { packageLimits } from '../personas/package/format.ts'
 import type { ReceivedPackage } from '../personas/package/upload.ts'
-import { ownPersona } from './adaptation.ts'
+import { queryFlag } from './input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
+import { locatePersona, ownPersona } from './personas.ts'
 
 const id = z.string()
 
-/** `?dry_run=true` in an address, `true` in process. */
-const flag = z.union([z.boolean(), z.stringbool()]).default(false)
-
-/** A package as it arrives: bytes, written to a file before anything is looked at. */
+/** The bytes of an uploaded package, written to a file before they are read. */
 const bytes = z.custom<AsyncIterable<Uint8Array>>(
   (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
 )
 
-/** In which types a package may be sent: JSON, container, age file and card alike say what they are by their first bytes. */
+/** The media types of a package; its first bytes tell JSON, container, age file and card apart. */
 const packageTypes = ['application/json', 'application/octet-stream', 'application/zip', 'image/png'] as const
 
 const backup = z.object({
@@ -34,7 +31,7 @@ const backup = z.object({
   adaptations: z.int(),
 })
 
-const verdict = z.object({
+const verification = z.object({
   valid: z.boolean(),
   expected: z.string().nullable(),
   actual: z.string().nullable(),
@@ -45,7 +42,7 @@ const verdict = z.object({
   content_hash: z.string().nullable(),
   memories: z.int(),
   adaptations: z.int(),
-  /** Of a stored persona: changes that another program made to the database since then are seen. */
+  /** Of a stored persona: the time since when changes by other programs are detected. */
   sealed_since: z.exactOptional(z.int().nullable()),
 })
 
@@ -74,7 +71,7 @@ export const listBackups = defineOperation({
   output: z.object({ backups: z.array(backup) }),
   run: async (call, input) => {
     const persona = await ownPersona(call, input.id)
-    return { backups: [...(await (await call.app.packages()).backups.list(persona))] }
+    return { backups: await (await call.app.packages()).backups.list(persona) }
   },
 })
 
@@ -83,20 +80,21 @@ export const restorePersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/restore',
   access: 'user',
-  summary: 'Puts a backup (JSON {backup_id}; the newest when nothing is said) or a package in the place of a persona.',
+  summary: 'Restores a persona from a backup (JSON {backup_id}; default the newest) or a package.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
   locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: z.object({ restored: z.string(), backup_id: z.string(), memories: z.int(), adaptations: z.int() }),
   run: (call, input) => {
-    const restore = async (arrived: ReceivedPackage) => {
+    const restore = async (upload: ReceivedPackage) => {
       const persona = await ownPersona(call, input.id)
       const { backups, packages } = await call.app.packages()
-      const wish = backupWish(arrived)
-      if (wish) return backups.restore(persona, wish.backup_id, call.signal)
-      const request = { mode: 'replace', dry_run: false, persona: persona.id, passphrase: arrived.passphrase } as const
-      const { backup_id = '', imported } = await packages.import(call.caller.id, arrived.path, request, call.signal)
+      const request = restoreRequest(upload)
+      if (request) return backups.restore(persona, request.backup_id, call.signal)
+      const { path, passphrase } = upload
+      const replace = { mode: 'replace', dry_run: false, persona: persona.id, passphrase } as const
+      const { backup_id = '', imported } = await packages.import(call.caller.id, path, replace, call.signal)
       return { restored: persona.id, backup_id, ...imported }
     }
     return received(call, input.package, restore, true)
@@ -108,7 +106,7 @@ export const exportPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/export',
   access: 'user',
-  summary: 'Gives a whole persona as a package, sealed with age when a passphrase is given, or as a character card.',
+  summary: 'Exports a persona as a package, encrypted with age when a passphrase is given, or as a character card.',
   locate: locatePersona,
   input: z.object({
     id,
@@ -132,14 +130,14 @@ export const importPersona = defineOperation({
   path: '/api/personas/import',
   access: 'user',
   summary:
-    'Takes in a package or character card. A sealed one is preceded by a line {"passphrase": …} in the same body.',
+    'Imports a package or character card. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
   query: ['mode', 'dry_run', 'persona', 'model'],
   input: z.object({
     package: bytes,
     mode: z.enum(['create', 'merge', 'replace']).default('create'),
-    dry_run: flag,
+    dry_run: queryFlag,
     persona: z.exactOptional(z.string()),
     model: z.exactOptional(z.string().trim().min(1).max(300)),
   }),
@@ -156,13 +154,8 @@ export const importPersona = defineOperation({
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The body is empty: send a package or a character card')
-      const { warnings, ...imported } = await (await call.app.packages()).packages.import(
-        call.caller.id,
-        path,
-        { ...request, passphrase },
-        call.signal,
-      )
-      return { ...imported, warnings: [...warnings] }
+      const { packages } = await call.app.packages()
+      return packages.import(call.caller.id, path, { ...request, passphrase }, call.signal)
     }),
 })
 
@@ -171,12 +164,12 @@ export const verifyPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/verify',
   access: 'user',
-  summary: 'Judges a package, or without one the persona as it is stored.',
+  summary: 'Verifies a package, or without one the stored persona.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
   locate: locatePersona,
   input: z.object({ id, package: bytes }),
-  output: verdict,
+  output: verification,
   run: (call, input) =>
     received(call, input.package, async ({ path, bytes, passphrase }) => {
       const { packages } = await call.app.packages()
@@ -184,7 +177,7 @@ export const verifyPersona = defineOperation({
         bytes > 0
           ? await packages.verify(path, passphrase, call.signal)
           : await packages.verifyStored(await ownPersona(call, input.id), call.signal)
-      return { ...found, problems: [...shortened(found.problems)] }
+      return { ...found, problems: shortened(found.problems) }
     }),
 })
 
@@ -198,16 +191,16 @@ export const packageOperations = [
 ]
 
 /**
- * Writes what arrives to a file, and removes it when it has been dealt with. From the first byte on it is one of the
- * imports that a user may have under way, since from then on it takes room; with `countEmpty` it is one from the start.
+ * Writes an upload to a file for `use`, and removes it afterwards. Counts against the user's limit of imports from its first
+ * byte on; with `countEmpty` also without one.
  */
 async function received<T>(
   call: Call,
   pieces: AsyncIterable<Uint8Array>,
-  use: (arrived: ReceivedPackage) => Promise<T>,
+  use: (upload: ReceivedPackage) => Promise<T>,
   countEmpty = false,
 ): Promise<T> {
-  const [{ receivePackage }, { scratch, imports }] = await Promise.all([
+  const [{ LocalPackage, receivePackage }, { scratch, imports }] = await Promise.all([
     import('../personas/package/upload.ts'),
     call.app.packages(),
   ])
@@ -219,31 +212,30 @@ async function received<T>(
     }
   }
   try {
-    const arrived = await receivePackage(counted(), scratch)
+    const upload = pieces instanceof LocalPackage ? pieces.received() : await receivePackage(counted(), scratch)
     try {
-      return await use(arrived)
+      return await use(upload)
     } finally {
-      arrived.discard()
+      upload.discard()
     }
   } finally {
     leave?.()
   }
 }
 
-/** The longest body that can be a wish for a backup rather than a package: bytes. */
-const longestWish = 1024
+/** The longest body that can name a backup: bytes; a longer one is a package. */
+const longestRestoreRequest = 1024
 
-/** What a body without a package asks for; undefined when it is a package. */
-function backupWish({ path, bytes }: ReceivedPackage): { readonly backup_id?: string } | undefined {
-  if (bytes > longestWish) return undefined
+/** The backup that a body names; undefined for a package. */
+function restoreRequest({ path, bytes }: ReceivedPackage): { readonly backup_id?: string } | undefined {
+  if (bytes > longestRestoreRequest) return undefined
   const text = readFileSync(path, 'utf8').trim()
   if (text === '') return {}
   if (!text.startsWith('{')) return undefined
-  const wish = z.strictObject({ backup_id: z.exactOptional(z.string()) }).safeParse(parseJson(text))
-  return wish.success ? wish.data : undefined
+  return z.strictObject({ backup_id: z.exactOptional(z.string()) }).safeParse(parseJson(text)).data
 }
 
-/** Sends the file and removes it, also when nobody reads it to its end. */
+/** Streams the file and removes it, also when the client disconnects. */
 function download(file: ExportedFile): Download {
   const { path, filename, type, bytes, checksum, content_hash } = file
   async function* body(): AsyncGenerator<Uint8Array> {

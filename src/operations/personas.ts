@@ -1,13 +1,18 @@
 import { z } from 'zod'
-import { personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
+import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
 
-/** An id, or a name that exactly one of the caller's personas has. */
+/** An id, or a name that is unique among the caller's personas. */
 const personaId = z.object({ id: z.string() })
 
-/** The caller's persona; refuses what is not there or not theirs before the rest of the input is looked at. */
-export async function locatePersona({ app, caller }: Call, path: Readonly<Record<string, string>>): Promise<void> {
-  await (await app.personas()).personas.get(caller.id, path['id'] ?? '')
+/** The caller's persona of that id or name; throws `not_found`, or `forbidden` for another user's. */
+export async function ownPersona({ app, caller }: Call, idOrName: string): Promise<Persona> {
+  return (await app.personas()).personas.get(caller.id, idOrName)
+}
+
+/** The caller's persona that the path names. */
+export function locatePersona(call: Call, { id = '' }: Readonly<Record<string, string>>): Promise<Persona> {
+  return ownPersona(call, id)
 }
 
 export const listPersonas = defineOperation({
@@ -44,7 +49,7 @@ export const showPersona = defineOperation({
   summary: 'Shows a persona.',
   input: personaId,
   output: personaView,
-  run: async ({ app, caller }, { id }) => viewOf(await (await app.personas()).personas.get(caller.id, id)),
+  run: async (call, { id }) => viewOf(await ownPersona(call, id)),
 })
 
 export const updatePersona = defineOperation({
@@ -56,8 +61,8 @@ export const updatePersona = defineOperation({
   locate: locatePersona,
   input: personaChange.extend(personaId.shape),
   output: personaView,
-  run: async ({ app, caller }, { id, ...change }) =>
-    viewOf(await (await app.personas()).personas.update(caller.id, id, change)),
+  run: async ({ app, caller }, { id: _id, ...change }, persona) =>
+    viewOf(await (await app.personas()).personas.update(caller.id, persona, change)),
 })
 
 export const removePersona = defineOperation({
@@ -72,7 +77,7 @@ export const removePersona = defineOperation({
     const { personas } = await app.personas()
     const persona = await personas.get(caller.id, id)
     const { backups } = await app.packages()
-    await backups.leaving([persona], () => personas.remove(caller.id, persona.id))
+    await backups.removeWithBackups([persona], () => personas.remove(caller.id, persona.id))
     return { id: persona.id, removed: true as const }
   },
 })
@@ -95,10 +100,7 @@ export const listEmbeddingModels = defineOperation({
     ),
     instructions: z.exactOptional(z.array(z.string())),
   }),
-  run: async ({ app }) => {
-    const { models, instructions } = await (await app.personas()).embedders.list()
-    return { models: models.map((model) => ({ ...model })), ...(instructions && { instructions: [...instructions] }) }
-  },
+  run: async ({ app }) => (await app.personas()).embedders.list(),
 })
 
 export const personaOperations = [

@@ -5,15 +5,14 @@ import { parseJson } from '../formats/json.ts'
 import { requestBounds } from '../formats/json-meter.ts'
 import type { PluginView } from '../plugins/host.ts'
 import { pluginManifest } from '../plugins/manifest.ts'
+import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const pluginId = z.object({ id: z.string() })
 
-/** Any object: the host judges it by the plugin schema and by the operator's rules in one go. */
+/** The host validates it by the plugin schema and by the operator's rules together, so that one answer names all problems. */
 const pluginDocument = boundedRecord(z.string(), z.unknown(), 1000)
-
-/** `?replace=true` in an address, `true` in process. */
-const flag = z.union([z.boolean(), z.stringbool()]).default(false)
+const bodySchema = { name: 'Plugin', schema: pluginManifest }
 
 const kind = z.enum(['chat', 'embedding', 'tts'])
 
@@ -25,11 +24,11 @@ export const pluginView = pluginManifest.extend({
   state: z.enum(['ready', 'key_missing', 'retired']),
 })
 
-/** A plugin that was just written, with what in its document will not do what its author meant. */
+/** A stored plugin, with warnings about its document: unknown fields, fallbacks to missing plugins. */
 const writtenPlugin = pluginView.extend({ warnings: z.array(z.string()).default([]) })
 
-function written({ app }: Pick<Call, 'app'>, view: PluginView): z.output<typeof writtenPlugin> {
-  return { ...view, warnings: [...app.plugins.warnings(app.plugins.export(view.id))] }
+function written({ app }: Pick<Call, 'app'>, view: PluginView) {
+  return { ...view, warnings: app.plugins.warnings(app.plugins.export(view.id)) }
 }
 
 export const listPlugins = defineOperation({
@@ -45,10 +44,7 @@ export const listPlugins = defineOperation({
     /** Documents in the data folder that cannot be used, and why. */
     broken: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })),
   }),
-  run: ({ app }) => ({
-    plugins: [...app.plugins.list()],
-    broken: app.plugins.broken().map(({ id, problems }) => ({ id, problems: [...problems] })),
-  }),
+  run: ({ app }) => ({ plugins: app.plugins.list(), broken: app.plugins.broken() }),
 })
 
 export const currentPlugin = defineOperation({
@@ -72,7 +68,7 @@ export const pluginStatus = defineOperation({
   path: '/api/plugins/status/all',
   access: 'user',
   impersonal: true,
-  summary: 'Tells for every plugin whether it can be used and how it last did.',
+  summary: 'Shows for every plugin whether it is usable, its last error and its circuit.',
   input: z.object({}),
   output: z.object({
     plugins: z.array(
@@ -122,7 +118,7 @@ export const exportPlugin = defineOperation({
   path: '/api/plugins/:id/export',
   access: 'user',
   impersonal: true,
-  summary: 'Gives the plugin document as it can be installed elsewhere.',
+  summary: 'Exports the plugin document, which another installation can install.',
   input: pluginId,
   output: pluginManifest,
   attachment: (plugin) => `${plugin.id}.json`,
@@ -139,8 +135,9 @@ export const installPlugin = defineOperation({
   summary: 'Installs a plugin document.',
   limit: 256 * 1024,
   bodyField: 'document',
+  bodySchema,
   query: ['replace'],
-  input: z.object({ document: pluginDocument, replace: flag }),
+  input: z.object({ document: pluginDocument, replace: queryFlag }),
   output: writtenPlugin,
   status: 201,
   run: async (call, { document, replace }) => written(call, await call.app.plugins.install(document, { replace })),
@@ -157,7 +154,7 @@ export const uploadPlugin = defineOperation({
   limit: 512 * 1024,
   upload: { field: 'file', as: 'multipart' },
   query: ['replace'],
-  input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: flag }),
+  input: z.object({ file: z.string().max(256 * 1024, 'must be at most 256 KiB'), replace: queryFlag }),
   output: writtenPlugin,
   status: 201,
   run: async (call, { file, replace }) =>
@@ -174,6 +171,7 @@ export const updatePlugin = defineOperation({
   summary: 'Replaces a plugin by a whole document with the same id.',
   limit: 256 * 1024,
   bodyField: 'document',
+  bodySchema,
   locate: ({ app }, { id = '' }) => void app.plugins.get(id),
   input: z.object({ id: z.string(), document: pluginDocument }),
   output: writtenPlugin,
@@ -236,7 +234,7 @@ export const testPlugin = defineOperation({
   path: '/api/plugins/:id/test',
   access: 'admin',
   impersonal: true,
-  summary: 'Makes one tiny live call and says which step failed.',
+  summary: 'Makes a tiny live call and names the step that failed.',
   input: pluginId,
   output: z.object({
     id: z.string(),

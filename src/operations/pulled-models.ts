@@ -7,14 +7,14 @@ const pulled = z.object({
   name: z.string(),
   folder: z.string(),
   bytes: z.int(),
-  /** What came over the line; 0 when all was there and verified. */
+  /** Bytes downloaded; 0 when all files were there and verified. */
   downloaded: z.int(),
-  /** Files that were compared with no published digest, only with what the hub itself said of them. */
+  /** Files without a published digest, verified only against the digest from the hub. */
   unpinned: z.array(z.string()),
   notes: z.array(z.string()),
 })
 
-/** What a pull that is followed tells: how far it is, that it waits for another one's work, and last what became of it. */
+/** A chunk of a streamed pull: progress, waiting for another pull of the model, and last the result. */
 export type PullPiece =
   | { readonly progress: PullProgress }
   | { readonly waiting: true }
@@ -28,17 +28,16 @@ export const pullModel = defineOperation({
   access: 'admin',
   impersonal: true,
   audited: true,
-  summary:
-    'Brings a model from the model hub to this machine: a pinned revision, verified, resumed where a pull ended.',
+  summary: 'Pulls a model from the model hub: a pinned revision, verified; resumes an unfinished pull.',
   input: z.object({
     name: z.string().max(100),
-    /** Whether files come along whose licence allows no commercial use; as at the last pull where nothing is said. */
+    /** Whether to pull files whose licence forbids commercial use; default as at the last pull. */
     non_commercial: z.boolean().optional(),
     stream: z.boolean().default(false),
   }),
   output: pulled,
   run: async ({ app, signal }, { name, non_commercial: nonCommercial }) =>
-    plain(await (await app.models()).hub.pull(name, { signal, nonCommercial })),
+    (await app.models()).hub.pull(name, { signal, nonCommercial }),
   stream: {
     wanted: (input) => input.stream,
     run: async (call, { name, non_commercial }) => ({ chunks: follow(call, name, non_commercial) }),
@@ -58,13 +57,13 @@ export const removeModel = defineOperation({
   run: async ({ app }, { name }) => (await app.models()).hub.remove(name),
 })
 
-/** A pull as an iteration: who leaves it leaves the pull. */
+/** A pull as an iteration; leaving the iteration aborts the pull. */
 async function* follow({ app, signal }: Call, name: string, nonCommercial?: boolean): AsyncGenerator<PullPiece> {
   const left = new AbortController()
   const waiting: PullPiece[] = []
   let wake = () => {}
   const tell = (piece: PullPiece) => {
-    // Only the newest progress is of interest to a reader who is slow.
+    // A slow reader gets only the newest progress.
     if ('progress' in piece && waiting[0] && 'progress' in waiting[0]) waiting.length = 0
     waiting.push(piece)
     wake()
@@ -98,14 +97,10 @@ async function* follow({ app, signal }: Call, name: string, nonCommercial?: bool
     }
     await done
     if (failure) throw failure.reason
-    yield { pulled: plain(result!) }
+    yield { pulled: result as z.output<typeof pulled> }
   } finally {
     left.abort()
   }
-}
-
-function plain({ notes, unpinned, ...rest }: Pulled): z.output<typeof pulled> {
-  return { ...rest, unpinned: [...unpinned], notes: [...notes] }
 }
 
 export const pulledModelOperations = [pullModel, removeModel]

@@ -7,7 +7,7 @@ export const serviceStatus = defineOperation({
   method: 'GET',
   path: '/api/status',
   access: 'user',
-  summary: 'Tells who would answer a chat: the active plugin and the local runner.',
+  summary: 'Shows the active plugin and the local runner, which answer chats.',
   input: z.object({}),
   output: z.object({
     version: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Conversation, conversationName } from '../personas/chat/conversation.ts'
+import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const sessionId = z.object({ id: z.string() })
@@ -18,8 +19,11 @@ const session = z.object({
 
 const savedMessage = z.looseObject({ role: z.string(), timestamp: z.int() })
 
-async function locateSession({ app, caller }: Call, path: Readonly<Record<string, string>>): Promise<void> {
-  await (await app.personas()).conversations.get(caller.id, path['id'] ?? '')
+async function locateSession(
+  { app, caller }: Call,
+  { id = '' }: Readonly<Record<string, string>>,
+): Promise<Conversation> {
+  return (await app.personas()).conversations.get(caller.id, id)
 }
 
 export const listSessions = defineOperation({
@@ -27,11 +31,8 @@ export const listSessions = defineOperation({
   method: 'GET',
   path: '/api/sessions',
   access: 'user',
-  summary: "Lists the caller's saved conversations, the one spoken in last first.",
-  input: z.object({
-    limit: z.coerce.number().int().min(1).max(1000).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
-  }),
+  summary: "Lists the caller's saved conversations, most recently used first.",
+  input: z.object(page),
   output: z.object({ sessions: z.array(session), total: z.int() }),
   run: async ({ app, caller }, { limit, offset }) => {
     const { conversations } = await app.personas()
@@ -47,7 +48,7 @@ export const createSession = defineOperation({
   path: '/api/sessions',
   access: 'user',
   status: 201,
-  summary: 'Begins a saved conversation; with `reuse`, gives back the one of that name.',
+  summary: 'Creates a saved conversation; with `reuse`, returns an existing one of that name.',
   input: z.object({
     name: z.exactOptional(conversationName),
     persona: z.exactOptional(z.string()),
@@ -66,9 +67,8 @@ export const showSession = defineOperation({
   locate: locateSession,
   input: sessionId,
   output: session.extend({ messages: z.array(savedMessage) }),
-  run: async ({ app, caller }, { id }) => {
+  run: async ({ app, caller }, _input, conversation) => {
     const { conversations } = await app.personas()
-    const conversation = await conversations.get(caller.id, id)
     const messages = await conversations.messages(caller.id, conversation.id)
     return { ...viewOf(conversation), messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })) }
   },

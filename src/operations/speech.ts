@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { SpeechAnswer } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
-import { type Call, Download, defineOperation } from './operation.ts'
+import { Download, defineOperation } from './operation.ts'
 
-/** What every way of speaking takes. */
+/** The input of every operation that speaks. */
 const common = {
   input: z.string(),
   model: z.exactOptional(z.string().max(300)),
@@ -15,18 +15,11 @@ const common = {
 
 const audio = z.instanceof(Download)
 
-export const speechInput = z.object({
+const speechInput = z.object({
   ...common,
   voice: z.exactOptional(z.string().max(500)),
   cfg_coef: z.exactOptional(z.number().min(0).max(10)),
 })
-
-/** Speaks, for an operation and for the route of OpenAI's clients. */
-export async function speak(call: Call, input: z.output<typeof speechInput>): Promise<Download> {
-  const router = await call.app.speech()
-  const { cfg_coef, ...request } = input
-  return download(await router.speak({ ...request, cfgCoefficient: cfg_coef }, call.signal))
-}
 
 function download({ type, headers, counting = [], body }: SpeechAnswer): Download {
   return new Download(type, body, { headers, trailers: counting })
@@ -43,7 +36,8 @@ export const speakText = defineOperation({
   input: speechInput,
   produces: ['audio/wav'],
   output: audio,
-  run: speak,
+  run: async ({ app, signal }, { cfg_coef: cfgCoefficient, ...request }) =>
+    download(await (await app.speech()).speak({ ...request, cfgCoefficient }, signal)),
 })
 
 export const designVoice = defineOperation({
@@ -86,7 +80,7 @@ export const cloneVoice = defineOperation({
 /** Throws `invalid` for anything else; a regular expression would take ten times as long for 30 MiB. */
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64')
-  // What is no base64 is left out by the decoder, and the bytes are fewer than the length of the text says.
+  // The decoder skips invalid characters, so that the bytes are fewer than the length of the text implies.
   if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes
   throw new AppError('invalid', 'Invalid request', { details: ['reference_audio: must be a WAV file in base64'] })
 }
@@ -113,9 +107,7 @@ export const listVoicesOfServers = defineOperation({
   run: (_, { model }) => ({
     voices: serverIds
       .filter((server) => model === undefined || server === model || readManifest(server).models.includes(model))
-      .flatMap((server) =>
-        listVoices(readManifest(server)).map((voice) => ({ ...voice, aliases: [...voice.aliases], server })),
-      ),
+      .flatMap((server) => listVoices(readManifest(server)).map((voice) => ({ ...voice, server }))),
   }),
 })
 
@@ -125,7 +117,7 @@ export const showSpeechHealth = defineOperation({
   path: '/api/speech/health',
   access: 'user',
   impersonal: true,
-  summary: 'Tells how each speech server is, and which engine speaks for it.',
+  summary: 'Shows the state and the engine of each speech server.',
   input: z.object({}),
   output: z.object({
     servers: z.array(

@@ -7,15 +7,17 @@ import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
+import { pulledModelOperations } from './pulled-models.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
 import { userOperations } from './users.ts'
 
-/** Every operation there is: the routes, the OpenAPI document and the tests that walk them all follow from this list. */
+/** All operations: the routes, the OpenAPI document and the exhaustive tests are derived from this list. */
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
+  ...pulledModelOperations,
   ...chatOperations,
   ...serviceOperations,
   ...speechOperations,

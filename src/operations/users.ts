@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireAdmin } from './access.ts'
 import { userView } from './auth.ts'
+import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const limit = 16 * 1024
@@ -8,10 +9,9 @@ const role = z.enum(['admin', 'user'])
 const name = z.string().min(1, 'must not be empty').max(254)
 const email = z.string().max(254).nullable()
 
-/** Throws `not_found` when the user named by the path does not exist. */
-export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>): Promise<void> {
-  const accounts = await app.accounts()
-  await accounts.users.get(id)
+/** The account of the user that the path names; throws `not_found`. */
+export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>) {
+  return (await app.accounts()).users.get(id)
 }
 
 export const listUsers = defineOperation({
@@ -20,10 +20,10 @@ export const listUsers = defineOperation({
   path: '/api/users',
   access: 'admin',
   blockedInSingleUserMode: true,
-  summary: 'Lists the users in the order in which they came.',
+  summary: 'Lists the users, oldest first.',
   input: z.object({
     limit: z.coerce.number().int().min(1).max(200).default(100),
-    offset: z.coerce.number().int().min(0).default(0),
+    offset: page.offset,
     /** A part of the name or address. */
     q: z.exactOptional(z.string().max(254)),
   }),
@@ -31,7 +31,7 @@ export const listUsers = defineOperation({
   run: async ({ app }, query) => {
     const { users } = await app.accounts()
     const found = await users.list(query)
-    return { users: [...found.users], total: found.total, limit: query.limit, offset: query.offset }
+    return { users: found.users, total: found.total, limit: query.limit, offset: query.offset }
   },
 })
 
@@ -62,7 +62,7 @@ export const showUser = defineOperation({
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: userView,
-  run: async ({ app }, { id }) => (await (await app.accounts()).users.get(id)).user,
+  run: (_, _input, { user }) => user,
 })
 
 export const createUser = defineOperation({
@@ -72,7 +72,7 @@ export const createUser = defineOperation({
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
-  summary: 'Creates a user; the first one is an administrator whatever role was asked.',
+  summary: 'Creates a user; the first one is always an administrator.',
   limit,
   input: z.object({
     username: name,
@@ -124,7 +124,7 @@ export const removeUser = defineOperation({
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
-  summary: 'Removes a user and all that is theirs.',
+  summary: "Removes a user with the user's personas, conversations and logins.",
   locate: validateUserExists,
   input: z.object({ id: z.string() }),
   output: z.object({ message: z.string(), id: z.string() }),
@@ -132,8 +132,8 @@ export const removeUser = defineOperation({
     const { users } = await app.accounts()
     const { personas, memories } = await app.personas()
     const owned = await personas.list(id)
-    if (owned.length === 0) await users.remove(id)
-    else await (await app.packages()).backups.leaving(owned, () => users.remove(id))
+      if (owned.length === 0) await users.remove(id)
+      else await (await app.packages()).backups.removeWithBackups(owned, () => users.remove(id))
     await memories.clear()
     return { message: 'User deleted', id }
   },

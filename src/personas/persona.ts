@@ -2,40 +2,39 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/display-name.ts'
 
-/** How a persona remembers. A field that is absent has the default of `memoryDefaults`. */
+/** Absent fields have the default of `memoryDefaults`. */
 const memorySettings = z.object({
-  /** Whether chat reads and writes memories by itself; explicit calls always work. */
+  /** Whether chat reads and writes memories; explicit calls always work. */
   enabled: z.exactOptional(z.boolean()),
-  /** The most memories per user. */
   max_memories: z.exactOptional(z.int().min(1).max(1_000_000)),
-  /** Whether full and old memories are removed by aichat; without it a full memory refuses new entries and nothing expires. */
+  /** Whether memories are evicted by number and age; without it a full memory refuses new entries and nothing expires. */
   auto_cleanup: z.exactOptional(z.boolean()),
   /** Days after which a memory that is not pinned is removed. */
   retention_days: z.exactOptional(z.int().min(1).max(36_500)),
 })
 
-/** How a persona adapts. A field that is absent has the default of `mutationDefaults`. */
+/** Absent fields have the default of `mutationDefaults`. */
 const mutationSettings = z.object({
   enabled: z.exactOptional(z.boolean()),
   sensitivity: z.exactOptional(z.enum(['low', 'medium', 'high'])),
   auto_adapt: z.exactOptional(z.boolean()),
 })
 
-export const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
+const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
 const name = displayName(200)
 const model = displayName(300)
 const longText = z.string().max(100_000)
 
-/** Fields of a request that a persona's parameters are no place for. */
+/** Request fields that a persona's parameters must not hold. */
 const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin', 'fallback', 'memory']
 
 /**
- * Request fields sent with every chat of the persona, such as `temperature`. The ones whose meaning is known are
- * checked; others are passed on to the provider.
+ * Request fields sent with every chat of the persona, such as `temperature`. Known ones are validated; others are passed on
+ * to the provider.
  */
-export const parameters = z
+const parameters = z
   .looseObject({
     temperature: z.exactOptional(z.number().min(0).max(2)),
     top_p: z.exactOptional(z.number().min(0).max(1)),
@@ -43,7 +42,7 @@ export const parameters = z
   })
   .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${reserved.join(', ')}`)
 
-/** What a user says of a new persona. */
+/** The input for a new persona. */
 export const personaInput = z.object({
   name,
   model,
@@ -73,8 +72,8 @@ export type PersonaInput = z.output<typeof personaInput>
 export type PersonaChange = z.output<typeof personaChange>
 
 /**
- * A persona as it is stored. Settings hold only what the user said, so that "never asked" and "asked for the default"
- * stay apart: an explicit `mutation_settings.enabled: false` refuses adaptation, an absent one does not.
+ * A persona as it is stored. Settings hold only explicit values: `mutation_settings.enabled: false` refuses adaptation, an
+ * absent one does not.
  */
 export interface Persona {
   readonly id: string
@@ -87,14 +86,14 @@ export interface Persona {
   readonly embedding_model?: string
   readonly memory_settings?: MemorySettings
   readonly mutation_settings?: MutationSettings
-  /** What came with an imported persona and has no field here; carried along unchanged and exported again. */
+  /** Unknown fields of an imported persona, exported again unchanged. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
   readonly updated_at: number
 }
 
-/** A persona as every face shows it: all settings with their defaults filled in. */
+/** A persona in answers: all settings with their defaults filled in. */
 export const personaView = z.object({
   id: z.string(),
   user_id: z.string(),
@@ -120,17 +119,25 @@ export const personaView = z.object({
 })
 export type PersonaView = z.output<typeof personaView>
 
-/** The memory settings that hold for a persona, defaults filled in. */
+/** A persona's memory settings, defaults filled in. */
 export function memorySettingsOf(persona: Pick<Persona, 'memory_settings'>): Required<MemorySettings> {
   return { ...memoryDefaults, ...persona.memory_settings }
 }
 
-/** The mutation settings that hold for a persona, defaults filled in. */
+/** A persona's mutation settings, defaults filled in. */
 export function mutationSettingsOf(persona: Pick<Persona, 'mutation_settings'>): Required<MutationSettings> {
   return { ...mutationDefaults, ...persona.mutation_settings }
 }
 
-/** What a face shows of a stored persona. */
+/** The scope of a persona's memories, log and backups. */
+export function scopeOf(persona: Pick<Persona, 'id' | 'user_id'>): {
+  readonly personaId: string
+  readonly userId: string
+} {
+  return { personaId: persona.id, userId: persona.user_id }
+}
+
+/** A stored persona as answers show it. */
 export function viewOf(persona: Persona): PersonaView {
   const { extra: _extra, ...fields } = persona
   return {
@@ -141,37 +148,40 @@ export function viewOf(persona: Persona): PersonaView {
   }
 }
 
-/** Where personas are kept. `owner` is a user's id or `local`. Every write is one durable transaction. */
+/** Stores personas. `owner` is a user's id or `local`. Every write is one durable transaction. */
 export interface PersonaStore {
   /** Writes a new persona or all fields of an existing one with the same id and owner. */
   save(persona: Persona): Promise<void>
   /**
-   * Makes of the owner's persona what `change` says, in one transaction, so that of two changes at the same time neither is
-   * lost; undefined when it is not there any more.
+   * Reads, changes and writes the owner's persona in one transaction, so that no concurrent change is lost; undefined when it
+   * was removed.
    */
   update(id: string, owner: string, change: (persona: Persona) => Persona): Promise<Persona | undefined>
-  /** The persona, whoever owns it: the caller compares `user_id`. */
+  /** The persona of any owner: the caller compares `user_id`. */
   find(id: string): Promise<Persona | undefined>
   /** All personas of one owner, oldest first. */
   list(owner: string): Promise<readonly Persona[]>
-  /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was not there. */
+  /** Removes the persona with its memories, vectors, state and log, overwritten on disk; false when it was absent. */
   remove(id: string, owner: string): Promise<boolean>
 }
 
-/** What the faces and the other areas ask of personas. Unknown is `not_found`, somebody else's `forbidden`. */
+/** Personas. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Personas {
   create(owner: string, input: PersonaInput): Promise<Persona>
   /** By id, or by name where exactly one persona of the owner has it. */
   get(owner: string, idOrName: string): Promise<Persona>
   list(owner: string): Promise<readonly Persona[]>
-  update(owner: string, idOrName: string, change: PersonaChange): Promise<Persona>
+  /** Changes a persona that `get` has found, in one transaction on its newest state. */
+  update(owner: string, located: Persona, change: PersonaChange): Promise<Persona>
   remove(owner: string, idOrName: string): Promise<Persona>
 }
 
-/** The one rule of access: who asks for somebody else's persona learns that it is not theirs, administrators too. */
-export function requireOwn(persona: Persona | undefined, owner: string, asked: string): Persona {
+/** The rule of access: another user's persona is `forbidden`, to administrators too. */
+export function requireOwn(persona: Persona | undefined, owner: string, idOrName: string): Persona {
   if (!persona)
-    throw new AppError('not_found', `No persona "${asked}"`, { details: ['`aichat persona list` shows yours'] })
-  if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${asked}" belongs to another user`)
+    throw new AppError('not_found', `Persona "${idOrName}" not found`, {
+      details: ['`aichat persona list` shows yours'],
+    })
+  if (persona.user_id !== owner) throw new AppError('forbidden', `The persona "${idOrName}" belongs to another user`)
   return persona
 }

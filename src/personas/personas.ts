@@ -6,19 +6,22 @@ export interface PersonasParts {
   readonly store: PersonaStore
   /** Rejects with `invalid`, and the command that installs it, for an embedding model that is not installed. */
   readonly embedders: { require(model: string): Promise<void> }
-  /** Told after a persona's embedding model changed: its memories are to be embedded anew. */
+  /** Called after a persona's embedding model changed: its memories are to be embedded anew. */
   readonly onEmbeddingModel: (persona: Persona) => void
-  /** Waited for after a persona's memory settings changed: they may let less stay than before. */
+  /** Awaited after a persona's memory settings changed: they may allow fewer memories. */
   readonly onMemorySettings: (persona: Persona) => Promise<void>
+  /** Awaited after every update, with the persona as the update's transaction found and left it. */
+  readonly onUpdate: (before: Persona, after: Persona) => Promise<void>
   readonly clock: () => number
 }
 
-/** Personas and the rules about them. */
+/** Personas in a store; reads a persona twice per update: to find it, and in the transaction. */
 export function createPersonas({
   store,
   embedders,
   onEmbeddingModel,
   onMemorySettings,
+  onUpdate,
   clock,
 }: PersonasParts): Personas {
   return {
@@ -31,15 +34,19 @@ export function createPersonas({
     },
     get,
     list: (owner) => store.list(owner),
-    async update(owner, idOrName, change) {
-      const before = await get(owner, idOrName)
+    async update(owner, located, change) {
       const model = change.embedding_model
-      if (model !== undefined && model !== null && model !== before.embedding_model) await embedders.require(model)
+      if (model !== undefined && model !== null && model !== located.embedding_model) await embedders.require(model)
       const now = clock()
-      const made = await store.update(before.id, owner, (persona) => changed(persona, change, now))
-      const after = requireOwn(made, owner, idOrName)
+      let before = located
+      const updated = await store.update(located.id, owner, (persona) => {
+        before = persona
+        return changed(persona, change, now)
+      })
+      const after = requireOwn(updated, owner, located.id)
       if (after.embedding_model !== before.embedding_model) onEmbeddingModel(after)
       if (change.memory_settings !== undefined) await onMemorySettings(after)
+      await onUpdate(before, after)
       return after
     },
     async remove(owner, idOrName) {

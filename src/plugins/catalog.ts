@@ -4,8 +4,8 @@ import type { ModelsSource } from './manifest.ts'
 export type ModelRow = Readonly<Record<string, unknown>>
 
 /**
- * The rows of a list answer, or undefined when the answer holds no list where the plugin says one is. A row that is a
- * text is a model's name and nothing else.
+ * The rows of a list answer, or undefined when there is no list at the plugin's path. A row that is a text is a model's
+ * name alone.
  */
 export function rowsOf(answer: unknown, source: Pick<ModelsSource, 'items' | 'id'>): readonly ModelRow[] | undefined {
   const rows = source.items === '' ? answer : valueAt(answer, source.items)
@@ -25,12 +25,12 @@ export function chatModels(rows: readonly ModelRow[], source: ModelsSource, now:
   const names = rows
     .filter((row) => (source.keep ?? []).every((rule) => holds(row, rule, now)))
     .map((row) => nameOf(row, source))
-    .filter((name): name is string => name !== undefined && !drop.some((pattern) => pattern.test(judged(name))))
+    .filter((name): name is string => name !== undefined && !drop.some((pattern) => pattern.test(matchable(name))))
   return [...new Set([...names, ...(source.include ?? [])])]
 }
 
 /** A row's model name without the source's prefix. */
-export function nameOf(row: ModelRow, source: Pick<ModelsSource, 'id' | 'strip'>): string | undefined {
+function nameOf(row: ModelRow, source: Pick<ModelsSource, 'id' | 'strip'>): string | undefined {
   const name = valueAt(row, source.id)
   if (typeof name !== 'string' || name === '') return undefined
   return source.strip && name.startsWith(source.strip) ? name.slice(source.strip.length) : name
@@ -48,12 +48,12 @@ export function valueAt(value: unknown, path: string): unknown {
 
 type KeepRule = NonNullable<ModelsSource['keep']>[number]
 
-/** What a pattern gets to see: no model is called longer, and a pattern may cost the square of what it sees. */
-function judged(value: unknown): string {
+/** The text that patterns match, shortened: a pattern may cost the square of its input. */
+function matchable(value: unknown): string {
   return String(value).slice(0, 300)
 }
 
-/** A date that lies before `now`; whatever is no date does not. */
+/** Whether a date lies before `now`; false for an invalid date. */
 function isPast(value: unknown, now: number): boolean {
   return typeof value === 'string' && Date.parse(value) <= now
 }
@@ -66,5 +66,5 @@ function holds(row: ModelRow, rule: KeepRule, now: number): boolean {
   if (rule.equals !== undefined && value !== rule.equals) return false
   if (rule.not !== undefined && value === rule.not) return false
   if (rule.ahead === true && isPast(value, now)) return false
-  return rule.matches === undefined || new RegExp(rule.matches, 'i').test(judged(value))
+  return rule.matches === undefined || new RegExp(rule.matches, 'i').test(matchable(value))
 }

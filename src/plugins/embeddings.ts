@@ -5,7 +5,7 @@ import type { PluginManifest } from './manifest.ts'
 
 export interface PluginEmbeddings {
   readonly vectors: readonly Float32Array[]
-  /** Tokens that the provider counted, where it says. */
+  /** The provider's token count, where it sends one. */
   readonly tokens: number | undefined
 }
 
@@ -22,7 +22,7 @@ const longestReply = 64 * 1024 * 1024
 
 /**
  * Embeddings by a plugin of type `embedding`: OpenAI's request at its endpoint
- * (https://platform.openai.com/docs/api-reference/embeddings). Throws an AppError of the class of what went wrong.
+ * (https://platform.openai.com/docs/api-reference/embeddings). Throws an AppError of the failure's class.
  */
 export async function embedWithPlugin(
   manifest: PluginManifest,
@@ -57,7 +57,7 @@ function readAnswer({ id }: PluginManifest, text: string, count: number): Plugin
   try {
     answer = parseJson(text, `the answer of ${id}`)
   } catch (cause) {
-    throw new AppError('protocol', `${id} answered with something that is no JSON`, { cause })
+    throw new AppError('protocol', `${id} did not answer with JSON`, { cause })
   }
   const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: { total_tokens?: unknown } }
   const rows = (Array.isArray(data) ? data : []) as { index?: unknown; embedding?: unknown }[]
@@ -76,9 +76,9 @@ function readAnswer({ id }: PluginManifest, text: string, count: number): Plugin
 function refusal({ id, auth }: PluginManifest, status: number, wait: string | undefined, error: WireNames): AppError {
   const { message = '', code, type, param } = error
   const words = message.replace(/\s+/g, ' ').slice(0, 300)
-  const said = words === '' ? '' : `: ${words}`
+  const reason = words === '' ? '' : `: ${words}`
   if (status === 401 || status === 403)
-    return new AppError('provider_auth', `${id} refused ${auth.key_env || 'a key'}${said}`)
+    return new AppError('provider_auth', `${id} refused ${auth.key_env || 'a key'}${reason}`)
   const codes: Record<number, FailureCode> = {
     400: 'invalid',
     404: 'not_found',
@@ -90,7 +90,7 @@ function refusal({ id, auth }: PluginManifest, status: number, wait: string | un
   const isTold = codes[status] !== undefined && names.length > 0
   return new AppError(
     codes[status] ?? (status >= 500 ? 'unavailable' : 'protocol'),
-    `${id} answered ${status}${said}`,
+    `${id} answered ${status}${reason}`,
     {
       ...(/^\d{1,8}$/.test(wait ?? '') && { retryAfter: Number(wait) }),
       ...(isTold && { provider: Object.fromEntries(names.map(([field, name]) => [field, name!.slice(0, 200)])) }),

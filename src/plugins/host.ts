@@ -15,10 +15,10 @@ import {
 import { manifestWarnings } from './manifest-warnings.ts'
 import type { PluginStore } from './store.ts'
 
-/** What a plugin's state is for the one who wants to use it. */
+/** The state of a plugin, as shown to its user. */
 export type PluginState = 'ready' | 'key_missing' | 'retired'
 
-/** A plugin document with what this installation knows about it. */
+/** A plugin document with its state in this installation. */
 export type PluginView = PluginManifest & {
   readonly active: boolean
   readonly source: 'bundled' | 'user'
@@ -41,11 +41,11 @@ export interface PluginHost {
   find(id: string): PluginManifest | undefined
   active(kind: PluginKind): PluginManifest | undefined
   broken(): readonly BrokenPlugin[]
-  /** What the operator allows to be a key, and where the bundled plugins' keys may go. */
+  /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
   keyRules(): ManifestRules
   /** Checks a document without storing it; throws `invalid` with every problem. */
   validate(document: unknown): PluginManifest
-  /** What in a valid document will not do what its author meant. */
+  /** Warnings about a valid document that will not work as its author meant. */
   warnings(manifest: PluginManifest): readonly string[]
   /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
   install(document: unknown, options?: { readonly replace?: boolean | undefined }): Promise<PluginView>
@@ -58,7 +58,7 @@ export interface PluginHost {
   activate(id: string): Promise<PluginView>
   /** Deactivates the active plugin of a kind; undefined when none was. */
   deactivate(kind: PluginKind): Promise<string | undefined>
-  /** The document alone, as it can be installed elsewhere. */
+  /** The document alone, for installation on another machine. */
   export(id: string): PluginManifest
 }
 
@@ -92,7 +92,7 @@ interface Loaded {
 /** Within this many milliseconds a change by another process may go unseen. */
 const freshMs = 5
 
-/** The plugins of this installation. What another process changes is seen a few milliseconds later. */
+/** The plugins of this installation. Changes by another process are seen a few milliseconds later. */
 export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts, limit }: HostParts): PluginHost {
   let loaded: Loaded | undefined
   let checkedAt = 0
@@ -115,7 +115,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     install: inLine(async (document, { replace = false } = {}) => {
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {
-        throw new AppError('invalid', `There is a plugin "${manifest.id}" already`, {
+        throw new AppError('invalid', `Plugin "${manifest.id}" already exists`, {
           details: ['Replace it (--force; over HTTP ?replace=true), or give the new one another id'],
         })
       }
@@ -170,8 +170,8 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     for (const [id, manifest] of bundled) {
       if (!stored.hidden.has(id)) entries.set(id, { manifest, source: 'bundled', overridden: false })
     }
-    // Where its key may go is judged at use: a plugin that may no longer use it fails and says so, instead of giving way
-    // to the bundled one, which asks another host.
+    // The key's address is checked at use: a plugin that may no longer use its key fails with an error, instead of giving
+    // way to the bundled one, which asks another host.
     const lenient: ManifestRules = { ...rules, pinned: new Map() }
     for (const [id, text] of stored.overlays) {
       attempt(id, text, lenient, broken, (manifest) => {
@@ -222,7 +222,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
     if (!kept.has(manifest.id) && kept.size >= limit)
-      throw new AppError('invalid', `There are ${limit} plugins, which is the most there may be`, {
+      throw new AppError('invalid', `The limit of ${limit} plugins is reached`, {
         details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
       })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) await store.remove(manifest.id)
@@ -244,7 +244,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const { entries } = current()
     if (entries.has(id)) return id
     const names = [...entries.keys()]
-    throw new AppError('not_found', `There is no plugin "${printable(id)}"`, {
+    throw new AppError('not_found', `Plugin "${printable(id)}" not found`, {
       details: names.length > 0 ? [`There are ${names.join(', ')}`] : [],
     })
   }

@@ -16,7 +16,7 @@ const keyQueries = /^(?:key|api[-_]?key|access[-_]?(?:key|token)|auth|token|secr
 const publicIds =
   /(?<![A-Za-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:org-|proj_)[A-Za-z0-9]+)(?![A-Za-z0-9])/gi
 
-/** The shortest run of characters that is judged by how random it looks: no version, date or word is so long. */
+/** The shortest run of characters that is tested for randomness: no version, date or word is so long. */
 const shortestRandom = 24
 
 /**
@@ -31,13 +31,13 @@ export function looksLikeKey(value: string): boolean {
   return rest.split(/[^A-Za-z0-9]+/).some(isRandom)
 }
 
-/** What a fixed header must not hold, by its name as well. */
+/** Whether a fixed header holds a key, by its name as well. */
 export function looksLikeKeyHeader(name: string, value: string): boolean {
   const bare = value.replace(/^(?:Bearer|Basic|Token)\s+/i, '').replace(publicIds, '')
   return looksLikeKey(value) || (keyHeaders.test(name) && bare.length >= 16)
 }
 
-/** What an address must not hold in its query, by its name as well; a placeholder is no key. */
+/** Whether a query parameter holds a key, by its name as well; a placeholder is no key. */
 export function looksLikeKeyQuery(name: string, value: string): boolean {
   return looksLikeKey(value) || (keyQueries.test(name) && value.length >= 8 && !value.includes('{'))
 }

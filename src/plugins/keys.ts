@@ -9,17 +9,12 @@ export interface SecretSource {
   get(name: string): string | undefined | Promise<string | undefined>
 }
 
-export interface Key {
-  readonly name: string
-  readonly value: string
-}
-
 /** The keys of the plugins. They leave this file only for the header of a request to the plugin's own host. */
 export interface Keys {
   /** Whether the plugin needs no key, or one of its variables is set somewhere. */
   isSet(manifest: PluginManifest): boolean
   /**
-   * The header that carries the key to this address; an empty object where the plugin needs none.
+   * The header with the key for this address; an empty object where the plugin needs none.
    * Throws `configuration` when the key is missing or is not allowed to go there.
    */
   headerFor(manifest: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
@@ -27,7 +22,7 @@ export interface Keys {
   redact(text: string): string
 }
 
-/** How many verdicts are kept about which key may go where. */
+/** The most cached results of key checks. */
 const mostVerdicts = 500
 
 /** The first source that holds a name wins: environment, credentials, files, keychain, 0600 store. */
@@ -36,15 +31,15 @@ export function createKeys(
   rules: () => Pick<ManifestRules, 'keyNames' | 'pinned'>,
 ): Keys {
   const handedOut = new Set<string>()
-  const verdicts = new Map<string, string | undefined>()
-  let judgedBy: ReturnType<typeof rules> | undefined
+  const refusals = new Map<string, string | undefined>()
+  let checkedBy: ReturnType<typeof rules> | undefined
   return {
     isSet: (manifest) => manifest.auth.key_env === '' || namesOf(manifest).some((name) => sourceOf(name) !== undefined),
     headerFor(manifest, url) {
       if (manifest.auth.key_env === '' || manifest.auth.header === '') return {}
       const name = namesOf(manifest).find((candidate) => sourceOf(candidate))
       if (name === undefined) throw missing(manifest)
-      // Judged again at use: a plugin's file may have been edited on the disk.
+      // Checked again at use: a plugin's file may have been edited on the disk.
       const reason = refusal(name, url)
       if (reason) throw new AppError('configuration', `The plugin ${manifest.id} may not use its key: ${reason}`)
       const value = sourceOf(name)!.get(name)
@@ -59,20 +54,20 @@ export function createKeys(
     },
   }
 
-  /** Why a key may not go to an address. Verdicts are kept as long as the rules, which change with the plugins. */
+  /** Why a key may not go to an address. Results are cached as long as the rules, which change with the plugins. */
   function refusal(name: string, url: string): string | undefined {
     const current = rules()
-    if (current !== judgedBy || verdicts.size >= mostVerdicts) {
-      judgedBy = current
-      verdicts.clear()
+    if (current !== checkedBy || refusals.size >= mostVerdicts) {
+      checkedBy = current
+      refusals.clear()
     }
     const question = `${name} ${url}`
-    if (!verdicts.has(question)) {
+    if (!refusals.has(question)) {
       const { keyNames, pinned } = current
       const named = isKeyName(name, keyNames)
-      verdicts.set(question, named ? whyKeyMayNotGoTo(name, url, pinned) : 'auth.key_env holds no name of a key')
+      refusals.set(question, named ? whyKeyMayNotGoTo(name, url, pinned) : 'auth.key_env holds no name of a key')
     }
-    return verdicts.get(question)
+    return refusals.get(question)
   }
 
   function sourceOf(name: string): SecretSource | undefined {

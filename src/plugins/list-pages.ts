@@ -7,7 +7,7 @@ import type { ModelsSource, PluginManifest } from './manifest.ts'
 export interface PageParts {
   readonly send: Send
   readonly readError: ReadError
-  /** The header that carries the plugin's key to this address. */
+  /** The header with the plugin's key for this address. */
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
   /** Takes keys out of a provider's words. */
   readonly redact: (text: string) => string
@@ -25,7 +25,7 @@ const mostRows = 10_000
 
 /**
  * All rows of a provider's list, page after page as the plugin's `models_source` says. Follows no redirect.
- * Throws an AppError that says what the provider did instead: it refused, is gone, was silent, or sent something else.
+ * Throws an AppError where the provider refused, is gone, timed out, or sent anything but a list.
  */
 export async function fetchRows(
   manifest: PluginManifest,
@@ -38,7 +38,7 @@ export async function fetchRows(
   for (let page = 1; page <= mostPages; page++) {
     const answer = await fetchPage(manifest, pageUrl(source, cursor), parts)
     const found = rowsOf(answer, source)
-    // An empty page may leave its list out altogether, as Google's JSON does; a first one must say what it is.
+    // An empty page may leave its list out altogether, as Google's JSON does; a first one must hold a list.
     if (!found && page === 1) throw notAList(source, answer, parts.readError)
     rows.push(...(found ?? []))
     if (rows.length > mostRows)
@@ -100,7 +100,7 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
   }
 }
 
-/** What a status other than 2xx means for a list. */
+/** The failure for a status other than 2xx. */
 async function refusal(
   manifest: PluginManifest,
   host: string,
@@ -113,13 +113,13 @@ async function refusal(
     return new AppError('protocol', `${host} answered with a redirect (${status}), which is never followed`)
   }
   const words = redact(await wordsOf(reply, readError))
-  const said = words === '' ? '' : `: ${words}`
+  const reason = words === '' ? '' : `: ${words}`
   if (status === 401 || status === 403) {
     const key = manifest.auth.key_env || 'a key'
-    return new AppError('forbidden', `${host} refused ${key} (${status})${said}`)
+    return new AppError('forbidden', `${host} refused ${key} (${status})${reason}`)
   }
-  if (status === 410) return new AppError('unavailable', `${host} is gone for good (410)${said}`)
-  return new AppError(codeOf(status), `${host} answered ${status}${said}`)
+  if (status === 410) return new AppError('unavailable', `${host} is gone for good (410)${reason}`)
+  return new AppError(codeOf(status), `${host} answered ${status}${reason}`)
 }
 
 function codeOf(status: number): FailureCode {

@@ -4,7 +4,7 @@ import { hostRange } from '../http/address-range.ts'
 import { isOwnVariable } from './key-rules.ts'
 import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shapes.ts'
 
-/** What the fields of a plugin document may hold, where a type does not say it. */
+/** Rules for the fields of a plugin document beyond their types. */
 
 /** Words that stand in the place of an id in the routes, and names that files must not have. */
 const reservedIds = new Set(
@@ -16,14 +16,14 @@ const reservedIds = new Set(
 /** Names of devices, which some file systems take for no file, also with an ending. */
 const deviceName = /^(?:con|nul|aux|prn|com\d|lpt\d)(?:\.|$)/
 
-/** Headers that belong to the connection (RFC 9110 §7.6) or to somebody else's session. */
+/** Headers that belong to the connection (RFC 9110 §7.6) or to another session. */
 const reservedHeaders = new Set(
   'host content-length content-type content-encoding transfer-encoding connection cookie set-cookie te upgrade expect keep-alive trailer'.split(
     ' ',
   ),
 )
 
-/** What is said of a value that is shaped like a key, which is never shown. */
+/** The message for a value that is shaped like a key; the value itself is never shown. */
 const secretAdvice = 'looks like a secret; put it into the variable that auth.key_env names'
 
 const idRule = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/
@@ -62,7 +62,7 @@ export function checkQuery(query: Record<string, string>, context: z.RefinementC
     if (looksLikeKeyQuery(name, value)) context.addIssue({ code: 'custom', path: [name], message: secretAdvice })
 }
 
-/** What stands in front of a key in its header: printable, and not the key itself. */
+/** The text before a key in its header: printable, and not the key itself. */
 export function checkPrefix(prefix: string, context: z.RefinementCtx): void {
   if (!/^[\x20-\x7e]{0,64}$/.test(prefix))
     context.addIssue('must be at most 64 printable characters, without line breaks')
@@ -94,17 +94,17 @@ export function checkHeaders(headers: Record<string, string>, context: z.Refinem
 /** The name of a variable that can hold a key; "" for none. */
 export function checkKeyName(name: string, context: z.RefinementCtx): void {
   if (name === '') return
-  // Never echo it: what stands here by mistake may be the key itself.
+  // Never echo the value: by mistake it may be the key itself.
   if (looksLikeKey(name) || !/^[A-Z][A-Z0-9_]{0,70}$/.test(name)) {
     context.addIssue(
       looksLikeKey(name)
-        ? 'holds what looks like a key; it must hold the name of a variable'
+        ? 'looks like a key; it must be the name of a variable'
         : 'must be the name of a variable: capitals, digits and _',
     )
   } else if (isOwnVariable(name)) context.addIssue('names a variable of aichat or of the machine, which is never a key')
 }
 
-/** A regular expression that is quick on every text: no repetition of what repeats or branches, few repetitions in all. */
+/** A regular expression that is fast on every text: no repetition inside a repetition or of a branch, few in all. */
 export function checkPattern(text: string, context: z.RefinementCtx): void {
   try {
     new RegExp(text, 'i')
@@ -114,7 +114,7 @@ export function checkPattern(text: string, context: z.RefinementCtx): void {
   if (text.length > 300 || mayRunForEver(text)) context.addIssue('is too long or repeats a repetition or a choice')
 }
 
-/** One line to be shown: no control characters, and none that turn the direction of what follows. */
+/** One line to be shown: no control characters, and none that turn the direction of the text after them. */
 export function checkLine(text: string, context: z.RefinementCtx): void {
   if (!isPrintableLine(text)) context.addIssue('must be one line of printable text')
 }

@@ -7,7 +7,7 @@ import { type PluginManifest, pluginManifest } from './manifest.ts'
 const most = 20
 
 /**
- * What in a valid document will not do what its author meant: fields that nothing reads, fallbacks that lead nowhere, and
+ * Warnings about a valid document that will not work as its author meant: fields that nothing reads, fallbacks that lead nowhere, and
  * a default that is not among the choices. One line each, with the place in the document.
  */
 export function manifestWarnings(manifest: PluginManifest, plugins: ReadonlySet<string>): readonly string[] {
@@ -52,7 +52,7 @@ function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly 
   } else if (type.def.type === 'object' && isObject(value)) {
     const { shape } = type.def as z.core.$ZodObjectDef
     const known = Object.keys(shape)
-    // An object without named fields is free for whatever its author keeps there.
+    // An object without named fields is free for its author.
     if (known.length === 0) return
     for (const [name, item] of Object.entries(value))
       if (Object.hasOwn(shape, name)) yield* unknownFields(item, shape[name]!, [...path, name])
@@ -60,19 +60,19 @@ function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly 
   }
 }
 
-/** The schema under what makes it optional or gives it a default. */
+/** The schema inside its optional and default wrappers. */
 function bare(schema: z.core.$ZodType): z.core.$ZodType['_zod'] {
   const inner = schema._zod as z.core.$ZodType['_zod']
   const { innerType } = inner.def as { innerType?: z.core.$ZodType }
   return innerType ? bare(innerType) : inner
 }
 
-/** A field of the same object that is nearly called so, else one of that name elsewhere, else those there are. */
+/** A field of the same object with a similar name, else a top-level one of that name, else all there are. */
 function hint(name: string, known: readonly string[], path: readonly string[]): string {
   const near = meant(name, known)
   if (near !== '') return near
-  const elsewhere = path.length === 0 ? undefined : Object.keys(pluginManifest.shape).find((field) => field === name)
-  if (elsewhere !== undefined) return ` (did you mean ${elsewhere}, at the top?)`
+  const atTop = path.length === 0 ? undefined : Object.keys(pluginManifest.shape).find((field) => field === name)
+  if (atTop !== undefined) return ` (did you mean ${atTop}, at the top?)`
   const inAuth = path.length === 0 && Object.hasOwn(pluginManifest.shape.auth.shape, name)
   if (inAuth) return ` (did you mean auth.${name}?)`
   return path.length === 0 ? '' : ` (there are ${known.join(', ')})`

@@ -16,7 +16,7 @@ export interface RefreshRequest {
   readonly force?: boolean | undefined
 }
 
-/** What became of one plugin's list. Where something failed or was skipped, the list before it is still whole and in use. */
+/** The result for one plugin's list. Where it failed or was skipped, the old list is still whole and in use. */
 export interface RefreshRow {
   readonly plugin: string
   /** How many models the list held, and holds now. */
@@ -39,8 +39,8 @@ export interface ModelLists {
   plan(request: RefreshRequest): readonly string[]
   /**
    * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
-   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one whose key is
-   * not set, `invalid` for a named one that says nowhere where its list is.
+   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one without
+   * its key, `invalid` for a named one without a `models_source`.
    */
   refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
   /** Goes back to the list before the last change. Throws `not_found` where there is none. */
@@ -49,7 +49,7 @@ export interface ModelLists {
 
 export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' | 'signal' | 'endsAt'> {
   readonly host: PluginHost
-  readonly store: Pick<PluginStore, 'backup' | 'keepBackup'>
+  readonly store: Pick<PluginStore, 'backup'>
   readonly keys: Pick<Keys, 'headerFor' | 'redact'>
   /** Milliseconds that one provider's list may take in all. */
   readonly totalMs: number
@@ -62,7 +62,7 @@ export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' |
 /** Providers asked at the same time: the seven of the package take two rounds. */
 const atOnce = 4
 
-/** The model lists of the plugins: fetched from their providers, judged, and replaced whole or not at all. */
+/** The model lists of the plugins: fetched from their providers, checked, and replaced whole or not at all. */
 export function createModelLists(parts: ModelListParts): ModelLists {
   const { host, store, keys, now, clock } = parts
   return {
@@ -85,7 +85,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     async restore(id) {
       const { model_map: before } = host.get(id)
       const text = store.backup(id)
-      if (text === undefined) throw new AppError('not_found', `There is no earlier list of ${id}`)
+      if (text === undefined) throw new AppError('not_found', `Earlier list of ${id} not found`)
       const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
       const date = earlier.models_as_of
       await host.revise(id, ({ models_as_of: _date, ...current }) => ({
@@ -106,7 +106,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     const views = [...new Set(plugins)].map((id) => host.get(id))
     const without = views.filter((view) => !view.models_source).map((view) => `${view.id}: has no models_source`)
     if (without.length > 0)
-      throw new AppError('invalid', 'Only a plugin that says where its list is can be refreshed', { details: without })
+      throw new AppError('invalid', 'Only a plugin with a models_source can be refreshed', { details: without })
     const missing = views.filter((view) => !view.key_set).map((view) => view.auth.key_env)
     if (missing.length > 0)
       throw new AppError('configuration', `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} not set`, {
@@ -130,7 +130,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
       })
       const { names, warnings } = listOf(rows, source, before, clock())
       const { include: _added, ...own } = source
-      // Names that the plugin itself adds say nothing about what the provider offers.
+      // Names that the plugin itself adds are no evidence of the provider's list.
       if (!chatModels(rows, own, clock()).some(isModelName))
         throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
       if (names.length * 2 < before.length && !request.force)
@@ -153,7 +153,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     }
   }
 
-  /** Only the list and its date change: what else stands in the document now, a user's fields among it, is kept. */
+  /** Only the list and its date change: the other fields of the document, a user's among them, are kept. */
   async function write({ id }: PluginView, names: readonly string[]): Promise<void> {
     const date = new Date(clock()).toISOString().slice(0, 10)
     await host.revise(id, (current) => ({ ...current, model_map: names, models_as_of: date }))

@@ -11,8 +11,8 @@ export interface StoredPlugins {
 }
 
 /**
- * Keeps plugins. Reads are synchronous, since every chat needs its plugin: a shared database serves them from a snapshot in
- * memory. Each write is atomic, and durable when it resolves.
+ * The storage of the plugin host. Reads are synchronous, since every chat needs its plugin: a shared database serves them
+ * from a snapshot in memory. Each write is atomic, and durable when it resolves.
  */
 export interface PluginStore {
   /** Differs after every change, also by another process. Cheap: asked before every use. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { createSampler, type SamplingOptions } from '../inference/sampling.ts'
 import { type Decoder, type DecoderSizes, openDecoder } from './decoder.ts'
@@ -11,8 +11,8 @@ import { createTextStream } from './text-stream.ts'
 /** A chat model in this process. */
 export interface ChatModel {
   /**
-   * Answers a conversation; `onText` gets the text piece by piece. Between two tokens it lets go of the thread, so that a
-   * cancel is heard, and ends before the next one when the signal is aborted. One call at a time.
+   * Answers a conversation; `onText` gets the text piece by piece. Between two tokens it yields to the event loop, so
+   * that a cancel is heard, and it ends before the next one when the signal is aborted. One call at a time.
    */
   generate(request: GenerationRequest, onText: (text: string) => void, signal?: AbortSignal): Promise<GenerationEnd>
   close(): Promise<void>
@@ -21,13 +21,13 @@ export interface ChatModel {
 /** Prompt tokens computed in one run: the scores of each take a row of the vocabulary in memory. */
 const promptPiece = 128
 
-/** What an answer may be long where nobody says: tokens. Small models ramble. */
+/** Tokens of an answer when the request sets no limit: small models ramble. */
 const defaultMaxTokens = 1024
 
-/** The part of the context that is kept free for the answer. */
+/** Share of the context that is kept free for the answer. */
 const answerShare = 0.25
 
-/** SmolLM2's authors sample so (https://huggingface.co/HuggingFaceTB/SmolLM2-360M-Instruct); greedy small models repeat themselves. */
+/** From SmolLM2's model card (https://huggingface.co/HuggingFaceTB/SmolLM2-360M-Instruct); greedy small models repeat themselves. */
 const defaultSampling: Omit<SamplingOptions, 'seed'> = {
   temperature: 0.2,
   topP: 0.9,
@@ -85,7 +85,7 @@ export function createChatModel(decoder: Decoder, writer: PromptWriter, ends: Re
         if (stopped) return { reason: 'stop', promptTokens: prompt.length, answerTokens: answered }
         if (answered >= most) break
         sampler.add(id, 'answer')
-        await nextTurn()
+        await yieldTurn()
         signal?.throwIfAborted()
         scores = await decoder.append([id])
       }
@@ -99,7 +99,7 @@ export function createChatModel(decoder: Decoder, writer: PromptWriter, ends: Re
   async function readPrompt(prompt: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
     let scores = new Float32Array()
     for (let from = 0; from < prompt.length; from += promptPiece) {
-      await nextTurn()
+      await yieldTurn()
       signal?.throwIfAborted()
       scores = (await decoder.append(prompt.slice(from, from + promptPiece))) as Float32Array<ArrayBuffer>
     }
@@ -107,12 +107,12 @@ export function createChatModel(decoder: Decoder, writer: PromptWriter, ends: Re
   }
 }
 
-/** The sizes of the cache, by the names that the configurations of Llama's family use. */
+/** Reads the sizes of the cache from the fields of Llama's family. Throws `invalid` naming the field. */
 function sizesOf(configuration: Readonly<Record<string, unknown>>, name: string): DecoderSizes {
   const value = (field: string, fallback?: number): number => {
     const found = configuration[field] ?? fallback
     if (typeof found === 'number' && Number.isInteger(found) && found > 0 && found < 2 ** 24) return found
-    throw new AppError('invalid', `The model ${name} cannot be used: ${field} in its config.json is no size`)
+    throw new AppError('invalid', `The model ${name} cannot be used: invalid ${field} in its config.json`)
   }
   const heads = value('num_attention_heads')
   return {
@@ -128,7 +128,7 @@ function readJson(folder: string, name: string): Readonly<Record<string, unknown
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-    throw new Error('it holds no object')
+    throw new Error('not an object')
   } catch (cause) {
     throw new AppError('invalid', `${path} cannot be read: pull the model again`, { cause })
   }

@@ -1,23 +1,23 @@
 import { AppError } from '../errors.ts'
 import { openSession, type Session, type TensorData, type Tensors } from '../inference/session.ts'
 
-/** The sizes that the cache of a decoder has. */
+/** Sizes of a decoder's key-value cache. */
 export interface DecoderSizes {
   readonly layers: number
   readonly keyValueHeads: number
   readonly headSize: number
-  /** The most tokens that prompt and answer have together. */
+  /** The most tokens of prompt and answer together. */
   readonly context: number
 }
 
-/** A text under way: tokens go in, the scores of the next one come out. */
+/** A text in progress: tokens go in, the scores (logits) of the next one come out. */
 export interface Decoder {
   readonly sizes: DecoderSizes
   /** How many tokens the cache holds. */
   readonly length: number
   /**
-   * Appends tokens and returns the scores of what follows the last of them, one for each word of the vocabulary; the
-   * array is used again by the next call. Throws `invalid` beyond the context.
+   * Appends tokens and returns the scores of the next one, one for each entry of the vocabulary; the next call reuses the
+   * array. Throws `invalid` beyond the context.
    */
   append(ids: readonly number[]): Promise<Float32Array>
   /** Forgets the text. */
@@ -25,13 +25,13 @@ export interface Decoder {
   close(): Promise<void>
 }
 
-/** Rooms of the cache grow by doubling from this many tokens. */
-const firstRoom = 256
+/** Initial capacity of the cache in tokens; it grows by doubling. */
+const firstCapacity = 256
 
 /**
  * A decoder from an ONNX file with the inputs and outputs of Hugging Face's exports
  * (https://huggingface.co/docs/optimum, text-generation-with-past): `past_key_values.N.key|value` in and
- * `present.N.key|value` out, each [1, heads, tokens, size]. Throws `invalid` for a file that is something else.
+ * `present.N.key|value` out, each [1, heads, tokens, size]. Throws `invalid` for any other file.
  */
 export async function openDecoder(
   path: string,
@@ -42,7 +42,7 @@ export async function openDecoder(
   const missing = requiredInputs(sizes).filter((name) => !session.inputs.includes(name))
   if (missing.length > 0) {
     await session.close()
-    throw new AppError('invalid', `The model ${options.name} is no decoder with a cache: it has no ${missing[0]}`)
+    throw new AppError('invalid', `The model ${options.name} is not a decoder with a cache: it has no ${missing[0]}`)
   }
   return createDecoder(session, sizes)
 }
@@ -54,8 +54,8 @@ export function createDecoder(session: Session, sizes: DecoderSizes): Decoder {
   const pastNames = cacheNames(layers, 'past_key_values')
   const presentNames = cacheNames(layers, 'present')
   const wants = (name: string) => session.inputs.includes(name)
-  // The runtime reads the past and writes past and present together: two sets of arrays take turns, nothing is allocated.
-  let room = 0
+  // The runtime reads the past and writes past and present together: two sets of arrays alternate, nothing is allocated.
+  let capacity = 0
   let past: Float32Array[] = []
   let present: Float32Array[] = []
   let ones = new BigInt64Array()
@@ -71,11 +71,11 @@ export function createDecoder(session: Session, sizes: DecoderSizes): Decoder {
     async append(ids) {
       const total = length + ids.length
       if (total > context) throw new AppError('invalid', `The text is longer than the ${context} tokens of the model`)
-      makeRoom(total)
+      ensureCapacity(total)
       const feeds = feedsFor(ids, total)
       const into: Record<string, TensorData> = {}
       for (const [index, name] of presentNames.entries()) into[name] = cacheTensor(present[index]!, total)
-      // Once it is known how many scores there are, a single token's are written to the same place each time.
+      // Once their number is known, the scores of a single token are written to the same array each time.
       if (scores && ids.length === 1) into['logits'] = { type: 'float32', shape: [1, 1, scores.length], data: scores }
       const { logits } = await session.run(feeds, into)
       ;[past, present] = [present, past]
@@ -101,7 +101,7 @@ export function createDecoder(session: Session, sizes: DecoderSizes): Decoder {
     if (wants('attention_mask'))
       feeds['attention_mask'] = { type: 'int64', shape: [1, total], data: ones.subarray(0, total) }
     if (wants('position_ids')) feeds['position_ids'] = { type: 'int64', shape: [1, count], data: places }
-    // Newer exports compute the scores of so many last tokens only.
+    // Newer exports compute the scores of only this many last tokens.
     if (wants('num_logits_to_keep'))
       feeds['num_logits_to_keep'] = { type: 'int64', shape: [], data: BigInt64Array.of(1n) }
     for (const [index, name] of pastNames.entries()) feeds[name] = cacheTensor(past[index]!, length)
@@ -112,19 +112,19 @@ export function createDecoder(session: Session, sizes: DecoderSizes): Decoder {
     return { type: 'float32', shape: [1, keyValueHeads, tokens, headSize], data: data.subarray(0, tokens * width) }
   }
 
-  function makeRoom(tokens: number): void {
-    if (tokens <= room) return
-    room = Math.min(context, Math.max(firstRoom, room * 2, tokens))
+  function ensureCapacity(tokens: number): void {
+    if (tokens <= capacity) return
+    capacity = Math.min(context, Math.max(firstCapacity, capacity * 2, tokens))
     const grown = (arrays: readonly Float32Array[]) =>
       Array.from({ length: layers * 2 }, (_, index) => {
-        const larger = new Float32Array(room * width)
+        const larger = new Float32Array(capacity * width)
         const old = arrays[index]
         if (old) larger.set(old.subarray(0, length * width))
         return larger
       })
     past = grown(past)
     present = grown([])
-    ones = new BigInt64Array(room).fill(1n)
+    ones = new BigInt64Array(capacity).fill(1n)
   }
 
   function lastRow(logits: TensorData | undefined): Float32Array {

@@ -6,23 +6,23 @@ import { wordsOf } from '../personas/memory/ranking-terms.ts'
 import { readVectors, type WordVectors } from '../word-vectors/vector-file.ts'
 import { contentWords, partsOf } from '../word-vectors/words.ts'
 
-/** What can be said of it wherever it is listed. */
+/** The note beside it in every list. */
 export const builtinNote =
   'Basic: static English word vectors trained from WordNet, without grammar or names; other languages match by spelling.'
 
-/** What is said of it where its file is missing or damaged; memories are then found by their words alone. */
+/** The note when its file is missing or damaged; memories are then found by their words alone. */
 export const builtinMissing =
-  'The built-in word vectors are missing or damaged: install aichat anew, or run `npm run build`'
+  'The built-in word vectors are missing or damaged: reinstall aichat, or run `npm run build`'
 
 export interface BuiltinEmbedder extends Embedder {
-  /** The words of a text that the vectors do not know; they are guessed or taken by their spelling. */
+  /** The words of a text that have no vector: those embedded from their parts or their spelling. */
   unknownWords(text: string): readonly string[]
 }
 
 /**
  * The embedder that needs no download: a text is the sum of its words' vectors, each weighed by how much the word tells.
  * Unknown words are guessed from their parts, else represented by their spelling, so that names, typing errors and other
- * languages still meet themselves.
+ * languages still match themselves.
  * @param path the file that `src/word-vectors/train.ts` makes; read at first use
  */
 export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
@@ -32,7 +32,7 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
     if (loaded) return loaded
     const file = versionOf(path)
     try {
-      // A damaged file is not read again with every search, only once it has been replaced.
+      // A damaged file is read again only once it has been replaced, not with every search.
       if (failed?.file === file) throw failed.cause
       loaded = readVectors(path)
       return loaded
@@ -48,7 +48,7 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
       try {
         return spaceOf(load())
       } catch {
-        // The file is missing; whoever embeds is told.
+        // `embed` throws the reason.
         return undefined
       }
     },
@@ -77,10 +77,10 @@ function spaceOf({ digest, dimension }: WordVectors): EmbeddingSpace {
   return { key: `${builtinModel}@${digest.slice(0, 16)}`, model: builtinModel, dimension }
 }
 
-/** A word guessed from its parts, or known by its spelling only, counts less than a known one. */
+/** Weights of a word guessed from its parts and of one known by its spelling only; a known word has 1. */
 const guessed = 0.7
 const spelled = 0.5
-/** The weight in a sentence of a word of which nothing is known: that of a rare word. */
+/** The weight in a sentence of an unknown word: that of a rare one. */
 const rareWeight = 3
 
 async function sentence(text: string, vectors: WordVectors, turns: Turns): Promise<Float32Array> {
@@ -97,16 +97,16 @@ async function sentence(text: string, vectors: WordVectors, turns: Turns): Promi
     return added
   }
   const added = (await addWords((piece) => contentWords(piece, known))) || (await addWords(wordsOf))
-  // A text without any word, such as a row of emoji, is at least near to itself.
+  // A text without any word, such as a row of emoji, is near to itself at least.
   if (added === 0) addSpelling(text, sum, 1)
   return unit(sum)
 }
 
-/** Characters that are embedded before others are served: some milliseconds' work. */
-const charactersAtOnce = 4_000
+/** Characters between two turns of the event loop: some milliseconds' work. */
+const charactersPerTurn = 4_000
 
 interface Turns {
-  /** To be awaited after that many characters' work. */
+  /** Yields to the event loop once enough characters have been embedded; to be awaited. */
   after(characters: number): Promise<void> | undefined
 }
 
@@ -115,17 +115,17 @@ function createTurns(): Turns {
   return {
     after(characters) {
       done += characters
-      if (done < charactersAtOnce) return undefined
+      if (done < charactersPerTurn) return undefined
       done = 0
       return new Promise((resolve) => setImmediate(resolve))
     },
   }
 }
 
-/** A text in pieces that end between words, each hardly longer than is embedded at once. */
+/** Splits a text between words into pieces of about `charactersPerTurn`. */
 function* piecesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
-    const space = text.indexOf(' ', start + charactersAtOnce)
+    const space = text.indexOf(' ', start + charactersPerTurn)
     const end = space < 0 ? text.length : space
     yield text.slice(start, end)
     start = end
@@ -144,8 +144,8 @@ function addWord(word: string, vectors: WordVectors, sum: Float32Array, known: (
 }
 
 /**
- * Adds a unit vector made of a word's runs of three characters, each of which stands for a direction of its own: words
- * spelled alike are near, and nothing else is (feature hashing, Weinberger et al., 2009).
+ * Adds a unit vector made of a word's character trigrams, each hashed to a direction of its own, so that words spelled
+ * alike are near (feature hashing, Weinberger et al., 2009).
  */
 function addSpelling(word: string, sum: Float32Array, scale: number): void {
   const characters = [...`<${word}>`]
@@ -161,10 +161,10 @@ function addSpelling(word: string, sum: Float32Array, scale: number): void {
   }
 }
 
-/** Components that a run of characters touches: enough that two runs rarely share them. */
+/** Components that a trigram touches: enough that two rarely share them. */
 const perRun = 8
 
-/** http://www.isthe.com/chongo/tech/comp/fnv/ */
+/** FNV-1a, 32 bits (http://www.isthe.com/chongo/tech/comp/fnv/). */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -7,15 +7,15 @@ import { isEmbeddingName } from './ollama.ts'
 /** An embedding model installed in Ollama. */
 export interface InstalledEmbedder {
   readonly name: string
-  /** Changes when the model is pulled anew in another version. */
+  /** Changes when another version of the model is pulled. */
   readonly digest: string
   readonly dimension?: number
 }
 
 export interface OllamaEmbeddings {
-  /** The installed embedding models, or undefined when no runner answers. Asked anew after a few seconds. */
+  /** The installed embedding models, or undefined when no runner answers. Cached for a few seconds. */
   installed(): Promise<readonly InstalledEmbedder[] | undefined>
-  /** The model's embedder; asking it throws `unavailable` when the runner or the model is not there. */
+  /** The model's embedder; `embed` throws `unavailable` when the runner or the model is not found. */
   embedder(model: string): Embedder
 }
 
@@ -27,15 +27,16 @@ export interface OllamaEmbeddingsParts {
   readonly now: () => number
 }
 
-/** Long enough that a burst of requests asks once, short enough that a model just pulled is there. */
+/** Milliseconds: a burst of requests asks once, and a model just pulled is found. */
 const listAge = 3_000
-/** A runner that did not answer is not asked again for this long: a search must not wait for it each time. */
+/** Milliseconds before a runner that did not answer is asked again: a search must not wait for it each time. */
 const restAfterFailure = 5_000
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 /** The first request after a pause loads the model, which takes seconds. */
 const embedTimeouts = { connect: 1_000, firstByte: 60_000, idle: 10_000 }
-/** Someone waits for a query's answer: after this the search goes on without. */
+/** A query is interactive: after this the search goes on without vectors. */
 const queryTimeouts = { connect: 500, firstByte: 4_000, idle: 2_000 }
+/** Bytes. */
 const longestReply = 64 * 1024 * 1024
 
 /** Embeddings over Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md). */
@@ -59,19 +60,19 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
       const found = await Promise.all(rows.map((row: TagRow) => embedderIn(row)))
       return found.flatMap((model) => model ?? [])
     } catch {
-      // Nobody there, or somebody else: either way there is no runner.
+      // A connection that fails and another server's answer both mean that there is no runner.
       return undefined
     }
   }
 
-  /** What the list itself tells, else what `/api/show` tells, else what the name suggests. */
+  /** Takes the capabilities from the list, else from `/api/show`, else from the name. */
   async function embedderIn(row: TagRow): Promise<InstalledEmbedder | undefined> {
     if (typeof row?.name !== 'string') return undefined
     const digest = typeof row.digest === 'string' ? row.digest : ''
     const listed = Array.isArray(row.capabilities) ? row.capabilities : undefined
     const shown = listed && !listed.includes('embedding') ? undefined : await show(row.name, digest)
-    const told = listed ?? shown?.capabilities
-    if (!(told ? told.includes('embedding') : isEmbeddingName(row.name))) return undefined
+    const declared = listed ?? shown?.capabilities
+    if (!(declared ? declared.includes('embedding') : isEmbeddingName(row.name))) return undefined
     return { name: row.name, digest, ...(shown?.dimension !== undefined && { dimension: shown.dimension }) }
   }
 
@@ -136,7 +137,7 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
       })
       text = await reply.text(longestReply)
     } catch (cause) {
-      // Whoever asked may have gone away; that says nothing of the runner.
+      // A caller that has gone away is no failure of the runner.
       if (!signal?.aborted || signal.reason?.name === 'TimeoutError') restsUntil = now() + restAfterFailure
       throw missing(`The model runner at ${url} does not answer`, cause)
     }
@@ -144,7 +145,7 @@ export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new AppError('protocol', `The model runner at ${url} answered with something that is not JSON`, { cause })
+      throw new AppError('protocol', `The model runner at ${url} sent invalid JSON`, { cause })
     }
   }
 }
@@ -169,7 +170,7 @@ function shownOf(answer: unknown): Shown {
   }
 }
 
-/** As many unit vectors of one length as texts were sent, or a `protocol` error: a wrong vector is worse than none. */
+/** One unit vector for each text, all of one length. Throws `protocol` otherwise: a wrong vector is worse than none. */
 function vectorsOf(answer: unknown, count: number): Float32Array[] {
   const rows = (answer as { embeddings?: unknown } | null)?.embeddings
   const vectors = Array.isArray(rows) ? rows.map((row) => Float32Array.from(Array.isArray(row) ? row : [])) : []
@@ -179,12 +180,12 @@ function vectorsOf(answer: unknown, count: number): Float32Array[] {
     ({ length }, at) => length === dimension && Number.isFinite(lengths[at]) && lengths[at]! > 0,
   )
   if (vectors.length !== count || dimension === 0 || !sound)
-    throw new AppError('protocol', 'The model runner sent no vectors that could be used')
+    throw new AppError('protocol', 'The model runner sent invalid vectors')
   return vectors.map((vector, at) => vector.map((value) => value / lengths[at]!))
 }
 
 /**
- * How models were taught to tell a question from what answers it, as their model cards say: nomic-embed-text, e5,
+ * The prefixes of questions and documents with which models were trained, from their model cards: nomic-embed-text, e5,
  * embeddinggemma, qwen3-embedding, mxbai, bge and snowflake-arctic on Hugging Face.
  */
 const prompts: readonly (readonly [name: RegExp, query: string, document: string])[] = [

@@ -7,14 +7,14 @@ import type { MiniLmEmbedder } from './minilm.ts'
 export interface EmbeddersParts {
   readonly builtin: Embedder
   readonly ollama: OllamaEmbeddings
-  /** The model that `aichat models pull` brings. */
+  /** The model that `aichat models pull` installs. */
   readonly pulled: MiniLmEmbedder
 }
 
-/** What is suggested to someone who has no embedding model: small, good, and permissively licensed. */
+/** Suggested where no embedding model is installed: small, good, and permissively licensed. */
 const suggested = ['nomic-embed-text', 'embeddinggemma', 'all-minilm']
 
-/** The built-in embedder, the pulled model, and the models of the local runner. */
+/** Chooses between the built-in embedder, the pulled model, and the models of the local runner. */
 export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Embedders {
   const embedders = new Map<string, Embedder>()
   return {

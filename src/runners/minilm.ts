@@ -3,10 +3,10 @@ import type { Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 
-/** The pulled embedding model as it lies on this machine. */
+/** The pulled embedding model on this machine. */
 export interface InstalledMiniLm {
   readonly folder: string
-  /** Changes with the content: vectors of another content lie in another space. */
+  /** Changes with the content: vectors of other weights belong to another space. */
   readonly fingerprint: string
 }
 
@@ -22,7 +22,7 @@ export interface MiniLmParts {
   readonly open?: (model: InstalledMiniLm) => ModelProcess
 }
 
-/** The length of the model's vectors (its config.json, `hidden_size`). */
+/** Length of the model's vectors (its config.json, `hidden_size`). */
 const dimension = 384
 
 /** all-MiniLM-L6-v2 in a process of its own; the process starts with the first text. */
@@ -60,7 +60,7 @@ export function createMiniLmEmbedder({ name, installed, open }: MiniLmParts): Mi
     close: async () => running?.process.close(),
   }
 
-  /** A model that was pulled anew is opened anew. */
+  /** Opens a model that was pulled again in a new process. */
   async function processFor(model: InstalledMiniLm): Promise<ModelProcess> {
     if (running && running.model.fingerprint === model.fingerprint) return running.process
     const before = running

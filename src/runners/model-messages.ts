@@ -1,10 +1,7 @@
-import type { FailureCode } from '../errors.ts'
 import type { SamplingOptions } from '../inference/sampling.ts'
 import type { PlainMessage } from './prompt.ts'
 
-/** What is said between aichat and the process in which a model computes. */
-
-/** A conversation to answer; what is left out is the model's own default. */
+/** A conversation to answer; a field that is absent has the model's own default. */
 export interface GenerationRequest {
   readonly messages: readonly PlainMessage[]
   readonly sampling: Partial<SamplingOptions>
@@ -18,29 +15,18 @@ export interface GenerationEnd {
   readonly answerTokens: number
 }
 
-export type ToModel =
-  | {
-      readonly type: 'open'
+/** The methods of the process in which one model computes. */
+export interface ModelMethods {
+  readonly open: {
+    readonly input: {
       readonly kind: 'chat' | 'embedding'
       readonly name: string
       readonly folder: string
       readonly threads: number
     }
-  | { readonly type: 'generate'; readonly call: number; readonly request: GenerationRequest }
-  | { readonly type: 'embed'; readonly call: number; readonly texts: readonly string[] }
-  | { readonly type: 'cancel'; readonly call: number }
-
-export type FromModel =
-  | { readonly type: 'ready' }
-  | { readonly type: 'unusable'; readonly error: PlainError }
-  | { readonly type: 'text'; readonly call: number; readonly text: string }
-  | { readonly type: 'generated'; readonly call: number; readonly end: GenerationEnd }
-  | { readonly type: 'embedded'; readonly call: number; readonly vectors: readonly Float32Array[] }
-  | { readonly type: 'failed'; readonly call: number; readonly error: PlainError }
-
-/** An AppError on its way between processes. */
-export interface PlainError {
-  readonly code: FailureCode
-  readonly message: string
-  readonly details: readonly string[]
+  }
+  /** For a chat model; its items are the text, piece by piece. */
+  readonly generate: { readonly input: GenerationRequest; readonly item: string; readonly result: GenerationEnd }
+  /** For an embedding model. */
+  readonly embed: { readonly input: readonly string[]; readonly result: readonly Float32Array[] }
 }

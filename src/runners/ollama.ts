@@ -3,25 +3,25 @@ import { httpTarget, type Target } from '../chat/provider.ts'
 import type { Send } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 
-/** One model that is installed in the runner on this machine. */
+/** A model that is installed in the runner on this machine. */
 export interface LocalModel {
   readonly name: string
-  /** True for a model that makes embeddings and does not chat. */
+  /** True for a model that makes embeddings only. */
   readonly embedding: boolean
-  /** True for a model that the runner only passes on to a service elsewhere (https://docs.ollama.com/cloud). */
+  /** True for a model that the runner forwards to a remote service (https://docs.ollama.com/cloud). */
   readonly remote: boolean
 }
 
 export interface OllamaRunner {
   readonly url: string
-  /** The installed models, or undefined when no runner answers. Asked at most once in a few seconds. */
+  /** The installed models, or undefined when no runner answers. Cached for a few seconds. */
   models(): Promise<readonly LocalModel[] | undefined>
   /**
-   * The place that answers a chat: the asked model if it is installed, else the preferred one, else the first chat model
+   * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
    * that computes on this machine. Undefined when no runner answers or it has no such model.
    */
   target(asked: string | undefined): Promise<Target | undefined>
-  /** Forgets what models() knew. */
+  /** Drops the cached list of models. */
   refresh(): void
 }
 
@@ -35,13 +35,13 @@ export interface OllamaParts {
   readonly now: () => number
 }
 
-/** Long enough that a burst of requests asks once, short enough that a model just pulled is there. */
+/** Milliseconds: a burst of requests asks once, and a model just pulled is found. */
 const listAge = 3_000
 
-/** A large model may take minutes to be read from the disk before its first word: as long as the runner itself allows. */
+/** Milliseconds until the first byte: reading a large model from disk takes minutes. The runner's own limit. */
 const loadingMs = 300_000
 
-/** A runner on this machine answers its list at once or is not there. */
+/** Milliseconds: a runner on this machine lists its models at once or is not running. */
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 
 /**
@@ -67,7 +67,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
       const chat = (await models())?.filter((model) => !model.embedding)
       if (!chat) return undefined
       const names = chat.map((model) => model.name)
-      // What stands by for a failed provider must not send a conversation elsewhere unasked.
+      // A fallback must not send a conversation to a remote service unasked.
       const here = chat.find((model) => !model.remote)?.name
       const name = installed(names, asked) ?? installed(names, preferred) ?? here
       return name === undefined ? undefined : targetFor(name)
@@ -96,7 +96,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
       }
       return namesIn(JSON.parse(await reply.text(4 * 1024 * 1024)))
     } catch {
-      // Nobody there, or somebody else: either way there is no runner.
+      // A connection that fails and another server's answer both mean that there is no runner.
       known = undefined
       return undefined
     }
@@ -121,7 +121,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
   }
 }
 
-/** `llama3` names `llama3:latest`, and `llama3:8b` itself. */
+/** Resolves a name as Ollama does: `llama3` is `llama3:latest`. */
 function installed(names: readonly string[], asked: string | undefined): string | undefined {
   return asked === undefined ? undefined : names.find((name) => name === asked || name === `${asked}:latest`)
 }

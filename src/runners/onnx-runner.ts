@@ -14,23 +14,23 @@ import type { GenerationRequest } from './model-messages.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 import type { PlainMessage } from './prompt.ts'
 
-/** A model whose files lie on this machine. */
+/** A model on this machine. */
 export interface ModelFolder {
   readonly name: string
   readonly folder: string
 }
 
-/** The runner that needs nobody else: pulled models, each computed in a process of its own. */
+/** The runner without another program: pulled models, each in a process of its own. */
 export interface OnnxRunner {
   /** The names of the chat models that can answer. */
   models(): readonly string[]
-  /** The asked model if it is installed, else the preferred one, else the first; undefined where there is none. */
-  target(asked: string | undefined): Target | undefined
+  /** The requested model if it is installed, else the preferred one, else the first; undefined when none is installed. */
+  target(requested: string | undefined): Target | undefined
   close(): Promise<void>
 }
 
 export interface OnnxRunnerParts {
-  /** The chat models that are installed now, the one to prefer first. */
+  /** The chat models that are installed now, by preference. */
   readonly installed: () => readonly ModelFolder[]
   readonly preferred: string | undefined
   /** Milliseconds since 1970 UTC. */
@@ -38,7 +38,7 @@ export interface OnnxRunnerParts {
   readonly open?: (folder: ModelFolder) => ModelProcess
 }
 
-/** A new process loads its model first; then a full line passes in some seconds. */
+/** A retry waits for a new process to load its model; a full queue drains in some seconds. Milliseconds. */
 const retry = { attempts: 2, budgetMs: 10_000 }
 const busyMs = 5_000
 
@@ -47,10 +47,10 @@ export function createOnnxRunner({ installed, preferred, clock, open = openProce
   const targets = new Map<string, Target>()
   return {
     models: () => installed().map(({ name }) => name),
-    target(asked) {
+    target(requested) {
       const models = installed()
       const named = (name: string | undefined) => models.find((model) => model.name === name)
-      const model = named(asked) ?? named(preferred) ?? models[0]
+      const model = named(requested) ?? named(preferred) ?? models[0]
       return model && targetFor(model)
     },
     async close() {
@@ -74,7 +74,7 @@ function openProcess({ name, folder }: ModelFolder): ModelProcess {
   return createModelProcess({ kind: 'chat', name, folder })
 }
 
-/** The place that answers chats with one model in its process. */
+/** The target that answers chats with one model in its process. */
 export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, clock: () => number): Target {
   return {
     plugin: null,
@@ -129,7 +129,7 @@ export function onnxTarget({ name, folder }: ModelFolder, model: ModelProcess, c
   }
 }
 
-/** A chat request as the model takes it. Throws what a provider would answer to a request that it cannot do. */
+/** Converts a chat request. Throws the error that a provider would report for unsupported options. */
 export function generationRequest(request: ChatRequest): GenerationRequest {
   const problems = problemsOf(request)
   if (problems.length > 0) throw refused(`The model on this machine ${problems.join(' and ')}`)
@@ -189,7 +189,7 @@ function refused(message: string): DialectError {
   })
 }
 
-/** What went wrong in the words in which a provider would report it, so that it is retried or told as theirs are. */
+/** Converts an error to the form in which a provider would report it, so that it is retried and shown as theirs are. */
 function asProvider(reason: unknown): unknown {
   if (reason instanceof QueueFull)
     return new DialectError('reported', {

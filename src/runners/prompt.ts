@@ -2,36 +2,36 @@ import { Template } from '@huggingface/jinja'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { AppError } from '../errors.ts'
 
-/** A message as a chat template sees it. */
+/** A message in the form that chat templates take. */
 export interface PlainMessage {
   readonly role: string
   readonly content: string
 }
 
-/** What turns conversations into tokens and tokens into text. */
+/** Turns conversations into tokens and tokens into text. */
 export interface PromptWriter {
   /**
-   * The tokens of a conversation, at most `limit` of them: where it is longer the oldest turns are left out, never the
-   * system prompt and never the last turn. Throws `too_large` when these alone are too long.
+   * The tokens of a conversation, at most `limit` of them: the oldest turns of a longer one are dropped, never
+   * the system prompt and the last turn. Throws `too_large` when these alone are too long.
    */
   write(messages: readonly PlainMessage[], limit: number): readonly number[]
   decode(ids: readonly number[]): string
   idOf(token: string): number | undefined
 }
 
-/** The files of a model folder that this reads, parsed. */
+/** Parsed files of a model folder. */
 export interface PromptFiles {
   readonly tokenizer: object
   readonly configuration: Readonly<Record<string, unknown>>
-  /** The template where it has a file of its own. */
+  /** The template, when it has a file of its own. */
   readonly template?: string | undefined
 }
 
-/** Tokenizer and chat template of a model. Throws `invalid` where the model is not one for chats. */
+/** Compiles the tokenizer and the chat template of a model. Throws `invalid` for a model without a template. */
 export function createPromptWriter({ tokenizer: description, configuration, template }: PromptFiles): PromptWriter {
   const tokenizer = new Tokenizer(description, configuration)
   const source = template ?? templateIn(configuration['chat_template'])
-  if (source === undefined) throw new AppError('invalid', 'The model has no chat template: it is not one for chats')
+  if (source === undefined) throw new AppError('invalid', 'The model has no chat template: it is not a chat model')
   const compiled = new Template(source)
   const special = specialTokens(tokenizer)
 
@@ -43,7 +43,7 @@ export function createPromptWriter({ tokenizer: description, configuration, temp
       const tokensFrom = (first: number) => encode([...system, ...turns.slice(first).flat()])
       const whole = tokensFrom(0)
       if (whole.length <= limit) return whole
-      // The fewer turns, the shorter: the first number of turns to leave out is found by halving.
+      // Binary search for the fewest turns to drop: fewer turns are shorter.
       let [low, high] = [1, Math.max(0, turns.length - 1)]
       while (low < high) {
         const middle = (low + high) >> 1
@@ -86,19 +86,19 @@ export function createPromptWriter({ tokenizer: description, configuration, temp
     }
   }
 
-  /** A text that spells one of the model's control tokens must not become one: it could end its own message. */
+  /** Breaks up text that spells one of the model's control tokens, which could end its own message. */
   function withoutTokens(text: string): string {
     return special ? text.replace(special, (token) => `${token.charAt(0)}\u200b${token.slice(1)}`) : text
   }
 }
 
-/** How many system messages lead the conversation. */
+/** Counts the system messages at the beginning. */
 function firstTurn(messages: readonly PlainMessage[]): number {
   const at = messages.findIndex(({ role }) => role !== 'system')
   return at < 0 ? messages.length : at
 }
 
-/** A turn is a user's message and what answers it. */
+/** Groups messages into turns: a user's message and its answers. */
 function turnsOf(messages: readonly PlainMessage[]): PlainMessage[][] {
   const turns: PlainMessage[][] = []
   for (const message of messages) {
@@ -118,7 +118,7 @@ function specialTokens(tokenizer: Tokenizer): RegExp | undefined {
   return escaped.length > 0 ? new RegExp(escaped.join('|'), 'g') : undefined
 }
 
-/** A template is a text, or a list of named ones of which one is the default. */
+/** Takes the template from a text, or from a list of named templates with a default. */
 function templateIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return undefined

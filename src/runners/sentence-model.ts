@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { AppError } from '../errors.ts'
 import { openSession, type Session, type TensorData } from '../inference/session.ts'
 
 /** A model of sentence embeddings in this process. */
 export interface SentenceModel {
-  /** A unit vector for each text, in order. Texts longer than the model reads are cut at their end. */
+  /** Returns a unit vector for each text, in order. Longer texts than the model reads are cut at their end. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export async function openSentenceModel(options: {
       const rows = texts.map((text) => piecesOf(tokenizer, text))
       const vectors: Float32Array[] = new Array(texts.length)
       for (const batch of batches(rows)) {
-        await nextTurn()
+        await yieldTurn()
         signal?.throwIfAborted()
         const made = await run(
           session,
@@ -57,13 +57,13 @@ function openTokenizer(folder: string, name: string): Tokenizer {
   }
 }
 
-/** The word pieces of a text between the tokens that begin and end it. */
+/** The word pieces of a text with its begin and end tokens. */
 function piecesOf(tokenizer: Tokenizer, text: string): readonly number[] {
   const { ids } = tokenizer.encode(text)
   return ids.length <= longestText ? ids : [...ids.slice(0, longestText - 1), ids.at(-1)!]
 }
 
-/** Indexes of rows that are run together: sorted by length, so that little is spent on padding. */
+/** Indexes of the rows of each batch, sorted by length to save padding. */
 function batches(rows: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const order = rows.map((_, index) => index).sort((a, b) => rows[b]!.length - rows[a]!.length)
   const made: number[][] = []
@@ -97,7 +97,7 @@ async function run(session: Session, rows: readonly (readonly number[])[]): Prom
   const states = outputs['last_hidden_state'] ?? outputs[session.outputs[0]!]
   const size = states?.shape.at(-1) ?? 0
   if (states?.type !== 'float32' || states.data.length !== rows.length * width * size)
-    throw new AppError('invalid', 'The embedding model gives no vectors for its word pieces')
+    throw new AppError('invalid', 'The embedding model returns no vectors for its word pieces')
   return rows.map((pieces, row) => pooled(states.data, row * width * size, pieces.length, size))
 }
 

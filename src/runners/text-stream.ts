@@ -1,18 +1,18 @@
-/** Tokens as they come, out of which text comes as soon as it is certain. */
+/** Detokenises a stream: returns text as soon as later tokens cannot change it. */
 export interface TextStream {
-  /** The text that a token completes; often none. `stopped` when one of the stop texts has come: nothing more counts. */
+  /** The text that a token completes; often none. `stopped` once a stop text has been reached: later tokens are ignored. */
   push(id: number): { readonly text: string; readonly stopped: boolean }
-  /** What was held back, at the end. */
+  /** Flushes the text that is held back. */
   end(): string
 }
 
-/** What stands for bytes that are no character yet; after so many tokens they will never be one. */
+/** The replacement character of incomplete UTF-8; after `mostHeld` tokens it is taken as the text. */
 const unfinished = '\ufffd'
 const mostHeld = 8
 
 /**
- * Text from tokens: a character that several tokens make up is held back until it is whole, and so is what may be the
- * beginning of a stop text. A stop text itself is not part of the answer.
+ * Holds back a character that several tokens make up until it is whole, and text that may be the beginning of a stop
+ * text. A stop text itself is not part of the answer.
  */
 export function createTextStream(decode: (ids: readonly number[]) => string, stops: readonly string[]): TextStream {
   const ids: number[] = []
@@ -58,7 +58,7 @@ function indexOf(text: string, part: string): number {
   return at < 0 ? Number.POSITIVE_INFINITY : at
 }
 
-/** How many of the text's last characters are the beginning of `part`. */
+/** Length of the longest suffix of the text that is a prefix of `part`. */
 function beginningAtEnd(text: string, part: string): number {
   for (let length = Math.min(part.length - 1, text.length); length > 0; length--)
     if (text.endsWith(part.slice(0, length))) return length

@@ -1,47 +1,47 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 
-/** How long a request's body may take. */
-export interface BodyPatience {
+/** The timeouts of a request's body. */
+export interface BodyTimeouts {
   /** Milliseconds without a byte. */
   readonly idleMs: number
-  /** Milliseconds from the end of the headers to the end of the body, of a request that is no upload. */
+  /** Milliseconds from the end of the headers to the end of the body; not for uploads. */
   readonly totalMs: number
 }
 
 /**
- * Half a minute is what a mobile line may be silent; the whole of an ordinary request has a minute, of which its headers
- * may take 10 s (listen.ts).
+ * A mobile connection may be silent for 30 s. A request may take a minute in all, of which its headers may take 10 s
+ * (listen.ts).
  */
-export const usualPatience: BodyPatience = { idleMs: 30_000, totalMs: 50_000 }
+export const usualBodyTimeouts: BodyTimeouts = { idleMs: 30_000, totalMs: 50_000 }
 
 interface Watched {
   readonly request: IncomingMessage
-  /** An upload goes on as long as bytes come. */
+  /** An upload has no total timeout. */
   readonly isUpload: boolean
   since: number
   bytes: number
   changedAt: number
-  /** When its reader was told. */
+  /** When its reader was notified. */
   failedAt: number | undefined
 }
 
 const readers = new WeakMap<IncomingMessage, (reason: AppError) => void>()
 
-/** Has `fail` called when the request's body comes too slowly; returns how to stop that. */
+/** Calls `fail` when a timeout of the request's body expires, unless the returned function has been called. */
 export function whenTooSlow(request: IncomingMessage, fail: (reason: AppError) => void): () => void {
   readers.set(request, fail)
   return () => void readers.delete(request)
 }
 
 /**
- * Watches requests whose bodies have not come yet, all with one timer. One that takes too long fails its reader, which can
- * still answer; where nothing reads it, its connection ends.
+ * Watches the bodies of requests with one timer. A timeout fails the reader of the body, which can still answer; without a
+ * reader it closes the connection.
  */
 export function createBodyWatch({
   idleMs,
   totalMs,
-}: BodyPatience): (request: IncomingMessage, upload: boolean) => void {
+}: BodyTimeouts): (request: IncomingMessage, upload: boolean) => void {
   const watched = new Set<Watched>()
   const everyMs = Math.min(1000, idleMs / 4)
   let timer: NodeJS.Timeout | undefined
@@ -72,7 +72,7 @@ export function createBodyWatch({
 
   function sweep(): void {
     const now = performance.now()
-    // While the event loop stood still nothing could be read: that time is nobody's delay.
+    // Time in which the event loop was blocked does not count: nothing could be read.
     const late = Math.max(0, now - sweptAt - 2 * everyMs)
     sweptAt = now
     for (const entry of watched) {
@@ -88,7 +88,7 @@ export function createBodyWatch({
       const fail = readers.get(entry.request)
       if (fail && entry.failedAt === undefined) {
         entry.failedAt = now
-        fail(new AppError('too_slow', 'The body did not come in time'))
+        fail(new AppError('too_slow', 'The body was not received in time'))
       } else if (now - (entry.failedAt ?? entry.since) > totalMs) entry.request.socket.destroy()
     }
   }

@@ -8,13 +8,13 @@ import { whenTooSlow } from './body-watch.ts'
 import { chargeBody } from './in-flight.ts'
 import { jsonType, requireType } from './media-type.ts'
 
-/** A body of 1 MiB where an operation says nothing else. */
+/** The longest body of an operation without a `limit`: bytes. */
 export const defaultLimit = 1024 * 1024
 
 /**
- * Hands the body's bytes to `take` as they arrive, never more than `limit`. Throws `too_large` as soon as that is certain,
- * before the rest is read, `unsupported_media` at the first byte of a body that is of none of `types`, `too_slow` when the
- * bytes stop coming, `rate_limited` where the user's requests hold too much already, and what `take` throws.
+ * Passes the bytes of a body to `take` as they arrive. Throws `too_large` above `limit`, before the rest is read,
+ * `unsupported_media` at the first byte of another media type than `types`, `too_slow` on a timeout, `rate_limited` above the
+ * limit of bytes in flight, and the errors of `take`.
  */
 function readPieces(
   request: IncomingMessage,
@@ -23,17 +23,17 @@ function readPieces(
   take: (piece: Buffer) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const announced = Number(request.headers['content-length'] ?? 0)
-    if (announced > 0) requireType(request, types)
-    if (announced > limit) throw tooLarge(limit)
-    if (announced > 0) chargeBody(request, announced)
+    const contentLength = Number(request.headers['content-length'] ?? 0)
+    if (contentLength > 0) requireType(request, types)
+    if (contentLength > limit) throw tooLarge(limit)
+    if (contentLength > 0) chargeBody(request, contentLength)
     let size = 0
     const onData = (piece: Buffer) => {
       try {
         if (size === 0) requireType(request, types)
         size += piece.length
         if (size > limit) throw tooLarge(limit)
-        if (announced === 0) chargeBody(request, piece.length)
+        if (contentLength === 0) chargeBody(request, piece.length)
         take(piece)
       } catch (reason) {
         stop(reason)
@@ -58,7 +58,7 @@ function readPieces(
   })
 }
 
-/** The whole body of one of these media types. Throws as `readPieces` does. */
+/** Reads a body of one of these media types. Throws as `readPieces`. */
 export async function readBytes(request: IncomingMessage, types: readonly string[], limit: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   await readPieces(request, types, limit, (piece) => pieces.push(piece))
@@ -66,9 +66,9 @@ export async function readBytes(request: IncomingMessage, types: readonly string
 }
 
 /**
- * The body as a JSON value; undefined when there is none. Every byte is decoded and metered as it arrives, so that no body
- * takes longer to judge than to send. Throws `unsupported_media` when it is not said to be JSON in UTF-8, `invalid` when
- * it is none, `too_large` beyond the limit or the bounds of a request.
+ * Reads the body as JSON; undefined for an empty one. Decodes and meters every byte on arrival, so that a hostile body takes
+ * no longer to refuse than to send. Throws `unsupported_media` unless its type is JSON in UTF-8, `invalid` for invalid JSON,
+ * `too_large` above the limit or the bounds of a request.
  */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const meter = createJsonMeter('the body', requestBounds)
@@ -83,20 +83,20 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   decoder.end()
   if (size === 0) return undefined
   if (size <= heavyBody) return parseMetered(pieces.length === 1 ? pieces[0]! : pieces.join(''))
-  // To join, to parse and to judge the value are stages of their own, none of which is done for a client that has gone.
-  const isOver = () => request.socket.destroyed
-  await heavyTurn(isOver)
+  // Joining, parsing and validating a large body each take a turn of the event loop, none after a disconnect.
+  const isClosed = () => request.socket.destroyed
+  await heavyTurn(isClosed)
   const text = pieces.splice(0).join('')
-  await heavyTurn(isOver)
+  await heavyTurn(isClosed)
   const value = parseMetered(text)
-  await heavyTurn(isOver)
+  await heavyTurn(isClosed)
   return value
 }
 
-/** From this size on a body costs milliseconds to parse: bytes. */
+/** From this size on a body takes milliseconds to parse: bytes. */
 const heavyBody = 256 * 1024
 
-/** The bytes of an upload as they arrive: as `readPieces`, at the pace of the reader. */
+/** Streams the bytes of an upload, with backpressure; throws as `readPieces`, except `rate_limited`. */
 export async function* readStream(
   request: IncomingMessage,
   types: readonly string[],
@@ -108,7 +108,7 @@ export async function* readStream(
   })
   slow.catch(() => {})
   const forget = whenTooSlow(request, fail)
-  // Leaving it early leaves the connection as it is, for an answer to be heard on it.
+  // Returning early keeps the connection open for the answer.
   const pieces = request.iterator({ destroyOnReturn: false })
   let size = 0
   try {
@@ -122,7 +122,7 @@ export async function* readStream(
     }
   } finally {
     forget()
-    // A read that is still under way ends with the connection.
+    // A pending read ends with the connection.
     pieces.return?.().catch(() => {})
   }
 }
@@ -134,7 +134,7 @@ const mostBeyondAscii = 4 * 1024 * 1024
  * Decodes UTF-8 in pieces that may end within a character. Throws `invalid` for anything else, and `too_large` for more
  * text beyond ASCII than any model reads: every later step takes several times as long for it.
  */
-export function createDecoder(): { push(bytes: Buffer): string; end(): void } {
+function createDecoder(): { push(bytes: Buffer): string; end(): void } {
   let rest: Buffer = Buffer.alloc(0)
   let beyondAscii = 0
   return {

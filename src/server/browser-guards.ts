@@ -2,31 +2,29 @@ import { isIP } from 'node:net'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isRepeated } from './guards.ts'
-import type { RequestContext } from './request-context.ts'
+import { isRepeated, type RequestContext } from './request-context.ts'
 
 /**
- * Refuses a request that reached us under a name we do not have: a web page whose name was re-bound to this machine's
- * address would otherwise speak as a program of this machine. IP literals pass, since only names can be re-bound; but not
- * 0.0.0.0 and [::], which are no addresses and which browsers do not guard as this machine's.
+ * Guards against DNS rebinding: refuses a Host that is not a name of this server. IP literals pass, since only names can be
+ * rebound, except 0.0.0.0 and [::], which browsers do not treat as private addresses.
  */
 export function checkHost({ request }: RequestContext, settings: Settings): void {
-  // RFC 9112, section 3.2: of two hosts neither is right.
-  if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request names its host twice')
-  if (isOurs(hostnameOf(request.headers.host ?? ''), settings)) return
-  throw new AppError('forbidden', 'This server is not known under that host name', {
+  // RFC 9112, section 3.2: a request with two hosts is invalid.
+  if (isRepeated(request, 'host')) throw new AppError('invalid', 'The request has two Host headers')
+  if (isOwnName(hostnameOf(request.headers.host ?? ''), settings)) return
+  throw new AppError('forbidden', 'Unknown host name', {
     details: ['Use localhost or the address of the machine, or add the name to PUBLIC_HOSTS'],
   })
 }
 
-function isOurs(name: string | undefined, { listen, publicHosts }: Settings): boolean {
+function isOwnName(name: string | undefined, { listen, publicHosts }: Settings): boolean {
   if (name === undefined) return false
   const address = name.replace(/^\[|\]$/g, '')
   if (isIP(address)) return !isUnspecified(address)
   return hostRange(name) === 'loopback' || name === listen.host.toLowerCase() || publicHosts.includes(name)
 }
 
-/** The host name in a Host header or an origin, as a URL has it: `0` and `[::0]` are written out. Undefined where it is none. */
+/** The host name of a Host header or an origin, normalised as in a URL: `0` and `[::0]` are written out. Undefined for an invalid one. */
 function hostnameOf(authority: string): string | undefined {
   if (!/^[\w.\-:[\]]+$/.test(authority) || !URL.canParse(`http://${authority}`)) return undefined
   return new URL(`http://${authority}`).hostname
@@ -41,8 +39,8 @@ const exposedHeaders =
   'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, X-Aichat-Plugin, X-Aichat-Attempts, X-Aichat-Fallback'
 
 /**
- * Answers for web pages of other origins: only those listed in CORS_ORIGIN may read, and a page that is neither listed nor
- * ours may change nothing. Returns true when the context was a preflight and is over.
+ * CORS: only origins listed in CORS_ORIGIN may read; cross-site writes are refused. Returns true for a preflight, which it
+ * has answered.
  */
 export function checkOrigin({ request, response }: RequestContext, settings: Settings): boolean {
   const { origin, host = '' } = request.headers
@@ -74,7 +72,7 @@ export function checkOrigin({ request, response }: RequestContext, settings: Set
   return false
 }
 
-/** A page of the host that was called, which the Host check has let pass, or of a name of ours behind a proxy. */
+/** Whether the origin is the host of this request, which `checkHost` has checked, or one of PUBLIC_HOSTS. */
 function isOwnOrigin(origin: string, host: string, { publicHosts }: Settings): boolean {
   const authority = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase()
   return authority !== undefined && (authority === host.toLowerCase() || publicHosts.includes(authority))

@@ -4,7 +4,7 @@ import type { AppError } from '../errors.ts'
 import type { ErrorBody, RequestContext } from './request-context.ts'
 import type { Route } from './routes.ts'
 
-/** The dialects that other people's clients speak to us. */
+/** The dialects of /v1. */
 export type Inbound = 'openai-chat' | 'anthropic-messages'
 
 /** OpenAI's type for a failure of this HTTP status; Anthropic's follow in its dialect. */
@@ -21,8 +21,8 @@ const openaiTypes: Record<number, string> = {
 }
 
 /**
- * A failure in the words of a dialect's clients: one text, the provider's own names where a provider is the reason, and
- * in OpenAI's dialect else ours.
+ * A failure for the clients of a dialect: one text, and type and code as the provider named them; without a provider,
+ * OpenAI's type for the status and our code.
  */
 export function clientError(error: AppError, id: Inbound): ClientError {
   const { status, provider } = error
@@ -30,7 +30,7 @@ export function clientError(error: AppError, id: Inbound): ClientError {
     id === 'openai-chat'
       ? { type: provider?.type ?? openaiTypes[status] ?? 'api_error', code: provider ? provider.code : error.code }
       : { type: provider?.type, code: provider?.code, details: provider?.details }
-  return { message: sentence(error), status, param: provider?.param, ...names }
+  return { message: textOf(error), status, param: provider?.param, ...names }
 }
 
 /** A failure as the body of an OpenAI answer. */
@@ -43,30 +43,30 @@ export const anthropicError: ErrorBody = (error, requestId) => ({
   request_id: requestId,
 })
 
-/** The dialect whose client asks, on an address that both have: Anthropic's clients name their version with every request. */
-export function askedIn({ request, path }: RequestContext): Inbound {
+/** The dialect of a request to an address that both have: Anthropic's clients send their version with every request. */
+export function clientDialect({ request, path }: RequestContext): Inbound {
   const { headers } = request
   const isAnthropic = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined
   return isAnthropic || /^\/v1\/messages\b/.test(path) ? 'anthropic-messages' : 'openai-chat'
 }
 
-/** A failure in the shape of the dialect that is asked in. */
-export const askedError: ErrorBody = (error, requestId, context) =>
-  (askedIn(context) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, context)
+/** A failure in the dialect of its request. */
+export const errorOfClient: ErrorBody = (error, requestId, context) =>
+  (clientDialect(context) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, context)
 
-/** How an address under /v1/ that no route answers is refused: in its client's shape, naming what there is. */
+/** The refusal of an unknown address under /v1/: in the dialect of its request, listing the routes. */
 export function refusalsFor(routes: readonly Route[]) {
   const existing = [`There is ${routes.map(({ method, path }) => `${method} ${shown(path)}`).join(', ')}`]
   return (context: RequestContext) =>
-    context.path.startsWith('/v1/') ? { errorBody: askedError, existing } : undefined
+    context.path.startsWith('/v1/') ? { errorBody: errorOfClient, existing } : undefined
 }
 
-/** `/v1/models/**:id` as readers know it. */
+/** `/v1/models/**:id` as documentation writes it. */
 function shown(path: string): string {
   return path.replace('**:', ':')
 }
 
-/** What a foreign client shows is one text: the sentence, and what can be done about it. */
-function sentence(error: AppError): string {
+/** The message and the details in one text, since clients show only one. */
+function textOf(error: AppError): string {
   return error.details.length === 0 ? error.message : `${error.message} (${error.details.join('; ')})`
 }

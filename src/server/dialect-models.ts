@@ -1,81 +1,52 @@
-import type { App } from '../app/app.ts'
+import type { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { askedIn } from './dialect-errors.ts'
+import { listChatModels } from '../operations/chat.ts'
+import type { Call } from '../operations/operation.ts'
+import { clientDialect } from './dialect-errors.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 
-interface OfferedModel {
-  readonly id: string
-  readonly owned_by: string
-  /** What is known of it, such as its context window. */
-  readonly facts: Readonly<Record<string, unknown>>
+type Model = z.output<typeof listChatModels.output>['models'][number]
+
+/** GET /v1/models and GET /v1/models/ID, in the shape of the client's dialect: OpenAI's list, or Anthropic's pages. */
+export async function answerModels(call: Call, context: RequestContext): Promise<void> {
+  const { models } = await listChatModels.run(call, {})
+  const isAnthropic = clientDialect(context) === 'anthropic-messages'
+  const { id } = context.params
+  if (id === undefined) {
+    const list = isAnthropic ? pageOf(models, context.query) : { object: 'list', data: models.map(openaiModel) }
+    return sendJson(context, 200, list)
+  }
+  const found = models.find((model) => model.id === id)
+  if (!found) throw new AppError('not_found', 'Model not found', { details: ['GET /v1/models lists them'] })
+  sendJson(context, 200, isAnthropic ? anthropicModel(found) : openaiModel(found))
 }
 
-/** GET /v1/models, in the shape of the client that asks: OpenAI's whole, Anthropic's in pages. */
-export async function listModels(app: App, context: RequestContext): Promise<void> {
-  const models = await offered(app)
-  if (askedIn(context) === 'anthropic-messages') return sendJson(context, 200, pageOf(models, context.query))
-  sendJson(context, 200, { object: 'list', data: models.map(openaiModel) })
+function openaiModel({ id, plugin }: Model) {
+  return { id, owned_by: plugin ?? 'local', object: 'model', created: 0 }
 }
 
-/** GET /v1/models/ID, in the same two shapes; an id may hold slashes. */
-export async function showModel(app: App, context: RequestContext): Promise<void> {
-  const found = (await offered(app)).find((model) => model.id === context.params['id'])
-  if (!found) throw new AppError('not_found', 'There is no such model', { details: ['GET /v1/models lists them'] })
-  sendJson(context, 200, askedIn(context) === 'anthropic-messages' ? anthropicModel(found) : openaiModel(found))
-}
-
-/** The active plugin's models by name, those of other usable plugins as `plugin:model`, and the local runner's. */
-async function offered(app: App): Promise<readonly OfferedModel[]> {
-  const chatPlugins = app.plugins
-    .list()
-    .filter(
-      (plugin) =>
-        (plugin.type === 'chat' || plugin.type === 'completion') && (plugin.active || plugin.state === 'ready'),
-    )
-  const named = chatPlugins.flatMap((plugin) =>
-    plugin.model_map.map((id) => ({
-      id: plugin.active ? id : `${plugin.id}:${id}`,
-      owned_by: plugin.id,
-      facts: plugin.models?.[id] ?? {},
-    })),
-  )
-  const { ollama, embedded } = await app.chat()
-  const running = ((await ollama.models()) ?? []).filter((model) => !model.embedding).map((model) => model.name)
-  const local = [...running, ...embedded.models()].map((id) => ({ id, owned_by: 'local', facts: {} }))
-  return [...named, ...local]
-}
-
-function openaiModel({ id, owned_by }: OfferedModel) {
-  return { id, owned_by, object: 'model', created: 0 }
-}
-
-/** https://docs.anthropic.com/en/api/models: 1970 stands there for a date that is not known. */
-function anthropicModel({ id, facts }: OfferedModel) {
+/** https://docs.anthropic.com/en/api/models: 1970 stands for an unknown date. */
+function anthropicModel({ id, display_name, context_window, max_output }: Model) {
   return {
     type: 'model',
     id,
-    display_name: typeof facts['display_name'] === 'string' ? facts['display_name'] : id,
+    display_name: display_name ?? id,
     created_at: new Date(0).toISOString(),
-    max_input_tokens: countIn(facts, 'context_window'),
-    max_tokens: countIn(facts, 'max_output'),
+    max_input_tokens: context_window ?? null,
+    max_tokens: max_output ?? null,
     capabilities: null,
   }
-}
-
-function countIn(facts: OfferedModel['facts'], name: string): number | null {
-  const count = facts[name]
-  return typeof count === 'number' && count > 0 ? count : null
 }
 
 /** The sizes of Anthropic's pages: https://docs.anthropic.com/en/api/models-list */
 const defaultLimit = 20
 const longestPage = 1000
 
-/** The models after one, or before one, in their order; the whole is made anew for each page. */
-function pageOf(models: readonly OfferedModel[], query: URLSearchParams) {
+/** A page of the models after or before a given one. */
+function pageOf(models: readonly Model[], query: URLSearchParams) {
   const limit = limitIn(query)
-  const after = placeOf(models, query, 'after_id')
-  const before = placeOf(models, query, 'before_id')
+  const after = indexOf(models, query, 'after_id')
+  const before = indexOf(models, query, 'before_id')
   const start = before === undefined ? (after ?? -1) + 1 : Math.max(0, before - limit)
   const page = models.slice(start, before === undefined ? start + limit : before)
   const data = page.map(anthropicModel)
@@ -88,16 +59,16 @@ function pageOf(models: readonly OfferedModel[], query: URLSearchParams) {
 }
 
 function limitIn(query: URLSearchParams): number {
-  const asked = query.get('limit')
-  const limit = asked === null ? defaultLimit : Number(asked)
+  const text = query.get('limit')
+  const limit = text === null ? defaultLimit : Number(text)
   if (Number.isInteger(limit) && limit >= 1 && limit <= longestPage) return limit
   throw new AppError('invalid', 'Invalid request', { details: [`limit: must be a number from 1 to ${longestPage}`] })
 }
 
-function placeOf(models: readonly OfferedModel[], query: URLSearchParams, name: string): number | undefined {
+function indexOf(models: readonly Model[], query: URLSearchParams, name: string): number | undefined {
   const id = query.get(name)
   if (id === null) return undefined
-  const place = models.findIndex((model) => model.id === id)
-  if (place === -1) throw new AppError('invalid', 'Invalid request', { details: [`${name}: there is no such model`] })
-  return place
+  const index = models.findIndex((model) => model.id === id)
+  if (index === -1) throw new AppError('invalid', 'Invalid request', { details: [`${name}: model not found`] })
+  return index
 }

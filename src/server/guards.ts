@@ -9,27 +9,23 @@ import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
-import { login, register, setUp } from '../operations/auth.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Identify, Rule } from './identity.ts'
 import { watchLogins } from './live-logins.ts'
-import type { RequestContext } from './request-context.ts'
-import type { Identify, Rule } from './routes.ts'
+import { isRepeated, type RequestContext } from './request-context.ts'
 
-export { checkSingleUserMode, requireAdmin, requireRole, validateUserOwnership } from '../operations/access.ts'
-export { validateUserExists } from '../operations/users.ts'
-
-/** A token's login: who, and which one. */
+/** The caller and the login of a token. */
 type Authenticated = Exclude<Verified, string>
 
 /**
- * The guards of the main server in their order: who asks, and whether they may. `setupToken` is what a stranger from
- * another machine must know to create the first administrator. Throws `configuration` for a TRUST_PROXY that makes no sense.
+ * The guards of the main server, in their order: authentication, authorisation, login limit, setup token. A client on
+ * another machine needs the `setupToken` to create the first administrator. Throws `configuration` for an invalid TRUST_PROXY.
  */
 export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: string): Identify {
   const proxies = readProxies(settings.trustProxy)
   const watch = watchLogins(accounts.logins)
   const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
-  // A connection that no proxy speaks over is always the same client's.
+  // A connection without a proxy belongs to one client.
   const direct = new WeakMap<Socket, Origin>()
   const origin = ({ socket, headers }: IncomingMessage): Origin => {
     const forwarded = headers['x-forwarded-for']?.toString()
@@ -42,13 +38,13 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
   return (context, rule) => {
     const { headers } = context.request
     const { address, local } = origin(context.request)
-    // Only a proxy of our own knows whether its client came encrypted.
+    // Only a trusted proxy knows whether its client uses TLS.
     if (headers['x-forwarded-proto'] === 'https' && proxies.includes(context.request.socket.remoteAddress ?? ''))
       context.response.setHeader('strict-transport-security', 'max-age=31536000')
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
     return whenThere(authenticate(context, accounts, rule.apiKey), (authenticated) =>
       whenThere(permitted(context, rule, authenticated), () => {
-        if (rule === login) rateLimitAuth(accounts, address)
+        if (rule.loginLimit) rateLimitAuth(accounts, address)
         const session = authenticated?.session
         const identity = {
           caller: authenticated?.caller,
@@ -56,7 +52,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
           address,
           ...(session !== undefined && { watch: (ended: () => void) => watch(session, ended) }),
         }
-        if ((rule !== register && rule !== setUp) || local) return identity
+        if (!rule.createsFirstUser || local) return identity
         return accounts.needsSetup().then((needed) => {
           if (needed) checkSetupToken(context, setupToken)
           return identity
@@ -65,7 +61,7 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
     )
   }
 
-  /** Throws or rejects with `forbidden`, and tells a client with a token so as RFC 6750 wants it. */
+  /** Throws or rejects with `forbidden`, with the challenge of RFC 6750 for a client with a token. */
   function permitted(
     context: RequestContext,
     rule: Rule,
@@ -86,8 +82,8 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 
 const challenge = 'Bearer realm="api"'
 
-/** Whose valid token came with the request. Throws `unauthenticated`, and says so as RFC 6750 wants it. */
-export function authenticateToken(
+/** The login of the request's token. Throws or rejects with `unauthenticated`, with the challenge of RFC 6750. */
+function authenticateToken(
   context: RequestContext,
   accounts: Accounts,
   apiKey?: boolean,
@@ -99,7 +95,7 @@ export function authenticateToken(
   )
 }
 
-/** Rejects with `unauthenticated`, and says so as RFC 6750 wants it. */
+/** Rejects with `unauthenticated` and the challenge of RFC 6750. */
 async function refuseToken(
   context: RequestContext,
   accounts: Accounts,
@@ -121,8 +117,8 @@ async function refuseToken(
   })
 }
 
-/** The same where nobody needs to be known: without a valid token it is nobody. */
-export function optionalAuth(
+/** The login of the request's token, or undefined without a valid one. */
+function optionalAuth(
   context: RequestContext,
   accounts: Accounts,
   apiKey?: boolean,
@@ -132,12 +128,12 @@ export function optionalAuth(
   return whenThere(accounts.logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : verified))
 }
 
-/** Refuses an address after too many failed logins, before the body is read; the login itself counts. */
-export function rateLimitAuth({ logins }: Accounts, address: string): void {
+/** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
+function rateLimitAuth({ logins }: Accounts, address: string): void {
   logins.limit.check(networkOf(address))
 }
 
-/** While no user exists, whoever is on another machine must prove to have seen this one's terminal. */
+/** Until the first user exists, a client on another machine must send the token printed on this one's terminal. */
 function checkSetupToken({ request: { headers, socket } }: RequestContext, expected: string | undefined): void {
   const given = headers['x-setup-token']
   if (expected !== undefined && typeof given === 'string' && sameText(given, expected)) return
@@ -149,13 +145,13 @@ function checkSetupToken({ request: { headers, socket } }: RequestContext, expec
   })
 }
 
-/** Compared without telling by the time it takes how much of it is right. */
+/** Compares in constant time. */
 function sameText(left: string, right: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(left), digest(right))
 }
 
-/** Names the address that the request came to, so that the administrator is made here and in no other installation. */
+/** Names the address that the request was sent to, so that the administrator is created in this installation. */
 function howToSetUp({ request: { socket } }: RequestContext): readonly string[] {
   return [
     `There is no user yet: create the administrator with aichat --server ${ownUrl(socket)} setup,`,
@@ -163,26 +159,18 @@ function howToSetUp({ request: { socket } }: RequestContext): readonly string[] 
   ]
 }
 
-/** Where this machine reaches the server that a connection came to; who comes from elsewhere needs another way. */
+/** The address at which this machine reaches the server of a connection. */
 function ownUrl({ localAddress = '', localPort = 0 }: Socket): string {
   const address = localAddress.replace(/^::ffff:/, '')
   return serviceUrl(hostRange(address) === 'loopback' ? address : '127.0.0.1', localPort)
 }
 
-/** The bearer token; on routes whose clients know no other way also x-api-key. Never a cookie, never the address line. */
+/** The bearer token, or x-api-key on the routes of Anthropic's clients; never a cookie, never the query. */
 function tokenOf({ request }: RequestContext, apiKey = false): string | undefined {
-  // Which of two would count, somebody in between may see otherwise than we do.
+  // A proxy may pick another one of two.
   if (isRepeated(request, 'authorization')) return ''
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (bearer !== undefined || !apiKey) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
   const key = request.headers['x-api-key']
   return typeof key === 'string' ? key : undefined
-}
-
-/** Whether a header came more than once. */
-export function isRepeated({ headers, rawHeaders }: IncomingMessage, name: string): boolean {
-  if (headers[name] === undefined) return false
-  let times = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) times++
-  return times > 1
 }

@@ -8,11 +8,12 @@ import { hostRange } from '../http/address-range.ts'
 import { installationId } from '../installation-id.ts'
 import type { Operation } from '../operations/operation.ts'
 import { operations } from '../operations/table.ts'
-import { type BodyPatience, createBodyWatch, usualPatience } from './body-watch.ts'
+import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
-import { createInFlight } from './in-flight.ts'
+import type { Identify } from './identity.ts'
+import { limitInFlight } from './in-flight.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import {
@@ -25,12 +26,12 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
-import { type Identify, type Identity, type Route, serveOperation } from './routes.ts'
+import { type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 export interface ServerState {
-  /** `starting`, `ready`, or `draining`: what GET /ready tells. */
+  /** Reported by GET /ready. */
   phase: 'starting' | 'ready' | 'draining'
 }
 
@@ -39,24 +40,16 @@ export interface ServerParts {
   readonly version: string
   readonly identify: Identify
   readonly state: ServerState
-  /** How long bodies may take; `usualPatience` where nothing is said. */
-  readonly patience?: BodyPatience
-  /** Told about every answer: for the log. */
+  /** Default `usualBodyTimeouts`. */
+  readonly bodyTimeouts?: BodyTimeouts
+  /** Called after every answer, for the log. */
   readonly observe: (context: RequestContext, route: string, status: number) => void
 }
 
 /** The main server as a function of request and response. */
 export function createServer(parts: ServerParts): NodeHandler {
   const { app } = parts
-  const inFlight = createInFlight(app.settings.limits)
-  const identify: Identify = (context, rule) => {
-    const counted = (identity: Identity) => {
-      if (identity.caller) inFlight.enter(context, identity.caller.id)
-      return identity
-    }
-    const identity = parts.identify(context, rule)
-    return identity instanceof Promise ? identity.then(counted) : counted(identity)
-  }
+  const identify = limitInFlight(parts.identify, app.settings.limits)
   const metrics = createMetrics(app)
   const observe: ServerParts['observe'] = (context, route, status) => {
     metrics.observe(context, route, status)
@@ -81,7 +74,7 @@ function operationRoute(app: App, operation: Operation, identify: Identify): Rou
   }
 }
 
-/** For an administrator, and for a collector on this machine that speaks to us without a proxy in between. */
+/** For administrators, and without a token for a collector on this machine that uses no proxy. */
 function metricsRoute(metrics: Metrics, identify: Identify): Route {
   return {
     method: 'GET',
@@ -98,7 +91,7 @@ function metricsRoute(metrics: Metrics, identify: Identify): Route {
   }
 }
 
-/** What every visitor may know: that the service lives, and where its documentation is. */
+/** The public routes: name, health, readiness, and the OpenAPI document. */
 function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
   let document: unknown
   return [
@@ -134,24 +127,27 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 const noParams: Record<string, string> = {}
 
 export interface MountParts
-  extends Pick<ServerParts, 'app' | 'observe' | 'patience'>,
+  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts'>,
     Partial<Pick<ServerParts, 'state'>> {
-  /** For an address that no route answers: the shape of the refusal, and what exists there. Undefined: the house's. */
+  /** The error shape of an address without a route, and the routes to name in it; undefined for the shape of /api. */
   readonly unknown?: (
     context: RequestContext,
   ) => { readonly errorBody: ErrorBody; readonly existing: readonly string[] } | undefined
 }
 
-/** What a service that stops still answers, so that it is seen to stop. */
+/** Still answered while the service stops, so that monitoring sees it stop. */
 const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
 
 /**
- * Routes as a node handler: guards first, then the route, and the right refusal for a wrong path or method. A path
- * without parameters is found by itself; every other address is h3's to read.
+ * Routes as a node handler: guards first, then the route, 404 or 405 without one. A path without parameters is looked up in a
+ * map; h3 routes all others.
  */
-export function mount({ app, observe, unknown, state, patience }: MountParts, routes: readonly Route[]): NodeHandler {
-  const watchBody = createBodyWatch(patience ?? usualPatience)
-  // h3 itself refuses only what never reaches a route, such as an address that cannot be decoded.
+export function mount(
+  { app, observe, unknown, state, bodyTimeouts }: MountParts,
+  routes: readonly Route[],
+): NodeHandler {
+  const watchBody = createBodyWatch(bodyTimeouts ?? usualBodyTimeouts)
+  // h3 itself only refuses addresses that it cannot decode.
   const h3 = new H3({
     silent: true,
     onError: ({ status }) => Response.json(refusalBody(status), { status, headers: safeHeaders }),
@@ -170,7 +166,7 @@ export function mount({ app, observe, unknown, state, patience }: MountParts, ro
     const { socket } = request
     const before = latest.get(socket)
     latest.set(socket, response)
-    // One request of a connection after the other: those behind it are not begun for a client that has gone meanwhile.
+    // Serves pipelined requests one by one, so that none starts after its client has disconnected.
     if (!before || before.writableFinished || before.closed) return begin(request, response)
     before.once('close', () => {
       if (!socket.destroyed) begin(request, response)
@@ -179,7 +175,7 @@ export function mount({ app, observe, unknown, state, patience }: MountParts, ro
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     const { path } = splitTarget(request.url)
-    // The objects that h3 makes of a request would cost a chat 14 of its 150 µs; a fixed path needs none of them.
+    // The objects that h3 creates for a request would cost a chat 14 of its 150 µs.
     const methods = fixed.get(path)
     if (methods) void answer(request, response, noParams, path, methods)
     else void throughH3(request, response)
@@ -188,7 +184,7 @@ export function mount({ app, observe, unknown, state, patience }: MountParts, ro
   function node(event: H3Event, path: string, methods: ReadonlyMap<string, Route>): Promise<never> {
     const { req, res } = event.runtime!.node!
     void answer(req as IncomingMessage, res as ServerResponse, event.context.params ?? {}, path, methods)
-    // The answer is written here; h3 would write, and end, a second one as soon as this promise settled.
+    // `answer` writes the response; h3 would write a second one as soon as this promise settled.
     return new Promise<never>(() => {})
   }
 
@@ -247,6 +243,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    throw new AppError('invalid', 'The address holds a broken escape', { cause })
+    throw new AppError('invalid', 'Invalid escape in the address', { cause })
   }
 }

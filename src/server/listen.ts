@@ -7,42 +7,39 @@ import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import type { NodeHandler } from './http-server.ts'
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   /** Such as http://127.0.0.1:3001. */
   readonly url: string
-  /** Where it can be reached on this machine: another address only where it listens on all of them. */
+  /** The address on this machine; differs from `url` only where the server binds all addresses. */
   readonly localUrl: string
   readonly host: string
   readonly port: number
   /**
-   * Resolves when the answers now in flight are out, at the latest after the grace (milliseconds). It goes on listening, so
-   * that it can be asked how it is; every answer from here on ends its connection.
+   * Resolves when the answers in flight are complete, at the latest after the grace period (milliseconds). The server still
+   * answers health checks; every further answer closes its connection.
    */
   finish(graceMs: number): Promise<void>
-  /** Stops listening, and cuts what is still in flight. */
+  /** Stops listening, and cuts the answers in flight. */
   close(): Promise<void>
 }
 
-/** A server that wants to listen. */
-export interface Place {
-  /** Which one it is, as `serve` calls it. */
+/** The address of a server, and its names in messages. */
+export interface ListenOptions {
+  /** Its name in `serve`. */
   readonly name: string
   readonly host: string
-  /** 0: a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** The flag that gives it another port. */
+  /** The flag for another port. */
   readonly portFlag: string
 }
 
-/**
- * Listens on exactly this host and port. Throws `unavailable` when the port is taken, saying by whom when that is an
- * aichat.
- */
-export async function openServer(handler: NodeHandler, place: Place): Promise<Listening> {
-  const { host, port } = place
+/** Listens on exactly this host and port. Throws `unavailable` when the port is taken, and names an aichat that has it. */
+export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
+  const { host, port } = options
   const listener = await listen(() => {}, {
-    // listhen's own defaults pick another port when this one is taken, print a banner to stdout, and end the process on a
+    // The defaults of listhen pick another port when this one is taken, print a banner to stdout, and end the process on a
     // signal without waiting for answers in flight.
     hostname: host,
     port: port === 0 ? { port: 0, random: true, host } : { port, host, portRange: [port, port], ports: [] },
@@ -56,23 +53,23 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
     isTest: false,
     autoClose: false,
   }).catch(async (reason: Error) => {
-    throw await explain(reason, place)
+    throw await listenFailure(reason, options)
   })
   const server = listener.server as Server
-  // Its shutdown helper keeps a listener of its own that throws when a request's body was cancelled: only ours stays.
+  // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
   server.removeAllListeners('request')
   const answering = new Set<ServerResponse>()
   server.on('request', (request, response) => {
     const forget = () => answering.delete(response)
     answering.add(response)
     response.once('close', forget)
-    // One that waits behind another on its connection is not told when that ends.
+    // A pipelined response without a socket yet gets no `close` event when the connection ends.
     if (!response.socket) request.socket.once('close', forget)
     void handler(request, response)
   })
-  hearLateRequests(server)
+  acceptLateRequests(server)
   server.headersTimeout = 10_000
-  // Bodies are watched one by one (body-watch.ts): an upload may take longer than any fixed time.
+  // Each body has its own timeouts (body-watch.ts): an upload may take longer than any fixed time.
   server.requestTimeout = 0
   server.keepAliveTimeout = 5_000
   server.maxConnections = 10_000
@@ -88,30 +85,30 @@ export async function openServer(handler: NodeHandler, place: Place): Promise<Li
   }
 }
 
-/** How long bytes that came while the event loop was held up may take to be read once it turns again: milliseconds. */
-const secondChanceMs = 1_000
+/** How long buffered bytes may take to be read once the event loop runs again: milliseconds. */
+const lateReadMs = 1_000
 
 /**
- * Has a request that came in time answered, also where it was read too late. Node judges by the clock before it reads: where the
- * event loop stood still for longer than `headersTimeout`, it would answer 408 to a request whose bytes have long been there. A
- * connection is given a second in which they are read; one that has said nothing whole by then is answered with 408 and ends.
+ * Answers a request that arrived in time but was read too late. Node checks `headersTimeout` before it reads: after a longer
+ * block of the event loop it would answer 408 to a request that is already in the socket's buffer. Waits a second for it to
+ * be read; a connection without a complete request by then is answered with 408 and closed.
  */
-export function hearLateRequests(server: Server): void {
-  const heard = new WeakMap<object, number>()
-  const timesHeard = (socket: object) => heard.get(socket) ?? 0
-  server.prependListener('request', ({ socket }) => void heard.set(socket, timesHeard(socket) + 1))
+export function acceptLateRequests(server: Server): void {
+  const counts = new WeakMap<object, number>()
+  const requestsOn = (socket: object) => counts.get(socket) ?? 0
+  server.prependListener('request', ({ socket }) => void counts.set(socket, requestsOn(socket) + 1))
   server.on('clientError', (reason: NodeJS.ErrnoException, socket: Socket) => {
     if (reason.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuse(reason, socket)
-    const before = timesHeard(socket)
-    const judge = () => {
-      if (timesHeard(socket) === before) refuse(reason, socket)
+    const before = requestsOn(socket)
+    const check = () => {
+      if (requestsOn(socket) === before) refuse(reason, socket)
     }
-    // What is there is read between the timers and this.
-    setTimeout(() => setImmediate(judge), secondChanceMs).unref()
+    // The poll phase, which reads buffered bytes, runs between timers and immediates.
+    setTimeout(() => setImmediate(check), lateReadMs).unref()
   })
 }
 
-/** As Node does where nobody listens. */
+/** Node's default for `clientError`. */
 function refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
   const status = refusals[code ?? ''] ?? '400 Bad Request'
   if (socket.writable && socket.bytesWritten === 0) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
@@ -128,41 +125,43 @@ async function finish(server: Server, answers: readonly ServerResponse[], graceM
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   server.closeIdleConnections()
   for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
-  const patience = new AbortController()
+  const timer = new AbortController()
   const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
-  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})])
-  patience.abort()
+  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
 }
 
-/** How long an answer about the service itself may take once all others are out: milliseconds. */
+/** How long health checks may take once all other answers are complete: milliseconds. */
 const lastAnswersMs = 500
 
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
   server.closeIdleConnections()
-  const patience = new AbortController()
-  const late = sleep(lastAnswersMs, undefined, { signal: patience.signal })
+  const timer = new AbortController()
+  const late = sleep(lastAnswersMs, undefined, { signal: timer.signal })
   await Promise.race([closed, late.then(() => server.closeAllConnections())])
   await closed
-  patience.abort()
+  timer.abort()
   await late.catch(() => {})
 }
 
-async function explain(reason: Error, { name, host, port, portFlag }: Place): Promise<AppError> {
-  const code = reason.name === 'GetPortError' ? await refusal(host, port) : (reason as NodeJS.ErrnoException).code
+async function listenFailure(reason: Error, { name, host, port, portFlag }: ListenOptions): Promise<AppError> {
+  const code = reason.name === 'GetPortError' ? await bindFailure(host, port) : (reason as NodeJS.ErrnoException).code
   if (code === 'EACCES')
-    return new AppError('unavailable', `The port ${port} needs more rights than this user has`, { cause: reason })
+    return new AppError('unavailable', `Port ${port} needs more rights than this user has`, { cause: reason })
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new AppError('unavailable', `This machine has no address ${host}`, { cause: reason })
   if (code !== 'EADDRINUSE') return new AppError('unavailable', `Cannot listen on ${host}:${port}`, { cause: reason })
-  const who = await whoServes(host, port)
+  const program = await programAt(host, port)
   return new AppError(
     'unavailable',
-    `The port ${port} is taken, so ${name} cannot start${who ? `: ${who} serves there already` : ''}`,
+    `The port ${port} is taken, so ${name} cannot start${program ? `: ${program} serves there already` : ''}`,
     {
       details: [
-        who ? 'Use it with --server, or stop it first' : `ss -ltnp 'sport = :${port}' shows who has it`,
+        program
+          ? 'Use it with --server, or stop it first'
+          : `ss -ltnp 'sport = :${port}' shows the program that has it`,
         `or choose another port: ${portFlag}`,
       ],
       cause: reason,
@@ -170,8 +169,8 @@ async function explain(reason: Error, { name, host, port, portFlag }: Place): Pr
   )
 }
 
-/** listhen says only that it found no port; the system's own word is had by asking once more. */
-async function refusal(host: string, port: number): Promise<string | undefined> {
+/** The error code of a second attempt to bind: listhen only reports that it found no port. */
+async function bindFailure(host: string, port: number): Promise<string | undefined> {
   const probe = createServer().listen(port, host)
   try {
     await once(probe, 'listening')
@@ -183,8 +182,8 @@ async function refusal(host: string, port: number): Promise<string | undefined> 
   }
 }
 
-/** Our own daemon or speech server on a port that we wanted, asked by name. */
-async function whoServes(host: string, port: number): Promise<string | undefined> {
+/** The aichat that listens on a port; undefined for another program. */
+async function programAt(host: string, port: number): Promise<string | undefined> {
   try {
     const response = await fetch(`${serviceUrl(host, port)}/`, {
       signal: AbortSignal.timeout(1000),

@@ -1,6 +1,6 @@
 import type { Logins } from '../accounts/logins.ts'
 
-/** How often the logins behind open streams are looked at: milliseconds. Another process may have ended one. */
+/** How often the logins of open streams are checked: milliseconds. Another process may have ended one. */
 const intervalMs = 1000
 
 interface Watched {
@@ -9,9 +9,8 @@ interface Watched {
 }
 
 /**
- * Watches the logins in whose name long answers are being sent. The returned function calls back once when such a login
- * has ended, by logout, a new password, a new role, removal or time: at once when it happened in this process, within a
- * second otherwise. What it returns stops watching.
+ * Watches the logins of long answers. The returned function calls back once when its login ends, by logout, a new password,
+ * a new role, removal or expiry: at once when this process ended it, within a second otherwise. Its result stops watching.
  */
 export function watchLogins(logins: Logins): (session: string, ended: () => void) => () => void {
   const watched = new Set<Watched>()

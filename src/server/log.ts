@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { escapedJson, printableLine } from '../formats/terminal-text.ts'
 import type { LogLevel } from '../settings/settings.ts'
 
-/** One event of the service's log. Never a body, a prompt, a token, a key or a password. */
+/** The fields of a log event: never a body, a prompt, a token, a key or a password. */
 export interface LogEvent {
   readonly [field: string]: string | number | boolean | null | undefined
 }
@@ -16,14 +16,14 @@ export interface Log {
 
 const order: readonly LogLevel[] = ['error', 'warn', 'info', 'debug']
 
-/** syslog(3) priorities, which journald reads from a line's beginning. */
+/** syslog(3) priorities, which journald reads at the start of a line. */
 const priorities: Record<LogLevel, number> = { error: 3, warn: 4, info: 6, debug: 7 }
 
 export type LogFormat = 'text' | 'json' | 'journal'
 
 /**
- * A log on a stream of lines: text for a terminal, JSON for a collector, and journald's own form under systemd, which
- * adds the time itself. Line breaks in values are escaped, so that no value can write a line of its own.
+ * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities under systemd, whose journal adds
+ * the time. Escapes line breaks in values, which could forge lines.
  */
 export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
   const limit = order.indexOf(level)
@@ -35,7 +35,7 @@ export function createLog(level: LogLevel, format: LogFormat, write: (line: stri
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
 }
 
-/** journald when stderr is its socket (systemd.exec(5), JOURNAL_STREAM), text on a terminal, JSON elsewhere. */
+/** journald when stderr is its socket (systemd.exec(5), JOURNAL_STREAM), text on a terminal, else JSON. */
 export function logFormat(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): LogFormat {
   const stream = environment['JOURNAL_STREAM']
   if (stream) {

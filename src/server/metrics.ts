@@ -4,30 +4,30 @@ import type { App } from '../app/app.ts'
 import type { RequestContext } from './request-context.ts'
 
 export interface Metrics {
-  /** Counts an answer under its route's pattern, never under its address: names in addresses are people's. */
+  /** Counts an answer under its route's pattern: addresses hold personal names. */
   observe(context: RequestContext, route: string, status: number): void
-  /** Everything in Prometheus' text format. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<{ readonly type: string; readonly body: string }>
 }
 
-/** Seconds; a chat may take minutes. */
+/** Upper bounds in seconds; a chat may take minutes. */
 const buckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 300]
 
-/** What was counted of one route. */
+/** The counters of a route. */
 interface RouteCounts {
   /** By method and status, such as `POST 200`. */
   readonly answers: Map<string, number>
-  /** Answers by the first bucket they fit in; the last ones fit in none. */
+  /** Answers by the first bucket that they fit in; the last element counts those that fit in none. */
   readonly times: number[]
   /** Seconds of all answers together. */
   sum: number
 }
 
-/** What a service tells a Prometheus: answers, their times, the providers' failures, and the process itself. */
+/** The metrics of a service: answers, their durations, attempts at providers, and the process. */
 export function createMetrics(app: App): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'aichat_' })
-  // Counted here and handed over when somebody looks: the library's labels cost each answer 3 µs.
+  // Counted here and handed over when scraped: the labels of prom-client cost each answer 3 µs.
   const routes = new Map<string, RouteCounts>()
   register(registry, 'counter', 'aichat_http_requests_total', 'Answers by route and status.', () =>
     [...routes].flatMap(([route, { answers }]) =>
@@ -44,11 +44,16 @@ export function createMetrics(app: App): Metrics {
     'From the request to the end of its answer.',
     () => [...routes].flatMap(([route, counts]) => histogramOf(route, counts)),
   )
-  register(registry, 'counter', 'aichat_chat_attempts_total', 'What plugins and the local runner made of chats.', () =>
-    app.health.counts().map(({ target, outcome, failureClass, count }) => ({
-      labels: { target, outcome, class: failureClass },
-      value: count,
-    })),
+  register(
+    registry,
+    'counter',
+    'aichat_chat_attempts_total',
+    'Attempts of chats at plugins and the local runner.',
+    () =>
+      app.health.counts().map(({ target, outcome, failureClass, count }) => ({
+        labels: { target, outcome, class: failureClass },
+        value: count,
+      })),
   )
   return {
     observe({ request, startedAt }, route, status) {
@@ -73,7 +78,7 @@ interface Value {
   readonly metricName?: string
 }
 
-/** Adds a metric that is read when somebody looks. The registry asks nothing of one but its name and `get`. */
+/** Adds a metric that is read when scraped. The registry only needs a name and `get`. */
 function register(
   registry: Registry,
   type: 'counter' | 'histogram',
@@ -85,7 +90,7 @@ function register(
   registry.registerMetric(metric as unknown as Metric)
 }
 
-/** Prometheus' histograms count in each bucket all that is smaller, too. */
+/** A histogram of Prometheus: each bucket also counts all smaller ones. */
 function histogramOf(route: string, { times, sum }: RouteCounts): readonly Value[] {
   const name = 'aichat_http_request_duration_seconds'
   let count = 0

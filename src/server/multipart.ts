@@ -4,24 +4,24 @@ import { AppError } from '../errors.ts'
 import { readBytes } from './body.ts'
 import { formType } from './media-type.ts'
 
-/** One part of a form. */
+/** A part of a form. */
 export interface FormPart {
   readonly name: string
   readonly isFile: boolean
   readonly bytes: Buffer
-  /** Throws `invalid` where the bytes are no text in UTF-8. */
+  /** Throws `invalid` for bytes that are not UTF-8. */
   text(): string
 }
 
-/** No form here has more than six fields; each part costs as much as a hundred KiB of bytes. */
+/** Our forms have at most six fields; each part costs as much as 100 KiB of bytes. */
 const mostParts = 32
 
 /** The longest headers of a part: bytes. */
 const longestHeaders = 4096
 
 /**
- * The parts of a form by name, the first of each name (RFC 7578); nothing is copied. The platform's own reader copies the
- * bytes four times and knows no bound for parts. Throws `unsupported_media`, `too_large` beyond the limit, or `invalid`.
+ * Reads the first part of each name of a form (RFC 7578) without copying: `Request.formData` copies the bytes four times and
+ * does not bound the parts. Throws `unsupported_media`, `too_large` beyond the limit, or `invalid`.
  */
 export async function readForm(request: IncomingMessage, limit: number): Promise<ReadonlyMap<string, FormPart>> {
   const bytes = await readBytes(request, [formType], limit)
@@ -56,8 +56,7 @@ function partOf(headers: string, bytes: Buffer): FormPart {
     isFile: /;\s*filename\*?=/i.test(disposition),
     bytes,
     text() {
-      if (!isUtf8(bytes))
-        throw new AppError('invalid', 'Invalid request', { details: [`${name}: is not text in UTF-8`] })
+      if (!isUtf8(bytes)) throw new AppError('invalid', 'Invalid request', { details: [`${name}: is not UTF-8`] })
       return bytes.toString('utf8')
     },
   }
@@ -70,5 +69,5 @@ function boundaryOf(type: string): string {
 }
 
 function unreadable(): AppError {
-  return new AppError('invalid', 'The form cannot be read')
+  return new AppError('invalid', 'Invalid form')
 }

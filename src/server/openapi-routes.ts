@@ -1,42 +1,89 @@
-/**
- * The routes that are no operations, for the OpenAPI document: what tells of the service itself, and the dialects of other
- * people's clients, whose own documentation says every field.
- */
+import { z } from 'zod'
+import { chatInput, countTokens, mostMessages } from '../operations/chat.ts'
+import { embeddingsInput } from '../operations/embeddings.ts'
+import { speechBody } from './speech-body.ts'
+
+/** The routes that are no operations, for the OpenAPI document: the service itself, and the dialects of OpenAI and Anthropic. */
 
 type Json = Record<string, unknown>
 
-/** A route as the document has it; `statuses` are those of its failures. */
-interface Described {
+/** A route as the document shows it; `statuses` are those of its failures. */
+interface DocumentedRoute {
   readonly route: string
   readonly summary: string
   readonly dialect?: 'openai' | 'anthropic'
-  /** The required fields of its JSON body. */
-  readonly body?: readonly string[]
+  readonly body?: z.ZodType
+  readonly answer?: z.ZodType
   readonly produces?: readonly string[]
   readonly statuses: readonly number[]
 }
 
-/** What an answer of a model can end with, beside what every route can. */
+/** The failures of a model's answer, beside those of every route. */
 const answering = [404, 408, 413, 415, 422, 429, 502, 504]
 const json = ['application/json']
 const jsonOrEvents = ['application/json', 'text/event-stream']
 
-const described: readonly Described[] = [
-  { route: 'GET /', summary: 'Names the service, and says whether it needs to be set up.', statuses: [] },
-  { route: 'GET /health', summary: 'Tells that the service lives.', statuses: [] },
-  { route: 'GET /ready', summary: 'Tells whether it takes requests: 503 while it starts or drains.', statuses: [] },
+const status = z.object({ status: z.string() })
+const openaiModel = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+})
+const anthropicModel = z.object({
+  type: z.literal('model'),
+  id: z.string(),
+  display_name: z.string(),
+  created_at: z.string(),
+  max_input_tokens: z.number().nullable(),
+  max_tokens: z.number().nullable(),
+  capabilities: z.null(),
+})
+const modelLists = z.union([
+  z.object({ object: z.literal('list'), data: z.array(openaiModel) }),
+  z.object({
+    data: z.array(anthropicModel),
+    has_more: z.boolean(),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  }),
+])
+/** https://docs.anthropic.com/en/api/messages; its other fields are documented there. */
+const anthropicBody = z.object({ messages: z.array(z.looseObject({})).max(mostMessages), max_tokens: z.int() })
+
+const routes: readonly DocumentedRoute[] = [
+  {
+    route: 'GET /',
+    summary: 'Names the service, and says whether it needs to be set up.',
+    answer: z.object({
+      name: z.string(),
+      needs_setup: z.boolean(),
+      installation: z.string(),
+      documentation: z.string(),
+      health: z.string(),
+    }),
+    statuses: [],
+  },
+  { route: 'GET /health', summary: 'Answers while the service lives.', answer: status, statuses: [] },
+  {
+    route: 'GET /ready',
+    summary: 'Answers 503 while the service starts or drains.',
+    answer: status,
+    statuses: [],
+  },
   {
     route: 'GET /metrics',
     summary: 'Figures for Prometheus: for this machine and administrators.',
     produces: ['text/plain'],
+    answer: z.string(),
     statuses: [401, 429],
   },
-  { route: 'GET /openapi.json', summary: 'This document.', statuses: [] },
+  { route: 'GET /openapi.json', summary: 'This document.', answer: z.looseObject({}), statuses: [] },
   {
     route: 'POST /v1/chat/completions',
     summary: 'A chat in the dialect of OpenAI (https://platform.openai.com/docs/api-reference/chat).',
     dialect: 'openai',
-    body: ['messages'],
+    body: chatInput.omit({ persona: true, session: true, memory: true }),
     produces: jsonOrEvents,
     statuses: [401, ...answering],
   },
@@ -44,7 +91,7 @@ const described: readonly Described[] = [
     route: 'POST /v1/audio/speech',
     summary: 'Speech in the dialect of OpenAI; the answer is a WAV file.',
     dialect: 'openai',
-    body: ['input'],
+    body: speechBody,
     produces: ['audio/wav'],
     statuses: [401, ...answering],
   },
@@ -52,26 +99,28 @@ const described: readonly Described[] = [
     route: 'POST /v1/embeddings',
     summary: 'Embeddings in the dialect of OpenAI.',
     dialect: 'openai',
-    body: ['input'],
+    body: embeddingsInput,
     statuses: [401, ...answering],
   },
   {
     route: 'GET /v1/models',
-    summary: 'The models that can be asked, in the dialect of OpenAI.',
+    summary: 'The models that a chat can name, in the dialect of OpenAI, or of Anthropic for its clients.',
     dialect: 'openai',
+    answer: modelLists,
     statuses: [401, 429],
   },
   {
     route: 'GET /v1/models/{id}',
-    summary: 'One of the models that can be asked.',
+    summary: 'One of the models that a chat can name.',
     dialect: 'openai',
+    answer: z.union([openaiModel, anthropicModel]),
     statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/messages',
     summary: 'A chat in the dialect of Anthropic (https://docs.anthropic.com/en/api/messages).',
     dialect: 'anthropic',
-    body: ['messages', 'max_tokens'],
+    body: anthropicBody,
     produces: jsonOrEvents,
     statuses: [401, ...answering],
   },
@@ -79,7 +128,8 @@ const described: readonly Described[] = [
     route: 'POST /v1/messages/count_tokens',
     summary: 'Estimates the tokens of such a chat.',
     dialect: 'anthropic',
-    body: ['messages'],
+    body: anthropicBody.omit({ max_tokens: true }),
+    answer: countTokens.output,
     statuses: [401, ...answering],
   },
 ]
@@ -110,13 +160,18 @@ export const dialectErrors: Json = {
   },
 }
 
-/** The paths of these routes; `failures` describes the answers of statuses in a shape of the document. */
-export function otherPaths(failures: (statuses: readonly number[], schema: string) => Json): Record<string, Json> {
+/** The paths of these routes; `failures` describes answers of statuses in a named shape, `schemaOf` a body or an answer. */
+export function otherPaths(
+  failures: (statuses: readonly number[], schema: string) => Json,
+  schemaOf: (schema: z.ZodType, io: 'input' | 'output') => Json,
+): Record<string, Json> {
   const paths: Record<string, Json> = {}
-  for (const { route, summary, dialect, body, produces = json, statuses } of described) {
+  for (const { route, summary, dialect, body, answer, produces = json, statuses } of routes) {
     const [method, path] = route.split(' ') as [string, string]
     const shape = dialect === 'openai' ? 'OpenaiError' : dialect === 'anthropic' ? 'AnthropicError' : 'Error'
-    const content = Object.fromEntries(produces.map((type) => [type, {}]))
+    const content = Object.fromEntries(
+      produces.map((type) => [type, answer ? { schema: schemaOf(answer, 'output') } : {}]),
+    )
     const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
       name,
       in: 'path',
@@ -130,10 +185,7 @@ export function otherPaths(failures: (statuses: readonly number[], schema: strin
       security: dialect ? [{ bearer: [] }] : [],
       ...(parameters.length > 0 && { parameters }),
       ...(body && {
-        requestBody: {
-          required: true,
-          content: { 'application/json': { schema: { type: 'object', required: body, properties: {} } } },
-        },
+        requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body, 'input') } } },
       }),
       responses: { 200: { description: 'Done', content }, ...failures([400, 403, 500, 503, ...statuses], shape) },
     }

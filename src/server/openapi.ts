@@ -17,24 +17,24 @@ const errorSchema = {
 }
 
 const reasons: Record<number, string> = {
-  400: 'The request does not hold what it must',
+  400: 'Invalid request',
   401: 'A valid token is missing',
   403: 'Not permitted',
-  404: 'There is no such thing',
-  408: 'The body did not come in time',
+  404: 'Not found',
+  408: 'The body was not received in time',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
   422: 'A provider refuses what the request says',
   429: 'Too many attempts, or too many requests at the same time; Retry-After says when to come back',
   500: 'Internal error',
   502: "A provider's answer cannot be read",
-  503: 'Nobody can answer now',
+  503: 'No model can answer now',
   504: 'No answer in time',
 }
 
 /** The OpenAPI 3.1 document of all routes: every path, input, output and status. */
 export function openApi(operations: readonly Operation[], version: string): Json {
-  const paths = otherPaths(failuresOf)
+  const paths = otherPaths(failuresOf, schemaOf)
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
@@ -46,14 +46,22 @@ export function openApi(operations: readonly Operation[], version: string): Json
       version,
       description: 'Chat with any model provider, local speech, and personas with a memory.',
     },
-    // Relative to where the document was read, which a proxy may call otherwise than we do.
+    // Relative to the address of the document, which a proxy may change.
     servers: [{ url: '/' }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Error: errorSchema, ...dialectErrors },
+      schemas: { Error: errorSchema, ...bodySchemas(operations), ...dialectErrors },
     },
     paths,
   }
+}
+
+/** The bodies that areas validate, by the names under which operations refer to them. */
+function bodySchemas(operations: readonly Operation[]): Json {
+  const bodies = operations.flatMap(({ bodySchema: body }) =>
+    body ? [[body.name, schemaOf(body.schema, 'input')]] : [],
+  )
+  return Object.fromEntries(bodies)
 }
 
 function describe(operation: Operation): Json {
@@ -89,10 +97,10 @@ function describe(operation: Operation): Json {
     ...(hasBody &&
       (field !== undefined || Object.keys(bodyFields).length > 0) && {
         requestBody: {
-          // A package may be left out, where that means something of its own.
+          // Operations with a package give its absence a meaning.
           required: operation.upload?.as !== 'stream' && (field !== undefined || needed.length > 0),
           content: Object.fromEntries(
-            bodyTypes(operation).map((type) => [type, { schema: bodySchema(operation, body) }]),
+            bodyTypes(operation).map((type) => [type, { schema: shownBody(operation, body) }]),
           ),
         },
       }),
@@ -113,20 +121,21 @@ function describe(operation: Operation): Json {
   }
 }
 
-/** In which media types an operation reads its body. */
-export function bodyTypes({ upload }: Operation): readonly string[] {
+/** The media types of the body of an operation. */
+function bodyTypes({ upload }: Operation): readonly string[] {
   if (upload?.as === 'multipart') return [formType]
   return upload?.types ?? [jsonType]
 }
 
-function bodySchema({ upload }: Operation, body: unknown): unknown {
+function shownBody({ upload, bodySchema }: Operation, body: unknown): unknown {
+  if (bodySchema) return { $ref: `#/components/schemas/${bodySchema.name}` }
   if (upload?.as === 'stream') return {}
   if (!upload) return body
   const file = { type: 'string', format: 'binary' }
   return { type: 'object', required: [upload.field], properties: { [upload.field]: file } }
 }
 
-/** The statuses of an operation's failures: those that follow from what it is, and those that it states. */
+/** The statuses of an operation's failures: those that follow from its other fields, and those that it lists. */
 function statusesOf({ access, path, method, failures = [] }: Operation): readonly number[] {
   return [
     ...[400, 403, 429, 500, 503],
@@ -143,7 +152,7 @@ function failuresOf(statuses: readonly number[], schema: string): Json {
   return Object.fromEntries(sorted.map((status) => [String(status), { description: reasons[status], content }]))
 }
 
-/** A zod schema as JSON Schema; answers may gain fields, so nothing forbids unknown ones. */
+/** A zod schema as JSON Schema, without `additionalProperties: false`: answers may gain fields. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
     io,

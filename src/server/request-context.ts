@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 
-/** One request and its answer, in the shape that guards and routes share. */
+/** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -16,20 +16,20 @@ export interface RequestContext {
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** Aborted when the client goes away before the answer is whole. */
+  /** Aborted when the client disconnects before the answer is complete. */
   readonly signal: AbortSignal
   /**
-   * Aborted when the client's connection ends: for work that leaves no listener behind. One for all answers on it, since
-   * a signal of its own costs each of them 5 µs.
+   * Aborted when the client's connection ends: for work that leaves no listener behind. Shared by all answers on the
+   * connection, since a signal for each costs 5 µs.
    */
-  readonly gone: AbortSignal
-  /** Why it was broken off, where it was. */
+  readonly disconnected: AbortSignal
+  /** The reason of `abort`. */
   readonly failure: AppError | undefined
-  /** Breaks the context off: what is being done for it stops, and the failure is what its answer ends with. */
+  /** Aborts the work for this request; its answer ends with the failure. */
   abort(reason: AppError): void
 }
 
-/** Said with every answer (OWASP REST Security Cheat Sheet): nothing is cached, sniffed, framed or run. */
+/** The headers of every answer (OWASP REST Security Cheat Sheet): it is not cached, sniffed, framed or run. */
 export const safeHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -39,16 +39,21 @@ export const safeHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-/** While a streamed answer is silent, a comment this often keeps proxies from closing it: milliseconds. */
-const heartbeatMs = 15_000
-
-/** An address line's path and query, neither of them decoded. */
+/** The path and the query of a request target, not decoded. */
 export function splitTarget(target = '/'): { readonly path: string; readonly search: string } {
   const mark = target.indexOf('?')
   return mark < 0 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark + 1) }
 }
 
-/** Begins an answer with what every answer says. `ended` is called once, when the answer is whole or has been cut off. */
+/** Whether a header was sent more than once. */
+export function isRepeated({ headers, rawHeaders }: IncomingMessage, name: string): boolean {
+  if (headers[name] === undefined) return false
+  let times = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === name) times++
+  return times > 1
+}
+
+/** Opens the context of a request and sets the headers of every answer. `ended` is called once, when the answer ends or is cut off. */
 export function openRequestContext(
   request: IncomingMessage,
   response: ServerResponse,
@@ -65,7 +70,7 @@ export function openRequestContext(
   return context
 }
 
-/** What few requests ask for, such as their query, is made when it is asked for. */
+/** Creates rarely used parts, such as the query, on first use. */
 class NodeRequestContext implements RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -80,8 +85,8 @@ class NodeRequestContext implements RequestContext {
     this.request = request
     this.response = response
     this.params = params
-    const offered = request.headers['x-request-id']
-    this.id = typeof offered === 'string' && /^[\w-]{1,64}$/.test(offered) ? offered : randomUUID()
+    const id = request.headers['x-request-id']
+    this.id = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : randomUUID()
     const { path, search } = splitTarget(request.url)
     this.path = path
     this.#search = search
@@ -96,7 +101,7 @@ class NodeRequestContext implements RequestContext {
     return this.#controller.signal
   }
 
-  get gone(): AbortSignal {
+  get disconnected(): AbortSignal {
     const { socket } = this.request
     const known = connections.get(socket)
     if (known) return known.signal
@@ -113,7 +118,7 @@ class NodeRequestContext implements RequestContext {
   }
 
   abort(reason?: AppError): void {
-    // A signal that is asked for later must be aborted too.
+    // A later read of `signal` must find it aborted too.
     this.#controller ??= new AbortController()
     this.#controller.abort(reason)
   }
@@ -121,14 +126,14 @@ class NodeRequestContext implements RequestContext {
 
 const connections = new WeakMap<Socket, AbortController>()
 
-/** Ends the context with JSON; one whose client has gone is left as it is. */
+/** Answers with JSON, unless the client has disconnected. */
 export function sendJson(context: RequestContext, status: number, value: unknown): void {
   if (context.response.destroyed) return
   if (weightOf(value, heavyValue) > heavyValue) void sendHeavy(context, status, value)
   else context.response.end(beginJson(context, status, value))
 }
 
-/** The same for an answer of megabytes: written in turns, and at the pace of its reader. */
+/** Answers with megabytes of JSON, in turns of the event loop and with backpressure. */
 async function sendHeavy({ response }: RequestContext, status: number, value: unknown): Promise<void> {
   const written = await writeJson(value, () => response.destroyed).catch(() => void response.destroy())
   if (!written || response.destroyed) return
@@ -143,7 +148,7 @@ async function sendHeavy({ response }: RequestContext, status: number, value: un
   response.end()
 }
 
-/** Says what is coming: the headers of a JSON answer, and its text. */
+/** Sets the headers of a JSON answer and returns its text. */
 function beginJson({ response }: RequestContext, status: number, value: unknown): string {
   const text = JSON.stringify(value)
   response.setHeader('content-type', 'application/json; charset=utf-8')
@@ -152,10 +157,10 @@ function beginJson({ response }: RequestContext, status: number, value: unknown)
   return text
 }
 
-/** A failure as the body of an answer, in the shape that this context's client knows. */
+/** A failure as the body of an answer, in the shape of its route. */
 export type ErrorBody = (error: AppError, requestId: string, context: RequestContext) => Record<string, unknown>
 
-/** The house's error body; `details` is always there, `type` and `param` where a provider named them. */
+/** The error body of /api; `type` and `param` are there where a provider named them. */
 export function errorBody(error: AppError, requestId: string): Record<string, unknown> {
   const { type, param } = error.provider ?? {}
   return {
@@ -168,33 +173,33 @@ export function errorBody(error: AppError, requestId: string): Record<string, un
   }
 }
 
-/** Why a request failed: why it was broken off, where that was the cause, else what was thrown. */
+/** The failure of a request: the reason of its abort, else the thrown error. */
 export function failureOf({ failure }: RequestContext, thrown: unknown): AppError {
   return failure ?? toAppError(thrown)
 }
 
-/** Ends the context with a failure, or ends the connection when the answer has begun. */
+/** Answers with a failure; closes the connection if the answer has begun. */
 export function sendError(context: RequestContext, thrown: unknown, body: ErrorBody = errorBody): void {
   const { request, response, id } = context
   const error = failureOf(context, thrown)
   if (response.headersSent) return void response.destroy()
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
-  // The word of OpenAI and Anthropic to their libraries, which would repeat a 429 or 503 that cannot mend itself.
+  // Keeps the libraries of OpenAI and Anthropic from repeating a 429 or 503 that no retry can mend.
   if (error.final) response.setHeader('x-should-retry', 'false')
   if (request.complete) return sendJson(context, error.status, body(error, id, context))
-  // What is left of a refused body is not worth reading: the connection ends with the answer.
+  // The rest of a refused body is not read: the connection ends with the answer.
   response.setHeader('connection', 'close')
   const text = beginJson(context, error.status, body(error, id, context))
   response.write(text)
   linger(context)
 }
 
-/** How long the rest of a refused body is taken and dropped: milliseconds. */
+/** How long the rest of a refused body is read and dropped: milliseconds. */
 const lingerMs = 2_000
 
 /**
- * Lets a client that is still sending hear the answer. To close at once would reset the connection, and what the client had
- * not read yet would be lost (RFC 9112, section 9.6).
+ * Lets a client that is still sending read the answer: closing at once would reset the connection and lose the bytes that
+ * it has not read yet (RFC 9112, section 9.6).
  */
 function linger({ request, response }: RequestContext): void {
   const finish = () => {
@@ -206,44 +211,8 @@ function linger({ request, response }: RequestContext): void {
   request.resume()
 }
 
-/** A streamed answer of server-sent events; the first write sends the headers. */
-export interface EventWriter {
-  /** Resolves when the client can take more; rejects never. */
-  write(text: string): Promise<void> | undefined
-  end(text?: string): void
-}
-
-export function openEvents({ response }: RequestContext, headers: Readonly<Record<string, string>> = {}): EventWriter {
-  response.statusCode = 200
-  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
-  response.setHeader('x-accel-buffering', 'no')
-  for (const name in headers) response.setHeader(name, headers[name]!)
-  response.socket?.setNoDelay(true)
-  const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs)
-  heartbeat.unref()
-  let pending = ''
-  const flush = () => {
-    if (pending === '') return
-    response.write(pending)
-    pending = ''
-  }
-  return {
-    write(text) {
-      heartbeat.refresh()
-      // Events that arrive together leave together: each write costs more than the events in it.
-      if (pending === '') process.nextTick(flush)
-      pending += text
-      return response.writableNeedDrain && !response.destroyed ? drained(response) : undefined
-    },
-    end(text) {
-      clearInterval(heartbeat)
-      response.end(pending + (text ?? ''))
-      pending = ''
-    },
-  }
-}
-
-async function drained(response: ServerResponse): Promise<void> {
+/** Resolves when the response takes more bytes, or has been closed; never rejects. */
+export async function drained(response: ServerResponse): Promise<void> {
   const controller = new AbortController()
   const stop = () => controller.abort()
   response.once('close', stop)

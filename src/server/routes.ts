@@ -2,48 +2,25 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
-import {
-  type Call,
-  type Caller,
-  Download,
-  type Operation,
-  type PublicCall,
-  type StreamOf,
-} from '../operations/operation.ts'
+import { type Call, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
+import { jsonEvents, sendEvents } from './event-stream.ts'
+import type { Identify, Identity } from './identity.ts'
 import { jsonType } from './media-type.ts'
 import { readForm } from './multipart.ts'
-import { type ErrorBody, errorBody, failureOf, openEvents, type RequestContext, sendJson } from './request-context.ts'
+import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
 
-/** One way of a path: what answers a method there. Errors are shown in the route's own body shape. */
+/** The handler of a method and a path, with the shape of its errors. */
 export interface Route {
   readonly method: string
   readonly path: string
-  /** Its body is as long as it is: it may come for as long as bytes come. */
+  /** An upload has no total timeout, only an idle one. */
   readonly isUpload?: boolean
   handle(context: RequestContext): void | Promise<void>
   readonly errorBody?: ErrorBody
 }
 
-/** Who asks, judged from the request's headers; throws when the operation's access rule refuses. */
-export interface Identity {
-  /** Nobody where there is no token, which only an operation of access `public` allows. */
-  readonly caller?: Caller | undefined
-  readonly session?: string | undefined
-  readonly address?: string | undefined
-  /** Calls back when the login ends; returns how to stop watching it. */
-  readonly watch?: ((ended: () => void) => () => void) | undefined
-}
-
-/** What of an operation, or of a route that is none, says who may ask. */
-export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode'> & {
-  /** The token may also come as x-api-key. */
-  readonly apiKey?: true
-}
-
-export type Identify = (context: RequestContext, rule: Rule) => Identity | Promise<Identity>
-
-/** Carries one request to its operation and the answer back: guard, read, ask the core, answer. */
+/** Answers a request by its operation: authenticates, locates, reads and validates the input, runs, sends. */
 export async function serveOperation(
   app: App,
   operation: Operation,
@@ -52,16 +29,21 @@ export async function serveOperation(
 ): Promise<void> {
   const identity = await identify(context, operation)
   if (operation.access === 'public') {
-    const call: PublicCall = { ...askedOf(app, context, identity), caller: identity.caller }
+    const call: PublicCall = { ...callParts(app, context, identity), caller: identity.caller }
     const output: unknown = await operation.run(call, parseInput(operation, await readInput(operation, context)))
     return sendOutput(operation, call, output, context, identity)
   }
   const call = callOf(app, context, identity)
-  await operation.locate?.(call, context.params)
+  const located = await operation.locate?.(call, context.params)
   const input = parseInput(operation, await readInput(operation, context))
   const { stream } = operation
-  if (stream?.wanted(input)) return whileLoggedIn(context, identity, () => serveStream(stream, call, input, context))
-  await sendOutput(operation, call, await operation.run(call, input), context, identity)
+  if (stream?.wanted(input)) {
+    return whileLoggedIn(context, identity, async () => {
+      const { chunks, headers } = await stream.run(call, input)
+      await sendEvents(context, chunks, jsonEvents(context), headers)
+    })
+  }
+  await sendOutput(operation, call, await operation.run(call, input, located), context, identity)
 }
 
 async function sendOutput(
@@ -81,19 +63,19 @@ async function sendOutput(
   sendJson(context, operation.status ?? 200, output)
 }
 
-/** What the core is told of a request. Throws `unauthenticated` where nobody is known. */
+/** The call of a request. Throws `unauthenticated` without a caller. */
 export function callOf(app: App, context: RequestContext, identity: Identity): Call {
   const { caller } = identity
   if (!caller) throw new AppError('unauthenticated', 'A token is missing')
-  return { ...askedOf(app, context, identity), caller }
+  return { ...callParts(app, context, identity), caller }
 }
 
-function askedOf(app: App, context: RequestContext, { session, address }: Identity): Omit<PublicCall, 'caller'> {
+function callParts(app: App, context: RequestContext, { session, address }: Identity): Omit<PublicCall, 'caller'> {
   const { response, signal } = context
   return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
 }
 
-/** Does the work of a long answer, and breaks the context off when its login ends meanwhile. */
+/** Runs the work of a long answer, and aborts its context when the login ends meanwhile. */
 export async function whileLoggedIn(
   context: RequestContext,
   { watch }: Identity,
@@ -126,31 +108,31 @@ async function readInput(
   operation: Operation,
   { request, params, query }: RequestContext,
 ): Promise<Record<string, unknown>> {
-  const asked = fieldsOf(query)
+  const fromQuery = fieldsOf(query)
   const body = await readBody(operation, request)
   const hasOwnBody = operation.method === 'POST' || operation.method === 'PUT'
-  if (hasOwnBody) refuseQuery(Object.keys(asked), operation.query ?? [])
-  return { ...asked, ...body, ...params }
+  if (hasOwnBody) refuseQuery(Object.keys(fromQuery), operation.query ?? [])
+  return { ...fromQuery, ...body, ...params }
 }
 
-/** The query's values by name, the first of each. */
+/** The first value of each query parameter. */
 function fieldsOf(query: URLSearchParams): Record<string, unknown> {
-  // A record without a prototype has no field that is not the caller's, and `__proto__` is one as any other.
+  // Without a prototype every field is from the query, also one named `__proto__`.
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of query) if (!(name in fields)) fields[name] = value
   return fields
 }
 
 function refuseQuery(given: readonly string[], declared: readonly string[]): void {
-  const foreign = given.filter((name) => !declared.includes(name))
-  if (foreign.length === 0) return
-  const details = foreign.map((name) => `${name}: is not taken from the address`)
+  const unknown = given.filter((name) => !declared.includes(name))
+  if (unknown.length === 0) return
+  const details = unknown.map((name) => `${name}: is not a query parameter`)
   throw new AppError('invalid', 'Invalid request', {
-    details: [...details, `In the address may stand: ${declared.length > 0 ? declared.join(', ') : 'nothing'}`],
+    details: [...details, `Query parameters: ${declared.length > 0 ? declared.join(', ') : 'none'}`],
   })
 }
 
-/** What the body gives to the input. A GET has none; that of a DELETE is read as JSON where there is one. */
+/** The fields of the input that are in the body. A GET has none; a DELETE may have JSON. */
 async function readBody(operation: Operation, request: IncomingMessage): Promise<Record<string, unknown>> {
   const { method, upload, bodyField, limit = defaultLimit } = operation
   if (method === 'GET') return {}
@@ -166,32 +148,13 @@ async function readBody(operation: Operation, request: IncomingMessage): Promise
 
 async function readPart(request: IncomingMessage, field: string, limit: number): Promise<string> {
   const form = await readForm(request, limit)
-  // The earlier public implementation called the part `plugin`; its clients are understood.
+  // Clients of the earlier public implementation name the part `plugin`.
   const part = form.get(field) ?? form.get('plugin')
   if (!part) throw new AppError('invalid', 'Invalid request', { details: [`${field}: the part is missing`] })
   return part.text()
 }
 
-/** Server-sent events, one JSON value each, `[DONE]` at a clean end and an `error` event at any other. */
-async function serveStream(stream: StreamOf, call: Call, input: unknown, context: RequestContext): Promise<void> {
-  const { chunks, headers } = await stream.run(call, input)
-  const events = openEvents(context, headers)
-  try {
-    for await (const chunk of chunks) {
-      const wait = events.write(`data: ${JSON.stringify(chunk)}\n\n`)
-      if (wait) await wait
-      context.signal.throwIfAborted()
-    }
-    events.end('data: [DONE]\n\n')
-  } catch (thrown) {
-    const error = failureOf(context, thrown)
-    // The status line said 200 long ago: here the event says which failure this is.
-    const body = { ...errorBody(error, context.id), status: error.status }
-    events.end(`event: error\ndata: ${JSON.stringify(body)}\n\n`)
-  }
-}
-
-/** Bytes as they are made, or whole with their length. */
+/** Sends a download: a stream of bytes, or all of them with their length. */
 export async function sendDownload(
   { response, signal }: RequestContext,
   { type, filename, body, headers, trailers }: Download,

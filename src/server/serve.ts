@@ -6,31 +6,31 @@ import { speechPlaces } from '../app/speech-places.ts'
 import { AppError } from '../errors.ts'
 import type { Settings } from '../settings/settings.ts'
 import { version } from '../version.ts'
+import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
-import { openIdentity, type ServiceIo } from './identity.ts'
+import type { Identify } from './identity.ts'
 import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
-import type { Identify } from './routes.ts'
 
-/** The flags of `serve`; those for one server's port are named after it, such as `voxaTtsPort`. */
+/** The flags of `serve`, with one for each server's port, such as `voxaTtsPort`. */
 export interface ServeOptions {
   readonly host?: string
   readonly port?: string
   /** The variant of the speech server that has several. */
   readonly model?: string
-  /** What the speech server with a choice computes on. */
+  /** The device of the speech server that has a choice. */
   readonly device?: string
   /** Whether missing weights are pulled before anything is served. */
   readonly pull?: true
   readonly [flag: string]: string | true | undefined
 }
 
-/** How long answers in flight may take after the service was asked to stop: milliseconds. */
+/** How long answers in flight may take after the signal to stop: milliseconds. */
 const graceMs = 30_000
 
-/** Runs the named servers, all of them where none is named, until a signal; ends cleanly with what is in flight finished. */
+/** Runs the named servers, by default all, until a signal; finishes the answers in flight before it returns. */
 export async function serve(
-  around: ServiceIo,
+  io: ServiceIo,
   settings: Settings,
   names: readonly string[],
   options: ServeOptions,
@@ -39,41 +39,41 @@ export async function serve(
   const api = plan.find(({ name }) => name === 'api')
   const listen = { host: plan[0]!.host, port: api?.port ?? settings.listen.port }
   const app = openApp({ ...settings, listen }, { service: true })
-  const log = createLog(settings.logLevel, logFormat(settings.environment, around.stderrIsTerminal), (line) =>
-    around.stderr.write(line),
+  const log = createLog(settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), (line) =>
+    io.stderr.write(line),
   )
   const state: ServerState = { phase: 'starting' }
   const parts: Omit<ServerParts, 'version' | 'identify'> = { app, state, observe: observer(log) }
   const listening: Listening[] = []
   const services: SpeechService[] = []
   try {
-    if (options.pull) await pullWeights(app, log, plan, around.signal)
-    const identity = api && (await openIdentity(app, around))
-    // What a killed process left of packages is removed before anything new comes.
+    if (options.pull) await pullWeights(app, log, plan, io.signal)
+    const accounts = api && (await openServiceAccounts(app, io))
+    // Removes the temporary packages of a killed process before the first request.
     if (api) await app.packages()
-    // To load it takes a third of a second in one go, in which nobody would be served: it is loaded before anybody is.
+    // Loading the language detector blocks the event loop for 300 ms: before the first request.
     await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {
       const { name, host } = place
       const service = name === 'api' ? undefined : await openService(app, log, name, options)
       if (service) services.push(service)
-      const server = await openServer(await handlerOf(parts, service, identity?.identify), place)
+      const server = await openServer(await handlerOf(parts, service, accounts?.identify), place)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
       const local = server.localUrl === server.url ? '' : ` (here: ${server.localUrl})`
-      around.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
-      if (!service) await identity?.greet(server.localUrl)
+      io.stderr.write(`aichat ${version()} serves ${service ? name : 'the API'} on ${server.url}${local}\n`)
+      if (!service) await accounts?.announceSetup(server.localUrl)
       if (service && host === '0.0.0.0')
-        log.warn('everybody who reaches this machine can use it without a token', { server: name, host })
+        log.warn('this server needs no token: any client that reaches this machine can use it', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
     state.phase = 'ready'
-    if (!around.signal.aborted) await once(around.signal, 'abort')
+    if (!io.signal.aborted) await once(io.signal, 'abort')
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
     app.deferCleanup()
-    // All of them listen until the last answer of any is out: the API's /ready speaks for the whole service.
+    // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))
     await Promise.all(services.map((service) => service.close()))
@@ -81,11 +81,11 @@ export async function serve(
   }
 }
 
-/** Brings the weights of the planned servers that can be pulled; one whose weights are there is left as it is. */
+/** Pulls missing weights of the planned servers. */
 async function pullWeights(app: App, log: Log, plan: readonly Planned[], signal: AbortSignal): Promise<void> {
   const { hub } = await app.models()
   for (const { name } of plan.filter(({ name }) => hub.known.has(name) && !hub.find(name))) {
-    log.info('pulling its weights before it serves', { server: name })
+    log.info('pulling weights', { server: name })
     const { bytes, folder } = await hub.pull(name, { signal })
     log.info('pulled', { server: name, bytes, folder })
   }
@@ -98,16 +98,16 @@ interface Planned {
   readonly portFlag: string
 }
 
-/** Which servers, where. Throws `usage` for a name or flag that fits none of them. */
-function planServers(settings: Settings, asked: readonly string[], options: ServeOptions): readonly Planned[] {
-  const unknown = asked.find((name) => name !== 'api' && !isServerId(name))
+/** The servers to run, and their addresses. Throws `usage` for an unknown server or a flag that fits none. */
+function planServers(settings: Settings, requested: readonly string[], options: ServeOptions): readonly Planned[] {
+  const unknown = requested.find((name) => name !== 'api' && !isServerId(name))
   if (unknown !== undefined)
-    throw new AppError('usage', `There is no server "${unknown}"`, {
+    throw new AppError('usage', `Server "${unknown}" not found`, {
       details: [`There are: ${['api', ...serverIds].join(', ')}`],
     })
-  const names = (['api', ...serverIds] as const).filter((name) => asked.length === 0 || asked.includes(name))
-  refuseIdle(names, options)
-  // A speech server on its own binds every address, as specified; beside the API it goes where the API goes.
+  const names = (['api', ...serverIds] as const).filter((name) => requested.length === 0 || requested.includes(name))
+  refuseUnused(names, options)
+  // A speech server alone binds every address, as specified; beside the API it binds the address of the API.
   const host = options.host ?? (names.includes('api') ? settings.listen.host : '0.0.0.0')
   return names.map((name) => ({
     name,
@@ -117,8 +117,8 @@ function planServers(settings: Settings, asked: readonly string[], options: Serv
   }))
 }
 
-/** A flag that none of the servers takes would be silently without effect. */
-function refuseIdle(names: readonly Planned['name'][], options: ServeOptions): void {
+/** Refuses flags that none of the servers takes: they would have no effect. */
+function refuseUnused(names: readonly Planned['name'][], options: ServeOptions): void {
   const speech = names.filter((name) => name !== 'api').map(readManifest)
   if (options.model !== undefined && !speech.some(({ variants }) => variants.length > 1))
     throw new AppError('usage', '--model is for voxa-tts')
@@ -148,7 +148,7 @@ function portFor(
   return name === 'api' ? settings.listen.port : readManifest(name).port
 }
 
-/** `--voxa-tts-port` as commander calls it. */
+/** The name of `--voxa-tts-port` in commander's options. */
 function portFlag(id: ServerId): string {
   return `${id}-port`.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -188,5 +188,5 @@ function observer(log: Log): ServerParts['observe'] {
 function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
-  throw new AppError('usage', `"${text}" is no port: give a number from 0 to 65535`)
+  throw new AppError('usage', `Invalid port "${text}": give a number from 0 to 65535`)
 }

@@ -10,7 +10,7 @@ const jsonLimit = 256 * 1024
 /** A clip of some minutes; more is refused before it is read. */
 const formLimit = 24 * 1024 * 1024
 
-// Clients of OpenAI's API send more fields than there are here, and null for what they leave open.
+// Clients of OpenAI's API send more fields than these, and null for absent ones.
 const input = z.string('must be a text')
 const text = z.string().max(2000).nullish()
 const format = z
@@ -18,7 +18,7 @@ const format = z
   .nullish()
   .refine((name) => !name || name.toLowerCase() === 'wav', 'only wav is supported')
 
-const speechBody = z.object({
+export const speechBody = z.object({
   input,
   model: z.string().max(300).nullish(),
   voice: z.string().max(500).nullish(),
@@ -95,8 +95,8 @@ export async function readCloneForm(request: IncomingMessage) {
   }
 }
 
-/** Runs the work; a voice or model that is not found becomes a wrong request, being a value in a body and not an address. */
-export async function refusingNames<T>(work: () => Promise<T>): Promise<T> {
+/** Runs the work; turns `not_found` into `invalid`, since the voice or model is a value in a body and not an address. */
+export async function invalidNames<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (thrown) {

@@ -7,22 +7,22 @@ import { AppError } from '../errors.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import type { Route } from './routes.ts'
-import { readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody, refusingNames } from './speech-body.ts'
+import { invalidNames, readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
 
-/** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is gone. */
-const usualPatienceMs = 60_000
+/** A client that does not read a chunk of audio (some seconds) within this many milliseconds is cut off. */
+const usualWriteTimeoutMs = 60_000
 
-/** A speech server: one app for all three, its differences being in the manifest. */
+/** A speech server as a node handler; the manifest holds the differences between the three. */
 export function createSpeechServer(
   parts: MountParts,
   service: SpeechService,
-  patienceMs = usualPatienceMs,
+  writeTimeoutMs = usualWriteTimeoutMs,
 ): NodeHandler {
-  return mount(parts, speechRoutes(service, patienceMs))
+  return mount(parts, speechRoutes(service, writeTimeoutMs))
 }
 
-/** What a speech server answers. Nobody needs a token here. */
-function speechRoutes(service: SpeechService, patienceMs: number): readonly Route[] {
+/** The routes of a speech server; none needs a token. */
+function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly Route[] {
   const { manifest } = service
   const { options } = manifest
   const routes: Route[] = [
@@ -43,31 +43,35 @@ function speechRoutes(service: SpeechService, patienceMs: number): readonly Rout
     post('/v1/audio/speech', async (context) => {
       const body = await readSpeechBody(context.request)
       const { input, voice, language } = body
-      // Parameters of the other servers are as good as absent.
+      // Parameters of the other servers are ignored.
       const instruct = options.instruct ? body.instruct : undefined
       const cfgCoefficient = options.cfg_coef ? body.cfg_coef : undefined
       const speech = await service.speak({ input, voice, language, instruct, cfgCoefficient }, context.signal)
       await (body.stream && options.streaming
-        ? sendStream(context, speech, patienceMs)
-        : sendWhole(context, speech, patienceMs))
+        ? sendStream(context, speech, writeTimeoutMs)
+        : sendWhole(context, speech, writeTimeoutMs))
     }),
   ]
   if (options.design !== 'never')
     routes.push(
       post('/v1/audio/voice-design', async (context) =>
-        sendWhole(context, await service.design(await readDesignBody(context.request), context.signal), patienceMs),
+        sendWhole(context, await service.design(await readDesignBody(context.request), context.signal), writeTimeoutMs),
       ),
     )
   if (options.clone !== 'never')
     routes.push(
       post('/v1/audio/voice-clone', async (context) =>
-        sendWhole(context, await service.clone(await readCloneForm(context.request), context.signal), patienceMs),
+        sendWhole(context, await service.clone(await readCloneForm(context.request), context.signal), writeTimeoutMs),
       ),
     )
   if (options.clone !== 'never' && options.hub_voices)
     routes.push(
       post('/v1/audio/voice-clone-url', async (context) =>
-        sendWhole(context, await service.speak(await readCloneUrlBody(context.request), context.signal), patienceMs),
+        sendWhole(
+          context,
+          await service.speak(await readCloneUrlBody(context.request), context.signal),
+          writeTimeoutMs,
+        ),
       ),
     )
   return routes
@@ -78,30 +82,30 @@ function get(path: string, answer: () => unknown): Route {
 }
 
 function post(path: string, handle: (context: RequestContext) => Promise<void>): Route {
-  return { method: 'POST', path, handle: (context) => refusingNames(() => handle(context)) }
+  return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)) }
 }
 
-/** One WAV file with its length; what was skipped is said in a header. */
-async function sendWhole({ response }: RequestContext, speech: Speech, patienceMs: number): Promise<void> {
+/** Sends one WAV file with its length; a header counts the skipped chunks. */
+async function sendWhole({ response }: RequestContext, speech: Speech, writeTimeoutMs: number): Promise<void> {
   const parts = await speakWhole(speech)
   try {
     const size = parts.reduce((sum, part) => sum + part.length, 0)
     setSpeechHeaders(response, speech)
     response.setHeader('content-length', size)
-    await pipeline(patiently(parts, response, patienceMs), response)
+    await pipeline(withWriteTimeout(parts, response, writeTimeoutMs), response)
   } finally {
     speech.place.release()
   }
 }
 
 /**
- * One WAV header, then audio as it is made. The first audio is the commit point: until then a failure is an error
- * answer. The header counts the chunks begun; the trailer of the same name counts those spoken.
+ * Streams a WAV header, then the audio as it is generated. The first audio is the commit point: an earlier failure is an
+ * error answer. X-Speech-Chunks counts the chunks begun as a header, and those spoken as a trailer.
  */
-async function sendStream({ response }: RequestContext, speech: Speech, patienceMs: number): Promise<void> {
+async function sendStream({ response }: RequestContext, speech: Speech, writeTimeoutMs: number): Promise<void> {
   const audio = speech.pcm(true)
   const first = await audio.next()
-  if (first.done) throw new AppError('internal', 'The speech engine gave no audio')
+  if (first.done) throw new AppError('internal', 'The speech engine returned no audio')
   setSpeechHeaders(response, speech, 1)
   response.setHeader('trailer', 'X-Speech-Chunks')
   response.socket?.setNoDelay(true)
@@ -110,17 +114,17 @@ async function sendStream({ response }: RequestContext, speech: Speech, patience
     yield* audio
     response.addTrailers({ 'X-Speech-Chunks': speechHeaders(speech)['x-speech-chunks'] })
   }
-  await pipeline(patiently(body(), response, patienceMs), response)
+  await pipeline(withWriteTimeout(body(), response, writeTimeoutMs), response)
 }
 
-/** The same pieces; a listener who does not take one is cut off, since it holds a place in the queue and memory. */
-async function* patiently(
+/** Yields the chunks; cuts off a client that does not read one in time, since it holds a place in the queue and memory. */
+async function* withWriteTimeout(
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
   response: RequestContext['response'],
-  patienceMs: number,
+  writeTimeoutMs: number,
 ): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
-    const timer = setTimeout(() => response.destroy(), patienceMs)
+    const timer = setTimeout(() => response.destroy(), writeTimeoutMs)
     try {
       yield piece
     } finally {

@@ -1,4 +1,4 @@
-/** Seconds of a lifetime as people write it: `7d`, `12h`, `30 minutes`, or seconds. Undefined for what is none. */
+/** Seconds of a duration such as `7d`, `12h`, `30 minutes`, or a number of seconds; undefined for an invalid one. */
 export function parseLifetime(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*(s|sec|second|m|min|minute|h|hour|d|day|w|week|y|year)?s?$/i.exec(text.trim())
   if (!match) return undefined

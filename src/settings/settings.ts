@@ -12,7 +12,7 @@ import { parseLifetime } from './duration.ts'
  */
 export interface Settings {
   readonly paths: Paths
-  /** The environment as it was at start, for what only names a variable: provider keys. */
+  /** The environment at start, for settings that name a variable: provider keys. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly listen: { readonly host: string; readonly port: number }
   /** Host names, beyond localhost and IP literals, under which the server may be addressed. */
@@ -73,7 +73,7 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 /** Where the value of a setting came from, for `aichat config list`. */
 export type Origin = 'environment' | 'credential' | 'file' | 'default'
 
-/** What can be kept in the settings file with `aichat config set`, and the environment variable that goes before it. */
+/** The keys of `aichat config set`, each with the environment variable that overrides the settings file. */
 export const settingNames = {
   'api.host': { variable: undefined, fallback: '127.0.0.1', what: 'address the API listens on' },
   'api.port': { variable: undefined, fallback: '3001', what: 'port the API listens on' },
@@ -100,7 +100,7 @@ export const settingNames = {
   'accounts.allow_registration': {
     variable: 'ALLOW_REGISTRATION',
     fallback: 'true',
-    what: 'anybody may create an account',
+    what: 'anyone may create an account',
   },
   'accounts.token_lifetime': { variable: 'JWT_EXPIRES_IN', fallback: '7d', what: 'how long a login lasts' },
   'accounts.admin_username': {
@@ -230,7 +230,7 @@ export function readSettings(
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
   }
-  if (problems.length > 0) throw new AppError('configuration', 'The settings make no sense', { details: problems })
+  if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
   return Object.freeze(settings)
 }
 
@@ -275,7 +275,7 @@ function findPaths(environment: Environment): Paths {
   const home = environment['AICHAT_HOME']
   if (home) return { config: home, data: home, state: home, cache: join(home, 'cache') }
   const user = environment['HOME'] || homedir()
-  // systemd lists several folders with colons; the first is ours. XDG says to ignore relative values.
+  // systemd lists several folders with colons; the first is ours. The XDG specification ignores relative values.
   const first = (name: string) => environment[name]?.split(':')[0] || undefined
   const xdg = (name: string, fallback: string) => {
     const base = environment[name]
@@ -364,7 +364,7 @@ function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {
   const { hosts, wrong } = parseKeyHosts(entries)
   for (const number of wrong)
     problems.push(
-      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is none`,
+      `${label('plugins.key_hosts')} must hold entries such as OPENAI_API_KEY=127.0.0.1:8080; entry ${number} is invalid`,
     )
   return hosts
 }

@@ -4,11 +4,11 @@ import { contentWords } from './words.ts'
 /** For each synset, the words that its meaning keeps company with, and how much each counts. */
 export type Bags = readonly ReadonlyMap<string, number>[]
 
-/** What a synset's own words, its definition and its examples count. */
+/** Weights of a synset's own words, its definition and its examples. */
 const share = { word: 3, definition: 1, example: 0.5 }
 
 /**
- * What a related synset's words count: kinds and derivations say what a word means, parts and opposites less.
+ * Weights of a related synset's words: kinds and derivations define a word, parts and opposites less.
  * The symbols are those of https://wordnet.princeton.edu/documentation/wninput5wn.
  */
 const relations: Readonly<Record<string, number>> = {

@@ -100,7 +100,7 @@ function gram(dense: Float32Array, width: number): Float64Array {
   return result
 }
 
-/** L with L·Lᵀ = the matrix whose lower triangle is given; in place. */
+/** Cholesky: L with L·Lᵀ = the matrix, given by its lower triangle; in place. */
 function cholesky(matrix: Float64Array, width: number): Float64Array {
   for (let j = 0; j < width; j++) {
     for (let i = j; i < width; i++) {

@@ -9,10 +9,10 @@ import { encodeVectors } from './vector-file.ts'
 import { readLicence, readSynsets } from './wordnet.ts'
 
 /**
- * Makes the built-in word vectors from WordNet: each word is described by the synsets in whose bags it stands, weighed by
+ * Makes the built-in word vectors from WordNet: each word is described by the synsets with it in their bags, weighed by
  * positive pointwise mutual information, and projected onto the dominant subspace of those descriptions. Describing words
- * by synsets rather than by other words, and leaving singular values in, doubled what the usual recipe of word-by-word
- * co-occurrence finds on our own pairs (test/bench/memory-parts/paraphrase-pairs.ts), on which the settings were chosen.
+ * by synsets rather than by other words, and leaving singular values in, doubled the recall of the usual word-by-word
+ * co-occurrence on our own pairs (test/bench/memory-parts/paraphrase-pairs.ts), on which the settings were chosen.
  */
 export function trainVectors(databaseFolder: string, settings = defaults): Buffer {
   const bags = makeBags(readSynsets(databaseFolder))

@@ -26,7 +26,7 @@ export interface WordVectors {
 
 /**
  * The file: a line of JSON, padded with spaces to a multiple of 64 bytes; the words, one a line, padded likewise; a float32
- * scale and a float32 weight per word; then a row of int8 per word, whose value times the word's scale is the unit
+ * scale and a float32 weight per word; then a row of int8 per word: times the word's scale they are the unit
  * vector. Little-endian, so that it can be read in place.
  */
 export function encodeVectors({ dimension, words, weights, vectors }: TrainedVectors): Buffer {

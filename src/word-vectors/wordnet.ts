@@ -25,7 +25,7 @@ export function readSynsets(folder: string): readonly Synset[] {
   )
 }
 
-/** WordNet's licence, as its files carry it; whatever is made from them must too. */
+/** WordNet's licence, from the head of its files; data made from them must include it. */
 export function readLicence(folder: string): string {
   const lines = readFileSync(join(folder, files.n), 'latin1').split('\n')
   const end = lines.findIndex((line) => !line.startsWith(' '))

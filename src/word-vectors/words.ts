@@ -16,7 +16,7 @@ export function contentWords(text: string, known: Vocabulary): string[] {
     .map((word) => baseForm(word, known))
 }
 
-/** A word itself where it is known, else what it is a form of; irregular forms first, since some are words as well. */
+/** The word itself where it is known, else its base form; irregular forms first, since some are words as well. */
 export function baseForm(word: string, known: Vocabulary): string {
   const irregular = irregularForms.get(word)
   if (irregular !== undefined && known(irregular)) return irregular

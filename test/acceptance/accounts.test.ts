@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { cheapHashes } from '../cheap-bcrypt.ts'
 import { openHome } from '../command.ts'
 import { DaemonEnded, goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
@@ -19,7 +20,7 @@ const test = suite('the daemon and its accounts')
 
 const goodSecret = 'k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa'
 
-/** What can happen to a database file that holds accounts. */
+/** Damage to a database file with accounts. */
 const damages: readonly (readonly [string, (path: string) => void])[] = [
   ['of zero bytes', (path) => truncateSync(path, 0)],
   ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
@@ -29,7 +30,7 @@ const damages: readonly (readonly [string, (path: string) => void])[] = [
   ['that is gone', (path) => rmSync(path)],
 ]
 
-test('a damaged or lost database re-opens the set-up to nobody: exit 78, with what to do, and nothing touched', async () => {
+test('a damaged or lost database does not re-open the set-up: exit 78, with the next step, and nothing touched', async () => {
   const healthy = await spawnDaemon()
   await register(healthy, 'ada')
   await healthy.stop()
@@ -45,7 +46,7 @@ test('a damaged or lost database re-opens the set-up to nobody: exit 78, with wh
     const same = before === undefined ? !existsSync(path) : before.equals(readFileSync(path))
     assert.ok(same, `a database ${what} was touched`)
   }
-  // A good database of somebody who has no accounts is as good as none.
+  // A valid database without accounts counts as lost.
   const path = join(healthy.home, 'aichat.db')
   rmSync(path, { force: true })
   rmSync(`${path}.initialised`)
@@ -146,9 +147,9 @@ test('the default administrator comes from the settings; its password is on no p
   removeHome(single)
 })
 
-test('the command line beside a running daemon changes what it sees at once', async () => {
+test('the command line beside a running daemon changes its users at once', async () => {
   const daemon = await spawnDaemon()
-  const home = openHome({ AICHAT_HOME: daemon.home })
+  const home = openHome({ AICHAT_HOME: daemon.home, ...cheapHashes })
   const setup = await home.aichat(['setup', '--username', 'ada', '--password-stdin', '--json'], { input: goodPassword })
   assert.is(setup.code, 0, setup.stderr)
   const { token, user } = JSON.parse(setup.stdout)
@@ -228,7 +229,7 @@ async function register(
   return body
 }
 
-/** A start that must fail: what it said, and its exit code. */
+/** A start that must fail: its stderr and exit code. */
 async function refused(environment: Record<string, string>, home: string): Promise<DaemonEnded> {
   const outcome = await spawnDaemon(environment, home).catch((reason: unknown) => reason)
   if (outcome instanceof DaemonEnded) return outcome

@@ -82,7 +82,7 @@ test('a taken port is exit 69 and names the port; no other port is picked', asyn
   blocker.close()
 })
 
-test('an address that this machine has not is said so, and no taken port', async () => {
+test('an address of another machine is reported as such, not as a taken port', async () => {
   // 203.0.113.0/24 is kept for documentation (RFC 5737).
   for (const host of ['203.0.113.7', 'nowhere.invalid']) {
     const child = start({}, ['--host', host, '--port', '0'])

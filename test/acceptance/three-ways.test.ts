@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { cheapHashes } from '../cheap-bcrypt.ts'
 import { openHome, type RunOptions } from '../command.ts'
 import { openDaemon } from '../daemon.ts'
 import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
@@ -168,7 +169,7 @@ async function inProcess(): Promise<World> {
   }
 }
 
-/** A client that has nothing but an address and a token; whoever sets up or changes a password goes on with the new one. */
+/** A client with an address and a token; set-up and password changes replace the token. */
 async function remote(): Promise<World> {
   const daemon = await openDaemon(common)
   const home = mkdtempSync(join(tmpdir(), 'aichat-client-'))
@@ -195,7 +196,7 @@ async function remote(): Promise<World> {
 }
 
 async function program(): Promise<World> {
-  const home = openHome(common)
+  const home = openHome({ ...common, ...cheapHashes })
   return {
     name: 'the program',
     names: new Map(),
@@ -208,7 +209,7 @@ function options(environment: Record<string, string>, input: string | undefined)
   return { environment, ...(input !== undefined && { input }) }
 }
 
-/** What a command printed, without what is another in every world: ids, times, tokens and made passwords. */
+/** The output of a command without values that differ between runs: ids, times, tokens, generated passwords. */
 function seen({ stdout, bytes, stderr }: Omit<Ran, 'code'>, names: Map<string, string>, remarks: boolean) {
   const failure = stderr.split('\n').filter((line) => remarks || line.startsWith('{"error"'))
   if (bytes.subarray(0, 4).toString() === 'RIFF')

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type AccountRules, createAccounts } from '../../src/accounts/accounts.ts'
+import { createPasswords } from '../../src/accounts/passwords.ts'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { AppError } from '../../src/errors.ts'
 import { openDatabase } from '../../src/storage/sqlite/database.ts'
-import { cheapPasswords } from '../cheap-passwords.ts'
+import '../cheap-bcrypt.ts'
 import { rejects } from '../rejection.ts'
 import { openStorageIn } from '../storage/test-storage.ts'
 import { suite } from '../suite.ts'
@@ -433,7 +434,7 @@ async function open(folder: string, { initial, ...rules }: Options) {
   )
   const accounts = createAccounts({
     store,
-    passwords: cheapPasswords(),
+    passwords: createPasswords(2),
     tokens,
     rules: {
       singleUserMode: false,

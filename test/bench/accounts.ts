@@ -12,7 +12,7 @@ const logins = 32
  * connection, alone and with logins in flight, in turns. Every status is checked.
  */
 export async function bench(): Promise<void> {
-  const daemon = await spawnDaemon({ AICHAT_LOG_LEVEL: 'warn' })
+  const daemon = await spawnDaemon({ AICHAT_LOG_LEVEL: 'warn', NODE_OPTIONS: '' })
   try {
     const { body } = await daemon.call('POST', '/api/auth/register', {
       body: { username: 'bench', password: goodPassword },

@@ -2,6 +2,7 @@ import * as fresh from '../speech/text/stage-directions/fresh.ts'
 import * as last from '../speech/text/stage-directions/last.ts'
 import { asides, directions, heldOutAsides, heldOutDirections } from '../speech/text/stage-directions/lists.ts'
 import { half, lost, positions, spoken } from '../speech/text/stage-directions/measure.ts'
+import * as unseen from '../speech/text/stage-directions/unseen.ts'
 
 /**
  * How many stage directions are removed before speech, in percent, and how many asides lose a word, by the place in the
@@ -19,6 +20,8 @@ export async function bench(): Promise<void> {
     'fresh, in sight': [half(fresh.directions, 0), half(fresh.asides, 0)],
     'fresh, held out': [half(fresh.directions, 1), half(fresh.asides, 1)],
     'last, used since': [last.directions, last.asides],
+    'unseen, first': [unseen.firstDirections, unseen.firstAsides],
+    'unseen, second': [unseen.secondDirections, unseen.secondAsides],
   } as const
   say(`${'list'.padEnd(18)}${positions.map((position) => position.padStart(9)).join('')}   asides lost, at most`)
   for (const [name, [told, others]] of Object.entries(sets)) {

@@ -189,7 +189,7 @@ function bodiesOf(operation: Operation): readonly Asked[] {
   if (method === 'GET') return [nothing]
   if (upload?.as === 'multipart') return formBodies(limit, 'file')
   if (upload) return packages()
-  if (name === 'chat.complete' || name === 'chat.preview') return chatBodies(operation.path)
+  if (['chat.complete', 'chat.preview', 'chat.tokens'].includes(name)) return chatBodies(operation.path)
   const bytes = Math.floor(limit * 0.95)
   const shaped = fillings.map((filling) => {
     const value = largest(input, bytes, filling) as Record<string, unknown>

@@ -10,7 +10,7 @@ const test = suite('the recipe of built data')
 
 const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 
-/** What a function of the set-up gives, asked in a process of its own as the set-up is. */
+/** The result of a function of bin/recipe.mjs, run in its own process. */
 function ask(call: string, folder: string, source: string): unknown {
   const script = `import * as recipe from ${JSON.stringify(join(root, 'bin', 'recipe.mjs'))}
     const [folder, source] = process.argv.slice(1)
@@ -22,7 +22,7 @@ function ask(call: string, folder: string, source: string): unknown {
   return JSON.parse(stdout)
 }
 
-test('of the word vectors names every source that decides what a word is', () => {
+test('of the word vectors names every source that defines a word', () => {
   const files = ask('recipe.sourcesBehind(folder, source)', root, 'src/word-vectors/train.ts') as string[]
   for (const name of ['ranking-terms', 'irregular-forms', 'stem'])
     assert.ok(files.includes(join('src', 'personas', 'memory', `${name}.ts`)), name)

@@ -10,7 +10,7 @@ import type {
 } from '../../src/chat/protocol/messages.ts'
 import { fc } from '../properties.ts'
 
-/** Texts with what breaks converters: quotes, line ends, characters of four bytes, and marks of the wires themselves. */
+/** Texts that break converters: quotes, line ends, characters of four bytes, and marks of the wires themselves. */
 const words = fc.constantFrom(
   'a',
   ' ',
@@ -28,7 +28,7 @@ const words = fc.constantFrom(
   'event: error',
   '[DONE]',
 )
-export const text = fc.array(words, { minLength: 1, maxLength: 12 }).map((list) => `x${list.join('')}`)
+const text = fc.array(words, { minLength: 1, maxLength: 12 }).map((list) => `x${list.join('')}`)
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/)
 const json = fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
 
@@ -42,15 +42,15 @@ const call = (index: number): fc.Arbitrary<ToolCall> =>
 const image = fc.constantFrom('https://example.org/a.png', 'data:image/png;base64,iVBORw0KGgo=')
 const parts = fc
   .tuple(text, fc.array(image, { maxLength: 2 }))
-  .map(([said, urls]) => [
-    { type: 'text' as const, text: said },
+  .map(([words, urls]) => [
+    { type: 'text' as const, text: words },
     ...urls.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
   ])
 
 const user = fc.oneof(text, parts).map((content): Message => ({ role: 'user', content }))
 const system = fc.record({ role: fc.constantFrom('system' as const, 'developer' as const), content: text })
 
-/** What a model said, perhaps with calls, and then the answers of the tools. */
+/** A message of the model, perhaps with calls, and the answers of the tools. */
 const exchange = fc
   .tuple(fc.option(text, { nil: null }), fc.nat(3), fc.array(text, { minLength: 3, maxLength: 3 }), fc.nat(1_000_000))
   .chain(([content, count, answers, seed]) =>
@@ -66,7 +66,11 @@ const exchange = fc
 
 const conversation = fc
   .tuple(fc.array(system, { maxLength: 2 }), user, fc.array(fc.tuple(exchange, user), { maxLength: 3 }))
-  .map(([first, opening, rest]): Message[] => [...first, opening, ...rest.flatMap(([said, next]) => [...said, next])])
+  .map(([first, opening, rest]): Message[] => [
+    ...first,
+    opening,
+    ...rest.flatMap(([message, next]) => [...message, next]),
+  ])
 
 const tool = fc.record({ name, description: text, property: name }).map(
   (wire): Tool => ({
@@ -106,9 +110,9 @@ export const request: fc.Arbitrary<ChatRequest> = fc
 
 const signed: fc.Arbitrary<ReasoningDetail> = fc
   .tuple(text, fc.base64String({ minLength: 4, maxLength: 12 }))
-  .map(([said, signature]) => ({
+  .map(([thought, signature]) => ({
     type: 'reasoning.text',
-    text: said,
+    text: thought,
     signature,
     format: 'anthropic-claude-v1',
     index: 0,

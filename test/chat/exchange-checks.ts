@@ -23,7 +23,7 @@ export function requestOf(exchange: Exchange): ChatRequest {
 /** The request is read and written again as one that means the same, to the same address. */
 export function checkRequest(exchange: Exchange): void {
   const dialect = dialectOf(exchange)
-  // What the provider refused may be refused by us already, with a reason.
+  // A request that the provider refused may be refused by us already, with a reason.
   if (exchange.status >= 400 && refusalOf(exchange)) return
   const written = dialect.writeRequest(requestOf(exchange), exchange.url)
   assert.equal(meaningOf(dialect.id, written.body), meaningOf(dialect.id, exchange.body))
@@ -46,13 +46,13 @@ export function failsInside(exchange: Exchange): boolean {
   return failuresOf(exchange).length > 0
 }
 
-/** The ways in which it may fail: what a fixture of ours expects, else what its bytes tell. */
+/** The ways in which it may fail: by the fixture, else by its bytes. */
 function failuresOf(exchange: Exchange): readonly DialectError['kind'][] {
   const { answer, expect } = exchange
   return expect.failure ? [expect.failure.kind] : failuresIn(dialectOf(exchange).id, answer, isStreamed(exchange))
 }
 
-/** The request, written in another dialect and read again there, says the same words, calls and tools. */
+/** The request, written in another dialect and read again there, has the same words, calls and tools. */
 export function checkRequestConversion(exchange: Exchange, target: Dialect): void {
   const request = requestOf(exchange)
   const endpoint =
@@ -64,8 +64,8 @@ export function checkRequestConversion(exchange: Exchange, target: Dialect): voi
 }
 
 /**
- * The request in another dialect. It may be refused only for what that dialect has no words for: several answers, or
- * something beside text in what a user or a tool shows.
+ * The request in another dialect. It may be refused only for parts that the dialect cannot express: several answers, or
+ * a part that is not text in a message of a user or a tool.
  */
 function writtenUnlessRefused(request: ChatRequest, target: Dialect, endpoint: string): WireRequest | undefined {
   try {
@@ -81,14 +81,14 @@ function writtenUnlessRefused(request: ChatRequest, target: Dialect, endpoint: s
   }
 }
 
-/** Anthropic has no mode for JSON without a schema: the wish stands in the system prompt. */
+/** Anthropic has no mode for JSON without a schema: the system prompt asks for it. */
 const jsonWish = 'Answer with one JSON object and nothing else.'
 
-/** What stands in a request for every dialect, as plain lists; neighbours of one side are joined. */
+/** The parts of a request that every dialect has, as plain lists; neighbours of one side are joined. */
 function wordsOf(asked: ChatRequest): unknown {
   const { messages, tools = [] } = withTools(asked)
   const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
-  const says = (side: string) =>
+  const wordsBy = (side: string) =>
     messages
       .filter(({ role }) => role === side)
       .map(({ content }) => textOf(content))
@@ -100,8 +100,8 @@ function wordsOf(asked: ChatRequest): unknown {
       .map(({ content }) => textOf(content))
       .join('')
       .replace(jsonWish, ''),
-    user: says('user'),
-    assistant: says('assistant'),
+    user: wordsBy('user'),
+    assistant: wordsBy('assistant'),
     answers: messages.filter(({ role }) => role === 'tool').map(({ content }) => answerIn(textOf(content))),
     calls: calls.map(({ function: wire }) => [wire.name, argumentsIn(wire.arguments)]),
     tools: tools.flatMap((tool) => (tool.type === 'function' ? [[tool.function.name, schemaOf(tool)]] : [])),
@@ -113,7 +113,7 @@ function schemaOf({ function: { parameters } }: Tool): unknown {
   return parameters ?? { type: 'object', properties: {} }
 }
 
-/** What a tool answered, without the mark that it failed: Anthropic has a field for that, others say it in words. */
+/** A tool's answer without its mark of failure: Anthropic has a field for that, others a prefix. */
 function answerIn(text: string): unknown {
   const answer = argumentsIn(text.replace(/^Error: /, ''))
   const { error, ...rest } = Object(answer) as Record<string, unknown>
@@ -129,7 +129,7 @@ function argumentsIn(text: string): unknown {
   }
 }
 
-/** The answer says for us what it says in the provider's bytes. */
+/** Our reading of the answer has the facts of the provider's bytes. */
 export function checkAnswer(exchange: Exchange): void {
   const dialect = dialectOf(exchange)
   const streamed = isStreamed(exchange)
@@ -153,7 +153,7 @@ export function checkAnswer(exchange: Exchange): void {
   if (reasoning !== undefined) assert.is(reply.choices[0]?.message.reasoning_content, reasoning)
 }
 
-/** A stream cut in two at every byte, or at every so many, or arriving byte by byte, says the same. */
+/** A stream cut in two at every byte, or at every so many, or arriving byte by byte, reads the same. */
 export function checkCuts(exchange: Exchange, step = 1): void {
   const dialect = dialectOf(exchange)
   const request = requestOf(exchange)
@@ -167,7 +167,7 @@ export function checkCuts(exchange: Exchange, step = 1): void {
   assert.is(outcome(bytes), whole, 'byte by byte')
 }
 
-/** A stream broken off after any event fails, unless what came holds the dialect's end. */
+/** A stream broken off after any event fails, unless the dialect's end came before. */
 export function checkBreaks(exchange: Exchange): void {
   const dialect = dialectOf(exchange)
   const request = requestOf(exchange)
@@ -192,7 +192,7 @@ function failsItself(exchange: Exchange, at: number): DialectError['kind'] | und
   return begun.includes(kind === 'reported' ? '"error"' : 'broken') ? kind : undefined
 }
 
-/** The answer, written in another dialect and read again there, says the same; the written bytes do too. */
+/** The answer, written in another dialect and read again there, is the same; so are the written bytes. */
 export function checkConversion(exchange: Exchange, target: Dialect): void {
   const source = dialectOf(exchange)
   const request = requestOf(exchange)
@@ -200,9 +200,9 @@ export function checkConversion(exchange: Exchange, target: Dialect): void {
   const reply = readWhole(source, request, exchange, streamed)
   const expected = factsIn(target.id, factsOfReply(reply), Boolean(reply.choices[0]?.message.refusal))
 
-  const whole = target.writeReply(reply)
+  const whole = target.writeResponse(reply)
   assert.equal(factsOf(target.id, Buffer.from(JSON.stringify(whole)), false), expected, 'written whole')
-  const again = target.readReply(JSON.parse(JSON.stringify(whole)), request, now)
+  const again = target.readResponse(JSON.parse(JSON.stringify(whole)), now)
   assert.equal(factsIn(target.id, factsOfReply(again)), expected, 'written whole and read again')
 
   if (!streamed) return
@@ -218,8 +218,8 @@ export function checkConversion(exchange: Exchange, target: Dialect): void {
 }
 
 /** The chunks of a stream that came in these pieces. */
-export function decode(dialect: Dialect, request: ChatRequest, pieces: readonly Uint8Array[]): readonly ChatChunk[] {
-  const decoder = dialect.decodeStream(request, now)
+export function decode(dialect: Dialect, _request: ChatRequest, pieces: readonly Uint8Array[]): readonly ChatChunk[] {
+  const decoder = dialect.createStreamReader(now)
   const chunks = pieces.flatMap((piece) => decoder.push(piece))
   chunks.push(...decoder.end())
   assert.ok(decoder.complete)
@@ -228,7 +228,7 @@ export function decode(dialect: Dialect, request: ChatRequest, pieces: readonly 
 
 /** Chunks as the bytes that a client of the dialect gets. */
 export function encode(dialect: Dialect, request: ChatRequest, chunks: readonly ChatChunk[]): Buffer {
-  const encoder = dialect.encodeStream({ ...request, stream_options: { include_usage: true } })
+  const encoder = dialect.createStreamWriter({ ...request, stream_options: { include_usage: true } })
   return Buffer.from(chunks.map((chunk) => encoder.push(chunk)).join('') + encoder.end())
 }
 
@@ -247,7 +247,7 @@ export function failureOf(read: () => unknown): { kind: DialectError['kind']; co
 
 function readWhole(dialect: Dialect, request: ChatRequest, { answer }: Exchange, streamed: boolean) {
   if (streamed) return collectReply(decode(dialect, request, [answer]))
-  return dialect.readReply(JSON.parse(answer.toString('utf8')), request, now)
+  return dialect.readResponse(JSON.parse(answer.toString('utf8')), now)
 }
 
 function outcomeOf(dialect: Dialect, request: ChatRequest, pieces: readonly Buffer[]): unknown {

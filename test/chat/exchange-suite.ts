@@ -17,8 +17,8 @@ import { type Exchange, isChat, isStreamed } from './exchanges.ts'
 const mostRead = 2_500_000_000
 
 /**
- * The tests that every exchange with a provider must pass, whoever recorded or wrote it; skipped where there are none.
- * Each test says at which exchange it failed.
+ * The tests that every exchange with a provider must pass, recorded or written; skipped where there are none. A failure
+ * names its exchange.
  */
 export function exchangeSuite(name: string, exchanges: readonly Exchange[] | undefined): ReturnType<typeof suite> {
   const test = suite(name)
@@ -32,24 +32,24 @@ export function exchangeSuite(name: string, exchanges: readonly Exchange[] | und
     const run = () => {
       for (const exchange of chosen) checkNamed(exchange, check)
     }
-    // A folder may hold no exchange of a kind: what was not tried counts as skipped.
+    // A folder may hold no exchange of a kind: its test counts as skipped.
     chosen.length > 0 ? test(title, run) : test.skip(title, run)
   }
 
   each('a request is read and written again as one that means the same', chats, checkRequest)
   for (const target of dialects)
-    each(`a request written in the dialect ${target.id} and read again says the same`, asked, (exchange) =>
+    each(`a request written in the dialect ${target.id} and read again is the same`, asked, (exchange) =>
       checkRequestConversion(exchange, target),
     )
   each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
   // Every byte, unless a folder holds so much that this would take minutes: then every so many.
   const step = Math.ceil(streams.reduce((sum, { answer }) => sum + answer.length ** 2, 1) / mostRead)
-  each('a stream cut at any byte, or coming byte by byte, says the same', streams, (exchange) =>
+  each('a stream cut at any byte, or coming byte by byte, reads the same', streams, (exchange) =>
     checkCuts(exchange, step),
   )
   each('a stream broken off after any event fails, unless its end had been read', streams, checkBreaks)
   for (const target of dialects)
-    each(`an answer written in the dialect ${target.id} and read again says the same`, answered, (exchange) =>
+    each(`an answer written in the dialect ${target.id} and read again is the same`, answered, (exchange) =>
       checkConversion(exchange, target),
     )
   each('a refusal has the words of the provider and its code', refused, checkRefusal)

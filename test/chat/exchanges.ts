@@ -15,7 +15,7 @@ export interface Exchange {
   readonly answer: Buffer
   /** Whether the answer's bytes are the provider's own. */
   readonly byteExact: boolean
-  /** What a fixture of ours expects beside what follows from its bytes; recordings have none. */
+  /** The expectation of a fixture beyond its bytes; recordings have none. */
   readonly expect: Expectation
 }
 
@@ -41,8 +41,8 @@ interface Cassette {
 }
 
 /**
- * Every exchange in the JSON files of a folder and the folders in it, in the order of their names. What else lies there,
- * or is no JSON with exchanges in it, is let be.
+ * Every exchange in the JSON files of a folder and the folders in it, in the order of their names. Other
+ * files, and JSON without exchanges, are skipped.
  */
 export function loadExchanges(folder: string): readonly Exchange[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()

@@ -2,7 +2,7 @@ import type { Dialect } from '../../src/chat/protocol/dialect.ts'
 import type { ChatReply } from '../../src/chat/protocol/messages.ts'
 
 /**
- * What a provider's answer says, told from its bytes without any code under test: the measure for everything read,
+ * The facts of a provider's answer, read from its bytes without any code under test: the measure for everything read,
  * written and converted. Usage is OpenAI's count: cached tokens within the prompt, thoughts within the completion.
  */
 export interface Facts {
@@ -11,13 +11,13 @@ export interface Facts {
 }
 
 export interface ChoiceFacts {
-  /** Every word for the user; a refusal is said in words too. */
+  /** Every word for the user, refusals included. */
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
   readonly finish: string
 }
 
-/** Other people's JSON: a wrong path into it fails the test. */
+/** Untrusted JSON: a wrong path into it fails the test. */
 type Json = ReturnType<typeof JSON.parse>
 
 /** The facts of an answer in a dialect, whole or streamed. */
@@ -29,11 +29,11 @@ export function factsOf(id: Dialect['id'], answer: Buffer, streamed: boolean): F
   return id === 'gemini' ? geminiPieces(pieces) : ollamaPieces(pieces)
 }
 
-/** How an answer under a good status fails to be one: the provider says so, it cannot be read, or it has no end. */
+/** Failures of an answer under a 2xx status: reported by the provider, unreadable, or without an end. */
 export type FailureKind = 'reported' | 'broken' | 'cut'
 
 /**
- * The ways in which an answer under a good status fails, one of which it must be told as; none where it is whole. An error
+ * The ways in which an answer under a 2xx status fails, one of which must be reported; none where it is whole. An error
  * stands in the body or in a piece of the stream; a second message that begins inside the first is no stream of Anthropic's.
  */
 export function failuresIn(id: Dialect['id'], answer: Buffer, streamed: boolean): readonly FailureKind[] {
@@ -50,7 +50,7 @@ export function failuresIn(id: Dialect['id'], answer: Buffer, streamed: boolean)
   return streamed && !hasEnded(id, text) ? ['cut'] : []
 }
 
-/** Whether what came of a stream holds the begin of a second message. */
+/** Whether the received part of a stream holds the begin of a second message. */
 export function isSpliced(id: Dialect['id'], text: string): boolean {
   return id === 'anthropic-messages' && (text.match(/"type":\s*"message_start"/g)?.length ?? 0) > 1
 }
@@ -61,7 +61,7 @@ export function factsOfReply(reply: ChatReply): Facts {
 }
 
 /**
- * Whether the dialect's own end stands in what came of a stream: a finish reason for every choice begun, `message_stop`,
+ * Whether the received part of a stream holds the dialect's own end: a finish reason for every choice begun, `message_stop`,
  * or `done`. The text may break off in the middle of a piece, which then does not count.
  */
 export function hasEnded(id: Dialect['id'], text: string): boolean {
@@ -109,7 +109,7 @@ function inputOf(text: string | undefined): unknown {
 const openaiNames: Record<string, string> = { function_call: 'tool_calls', model_length: 'length' }
 const openaiKnown = ['stop', 'length', 'tool_calls', 'content_filter', 'error']
 
-/** A name that nobody knows ended the answer somehow; calls without any reason ended it by calling. */
+/** An unknown reason counts as `stop`; calls without a reason count as `tool_calls`. */
 function openaiFinish(reason: string | null | undefined, calls: number): string {
   if (!reason) return calls > 0 ? 'tool_calls' : 'stop'
   const name = openaiNames[reason] ?? reason

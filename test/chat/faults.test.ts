@@ -6,11 +6,11 @@ import { faultServer, type faults } from '../fault-server.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 
-/** What one fault must lead to. `whole` and `streamed` say who answers; an array is the class told when nobody else may. */
+/** The expected outcome of a fault: `whole` and `streamed` name the target that answers, or in an array the class of the error. */
 interface Expectation {
   /** Requests that the provider receives, for a whole answer and for a streamed one. */
   readonly tries: number | readonly [whole: number, streamed: number]
-  /** Who answers when the local runner stands by; `broken` is a stream that ends as an error after it began. */
+  /** The target that answers when a local runner is there; `broken` is a stream that ends in an error after it began. */
   readonly by: 'plugin' | 'local' | readonly ['plugin' | 'local', 'plugin' | 'local' | 'broken']
   /** The failure's class without fallback; undefined where the plugin answers in the end. */
   readonly class?: string
@@ -100,7 +100,7 @@ for (const [name, expected] of Object.entries(expectations)) {
     }))
 
   if (expected.exit !== undefined) {
-    test(`${name}: without fallback the caller gets the provider's own class of error and nobody else is asked`, () =>
+    test(`${name}: without fallback the caller gets the provider's own class of error and no other target is asked`, () =>
       withProvider(name, async ({ router, runner }) => {
         const failure = await router.complete({ request: question, fallback: false }).catch((reason: unknown) => reason)
         assert.instance(failure, AppError)
@@ -111,7 +111,7 @@ for (const [name, expected] of Object.entries(expectations)) {
   }
 }
 
-test('no local runner: the error is 503, the provider’s reason first, every try named, and what to do next', () =>
+test('no local runner: the error is 503, the provider’s reason first, every try named, and the next step', () =>
   withProvider('unavailable for good', async ({ router, runner }) => {
     await runner.close()
     const failure = (await router.complete({ request: question }).catch((reason: unknown) => reason)) as AppError
@@ -129,7 +129,7 @@ test('a redirect’s key goes nowhere: only the plugin’s own host ever sees it
     for (const request of runner.received) assert.not.match(JSON.stringify(request.headers), key)
   }))
 
-test('the caller goes away: the provider’s request is cancelled within a second and nobody else is asked', () =>
+test('the caller goes away: the provider’s request is cancelled within a second and no other target is asked', () =>
   withProvider('silence after the first chunk', async ({ router, provider, runner }) => {
     const controller = new AbortController()
     const { chunks } = await router.stream({ request: question }, controller.signal)

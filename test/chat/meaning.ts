@@ -3,7 +3,7 @@ import type { Dialect } from '../../src/chat/protocol/dialect.ts'
 type Json = ReturnType<typeof JSON.parse>
 
 /**
- * A request's body as what it means to the provider: two bodies with equal meanings ask for the same. Only spellings that
+ * The meaning of a request's body to the provider: two bodies with equal meanings ask for the same. Only spellings that
  * the provider's own pages call equal are made one: a text and a list of one text, neighbours of one role, a field left
  * out and its stated default, Gemini's two cases of names and types. Every other field stays and is compared.
  */
@@ -67,9 +67,9 @@ function geminiMeaning(body: Json): Json {
   for (const { role = 'user', parts: told = [] } of asList(contents)) {
     const parts = asList(told)
     const last = turns.at(-1)
-    const said = role === 'function' ? 'user' : role
-    if (last?.role === said) last.parts.push(...parts)
-    else turns.push({ role: said, parts: [...parts] })
+    const side = role === 'function' ? 'user' : role
+    if (last?.role === side) last.parts.push(...parts)
+    else turns.push({ role: side, parts: [...parts] })
   }
   const functions = asList(tools).flatMap((tool: Json) => asList(tool.functionDeclarations))
   const others = asList(tools).map(({ functionDeclarations: _functions, ...tool }: Json) => tool)
@@ -93,7 +93,7 @@ function asList(value: Json): Json[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
-/** Names in Google's JSON may be written in either case; what callers named themselves stays as it is. */
+/** Names in Google's JSON may be written in either case; names chosen by callers stay as they are. */
 function inCamelCase(value: Json): Json {
   if (Array.isArray(value)) return value.map(inCamelCase)
   if (typeof value !== 'object') return value

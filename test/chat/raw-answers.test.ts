@@ -27,7 +27,7 @@ const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${te
 const plainly = (fields: string, status: string, body = '{}') =>
   head(`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n${fields}`, status) + body
 
-/** What is sent, and what comes of it: the text, or the class of the failure; two where a stream differs. */
+/** The bytes sent, and the outcome: the text, or the class of the failure; two where a stream differs. */
 const answers: Readonly<Record<string, readonly [Raw, string] | readonly [Raw, string, string]>> = {
   'trailers after the last chunk': [
     (socket, sent) => socket.write(`${head(inChunks(sent))}${chunk(sent.body)}0\r\nX-Error: yes\r\n\r\n`),
@@ -62,7 +62,7 @@ const answers: Readonly<Record<string, readonly [Raw, string] | readonly [Raw, s
   'no HTTP at all': [(socket) => socket.end('SSH-2.0-server\r\n'), 'protocol'],
   'a header that is none': [(socket, sent) => socket.end(head('Bad Header\r\n') + sent.body), 'protocol'],
   'headers that never end': [endlessHeaders, 'protocol'],
-  'an upgrade that nobody asked for': [
+  'an upgrade that was not asked for': [
     (socket) => socket.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'),
     'down',
   ],
@@ -76,7 +76,7 @@ const answers: Readonly<Record<string, readonly [Raw, string] | readonly [Raw, s
   'a timeout of theirs': [(socket) => socket.write(plainly('', '408 Request Timeout')), 'rate'],
   'too early': [(socket) => socket.write(plainly('', '425 Too Early')), 'rate'],
   'not for legal reasons': [(socket) => socket.write(plainly('', '451 Unavailable For Legal Reasons')), 'request'],
-  'a status that nobody knows': [(socket) => socket.write(plainly('', '599 What')), 'down'],
+  'an unknown status': [(socket) => socket.write(plainly('', '599 What')), 'down'],
   'an array for an answer': [(socket) => socket.write(plainly('', '200 OK', '[]')), 'protocol'],
   'null for an answer': [(socket) => socket.write(plainly('', '200 OK', 'null')), 'protocol'],
   'a line without end': [
@@ -143,7 +143,7 @@ async function outcome(raw: Raw, stream: boolean): Promise<string> {
     } catch (error) {
       assert.instance(error, AppError)
       const { message, details } = error as AppError
-      return /broke off: what came/.test(message)
+      return /broke off and is incomplete/.test(message)
         ? 'broke off'
         : (/custom-model: (\w+)/.exec(details[0]!)?.[1] ?? message)
     }

@@ -12,7 +12,7 @@ import { type Exchange, isChat, isStreamed, loadExchanges } from './exchanges.ts
 import { factsOf, factsOfReply } from './facts.ts'
 import { meaningOf } from './meaning.ts'
 
-const test = suite('exchanges replayed by a server that stands in for the provider')
+const test = suite('exchanges replayed by a fake provider')
 
 const written = fileURLToPath(new URL('./test/fixtures/dialects/', import.meta.resolve('#package')))
 const folders: readonly (readonly [string, string | undefined])[] = [
@@ -22,7 +22,7 @@ const folders: readonly (readonly [string, string | undefined])[] = [
 
 for (const [how, folder] of folders) {
   const chats = folder === undefined ? [] : loadExchanges(folder).filter(isChat).filter(canBeAsked)
-  const title = `what was ${how} goes out as it did, and comes back through the router with all that it said`
+  const title = `${how} requests go out unchanged, and their answers come back whole through the router`
   const replayTest = chats.length > 0 ? test : test.skip
   replayTest(title, async () => {
     let playing: Exchange | undefined
@@ -51,7 +51,7 @@ async function replay(exchange: Exchange, provider: StandIn, { app }: Installati
   const request = requestOf(exchange)
   const model = request.model || 'a-model'
   const { pathname, search } = new URL(exchange.url)
-  // One plugin for each: what one exchange taught about a provider must not keep the next from being asked.
+  // One plugin for each: the circuit opened by one exchange must not stop the next.
   const id = `replayed-${provider.received.length}`
   await app.plugins.install({
     id,
@@ -91,7 +91,7 @@ async function answerOf(
   }
 }
 
-/** What came in means what was recorded, beside what the router adds: a model, and the wish for token counts. */
+/** The received request means the recorded one, except for the router's additions: a model, and the request for token counts. */
 function checkReceived(received: Received, exchange: Exchange): void {
   const { id } = dialectOf(exchange)
   const plain = (body: unknown) => {
@@ -100,7 +100,7 @@ function checkReceived(received: Received, exchange: Exchange): void {
   }
   assert.equal(plain(JSON.parse(received.body)), plain(exchange.body))
   const { pathname } = new URL(exchange.url)
-  const path = new URL(received.url, 'http://stand-in').pathname
+  const path = new URL(received.url, 'http://fake').pathname
   assert.is(decodeURIComponent(path), decodeURIComponent(pathname))
 }
 
@@ -108,10 +108,10 @@ function checkReceived(received: Received, exchange: Exchange): void {
 function checkRefusal(answer: ChatReply | AppError, exchange: Exchange): void {
   assert.instance(answer, AppError)
   const { message, details } = answer as AppError
-  const said = bodyOf(exchange)
-  const words = dialectOf(exchange).readError(said)?.message.replace(/\s+/g, ' ').trim().slice(0, 60)
+  const body = bodyOf(exchange)
+  const words = dialectOf(exchange).readError(body)?.message.replace(/\s+/g, ' ').trim().slice(0, 60)
   const all = [message, ...details].join(' ')
-  assert.ok(all.includes(words || String(exchange.status)), `it says why: ${all}`)
+  assert.ok(all.includes(words || String(exchange.status)), `the reason is missing: ${all}`)
 }
 
 function bodyOf({ answer }: Exchange): unknown {

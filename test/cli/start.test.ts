@@ -41,6 +41,9 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
     assert.not.match(stderr, new RegExp(`node_modules/(?:@github/)?${library}/`), `${library} is loaded`)
   }
   assert.not.match(stderr, /src\/(?:app|settings|operations|plugins|chat\/router|storage)[/.]/)
+  assert.not.match(stderr, /src\/cli\/\w+\/actions\.[jt]s/, 'an action is loaded')
+  const modules = new Set([...stderr.matchAll(/\/(src\/[\w/.-]+)\.[jt]s\b/g)].map(([, path]) => path))
+  assert.ok(modules.size > 20 && modules.size <= 30, [...modules].join(' '))
 })
 
 test('nothing to do prints the help and exits 0', async () => {
@@ -82,21 +85,21 @@ test('an error with --json is one line of JSON on stderr, stdout stays empty', a
   assert.is(code, 67)
   assert.is(stdout, '')
   const error = JSON.parse(stderr) as { error: string; details: string[]; code: string; exit: number }
-  assert.match(error.error, /no plugin "nope"/)
+  assert.match(error.error, /Plugin "nope" not found/)
   assert.is(error.code, 'not_found')
   assert.is(error.exit, 67)
   assert.ok(Array.isArray(error.details))
 })
 
-test('wrong usage says what is wrong and where to read on, in one line with --json wherever that stands', async () => {
+test('wrong usage names the error and the help to read, in one line with --json before or after it', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['plugn'], /^aichat: Unknown command 'plugn'\n {2}Did you mean plugin\?\n {2}To ask .* aichat chat "plugn"\n/],
-    [['plugin'], /^aichat: aichat plugin needs one of its commands: list, show, .*\n {2}See: aichat help plugin\n$/],
+    [['plugin'], /^aichat: aichat plugin needs a command: list, show, .*\n {2}See: aichat help plugin\n$/],
     [['plugin', 'show'], /^aichat: Missing required argument 'id'\n {2}See: aichat help plugin show\n$/],
     [['plugin', 'list', '--type', 'x'], /Allowed choices are completion, chat, embedding, tts\n/],
-    [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Give a whole number/],
-    [['status', '--timeout', 'soon'], /^aichat: "soon" is no duration/],
-    [['help', 'plugn'], /no command or topic "plugn"\n {2}Commands: chat, plugin, .*\n {2}Topics: /],
+    [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Use a whole number/],
+    [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
+    [['help', 'plugn'], /Command or topic "plugn" not found\n {2}Commands: chat, plugin, .*\n {2}Topics: /],
   ]
   const environment = { AICHAT_HOME: home.folder }
   for (const [words, expected] of cases) {
@@ -159,7 +162,7 @@ test('a full disk on stdout is an I/O error', () => {
   }
 })
 
-test('a settings file that is broken is said so, by name', async () => {
+test('an error names a settings file that is not JSON', async () => {
   const other = openHome()
   const { writeFileSync } = await import('node:fs')
   writeFileSync(`${other.folder}/config.json`, '{ not json')

@@ -131,7 +131,7 @@ rfc8785('puts a sign in the place of half a surrogate pair, in keys and values',
   assert.equal(wellFormed(value), { a: ['x\ufffdy', 1, null], '\ufffd': { ok: '\ud83d\ude00' } })
 })
 
-rfc8785('gives one text for one value, whatever the order of keys and the white space', () => {
+rfc8785('gives one text for one value, for any order of keys and any white space', () => {
   void fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }), (value) => {
       const text = canonicalize(value)

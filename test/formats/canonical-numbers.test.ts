@@ -47,7 +47,7 @@ numbers('finds at most nine digits that give back the same 32-bit float', () => 
   )
 })
 
-numbers('gives back what was written with six digits, and what is the shortest otherwise', () => {
+numbers('keeps numbers written with six digits, and gives the shortest text otherwise', () => {
   const decimal = fc
     .tuple(fc.integer({ min: -999_999, max: 999_999 }), fc.integer({ min: 0, max: 12 }))
     .map(([n, k]) => Number(`${n}e-${k}`))

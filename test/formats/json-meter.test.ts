@@ -34,7 +34,7 @@ test('texts are no structure: brackets, commas, quotes and backslashes in them c
   )
 })
 
-test('each bound is said by its number: values, fields of one object, depth, escapes, a name, what stands outside of texts', () => {
+test('each bound is named by its number: values, fields of one object, depth, escapes, a name, bytes outside of texts', () => {
   for (const [text, bounds, message] of [
     ['[1,2,3]', { values: 3 }, 'The body holds more than 3 values'],
     ['{"a":1,"b":2,"c":3}', { names: 2 }, 'The body holds an object with more than 2 fields'],

@@ -7,9 +7,9 @@ import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { runMain } from '../terminal.ts'
 
-const test = suite('texts of strangers')
+const test = suite('untrusted text')
 
-/** What turns the direction of writing, hides, or is obeyed by a terminal. */
+/** Characters that turn the direction of writing, hide, or control a terminal. */
 const harmful = [
   ...['\u0000', '\u0007', '\u001b[2J', '\u007f', '\u009b31m', '\u061c', '\u180e', '\u200b', '\u200e', '\u200f'],
   ...['\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2060', '\u2066', '\u2067'],
@@ -94,7 +94,7 @@ test('names with invisible characters are refused everywhere alike', () =>
     }
   }))
 
-test('a terminal is steered by nobody: answers, tools, failures, conversations and JSON', async () => {
+test('no text controls the terminal: answers, tools, failures, conversations and JSON', async () => {
   const nasty = `x${harmful.join('y')}z`
   const stand = await openStandIn(({ body }, response) => {
     const { stream, messages } = JSON.parse(body)

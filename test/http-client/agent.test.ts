@@ -8,7 +8,7 @@ const test = suite('the way out')
 
 const timeouts = { connect: 2000, firstByte: 2000, idle: 2000 }
 
-/** A resolver of the test's own: each name leads where the test says. */
+/** A resolver with the addresses of the test. */
 function leadingTo(addresses: readonly string[], asked: string[] = []): NonNullable<HttpClientOptions['resolve']> {
   return (hostname, _options, done) => {
     asked.push(hostname)
@@ -17,7 +17,7 @@ function leadingTo(addresses: readonly string[], asked: string[] = []): NonNulla
   }
 }
 
-/** What came of one GET: the answer's status, or why it was not sent. */
+/** The outcome of one GET: the answer's status, or the reason that it was not sent. */
 async function outcome(url: string, options: HttpClientOptions): Promise<string> {
   const outbound = openHttpClient(options)
   try {
@@ -31,7 +31,7 @@ async function outcome(url: string, options: HttpClientOptions): Promise<string>
   }
 }
 
-test('a name that leads to a forbidden address is not dialled, whatever else it leads to', async () => {
+test('a name that leads to a forbidden address is not dialled, even if it also leads to others', async () => {
   const forbidden = ['169.254.169.254', '::ffff:169.254.169.254', '::ffff:a9fe:a9fe', 'fe80::1%eth0', 'fe80::1', '::']
   const inside = ['0.0.0.0', '224.0.0.1', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::', '::127.0.0.1', 'fd00:ec2::254']
   for (const address of [...forbidden, ...inside])
@@ -59,7 +59,7 @@ test('a name that leads inside is dialled only where private addresses are allow
   await stand.close()
 })
 
-test('localhost and the names below it are this machine, whatever a resolver says', async () => {
+test('localhost and the names below it are this machine, for any answer of a resolver', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
   const asked: string[] = []
   const resolve = leadingTo(['93.184.216.34'], asked)
@@ -70,7 +70,7 @@ test('localhost and the names below it are this machine, whatever a resolver say
   await stand.close()
 })
 
-test('an address that is written out is judged as well, and no resolver is asked', async () => {
+test('a literal address is checked as well, and no resolver is asked', async () => {
   const asked: string[] = []
   const options = { allowPrivate: true, resolve: leadingTo(['127.0.0.1'], asked) }
   for (const host of ['[::127.0.0.1]', '169.254.169.254', '2852039166', '0xa9.0xfe.0xa9fe', '[::ffff:a9fe:a9fe]'])

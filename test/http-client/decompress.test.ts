@@ -67,14 +67,14 @@ test('a refusal that comes packed is told in its own words', async () => {
   assert.match(await asked('gzip', () => gzipSync(refusal), { status: 400 }), /^invalid: .*no such thing/)
 })
 
-test('a coding that nobody knows, and data that is not packed as it says, are errors', async () => {
+test('an unknown coding, and data in another coding than declared, are errors', async () => {
   assert.match(await asked('zst9', () => Buffer.from(whole)), /packed as zst9, which cannot be unpacked/)
   assert.match(await asked('gzip', () => Buffer.from(whole)), /incorrect header check/)
   assert.match(await asked('gzip', () => gzipSync(whole).subarray(0, -20)), /unexpected end of file/)
   assert.match(await asked('gzip', () => gzipSync(events).subarray(0, -30), { stream: true }), /broke off|end of file/)
 })
 
-test('what unpacks to more than an answer may hold is cut', async () => {
+test('data that unpacks to more than an answer may hold is cut', async () => {
   const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024, 32))
   assert.match(await asked('gzip', () => bomb), /longer than 32768 KiB/)
 })

@@ -59,7 +59,7 @@ test('an operator without its last inputs is written without them', async () => 
   await session.close()
 })
 
-test('an output is written where the caller says', async () => {
+test('an output is written into the buffer of the caller', async () => {
   const graph = createGraph('into')
   const x = graph.input('x', 'float32', ['n'])
   graph.output('y', slice(graph, x, 0, 1), 'float32', ['m'])
@@ -165,7 +165,7 @@ test('a device that is not there is refused with those that are', async () => {
   assert.match(refusal.details.join('\n'), 'cpu')
 })
 
-test('where the runtime is not installed, the error says what to run', () => {
+test('where the runtime is not installed, the error names the command to run', () => {
   const hook =
     'export function resolve(name, context, next) { if (name === "onnxruntime-node") throw new Error("gone"); return next(name, context) }'
   const register = `import { register } from "node:module"; register("data:text/javascript,${encodeURIComponent(hook)}")`

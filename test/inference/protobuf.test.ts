@@ -12,7 +12,7 @@ const field = fc.oneof(
   fc.record({ field: number, bytes: fc.uint8Array({ maxLength: 300 }) }),
 )
 
-test('what is written is read again', () => {
+test('a written message is read again', () => {
   fc.assert(
     fc.property(fc.array(field), (fields) => {
       const read = readMessage(writeMessage(fields), 'test')

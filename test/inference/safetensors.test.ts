@@ -29,7 +29,7 @@ async function refusalOf(path: string): Promise<string> {
   return [message, ...details].join('\n')
 }
 
-test('what is written is read again, with its texts', async () => {
+test('written tensors are read again, with their texts', async () => {
   const path = join(folder, 'whole.safetensors')
   await writeTensorFile(
     path,
@@ -60,43 +60,43 @@ test('a tensor that is not there is named', async () => {
 
 const entry = (more: Record<string, unknown>) => ({ a: { dtype: 'F32', shape: [2], data_offsets: [0, 8], ...more } })
 
-for (const { name, header, bytes = 8, says } of [
-  { name: 'no object', header: '[1]', says: 'not a JSON object' },
-  { name: 'no JSON', header: '{"a":', says: 'not a JSON object' },
-  { name: 'an unknown type', header: entry({ dtype: 'Q3' }), says: '"Q3" are not known' },
-  { name: 'a type of the prototype', header: entry({ dtype: 'toString' }), says: 'are not known' },
-  { name: 'no shape', header: entry({ shape: 'two' }), says: 'not a list of sizes' },
-  { name: 'a negative size', header: entry({ shape: [-2] }), says: 'not a list of sizes' },
-  { name: 'a size that is no whole number', header: entry({ shape: [0.5, 4] }), says: 'not a list of sizes' },
+for (const { name, header, bytes = 8, problem } of [
+  { name: 'no object', header: '[1]', problem: 'not a JSON object' },
+  { name: 'no JSON', header: '{"a":', problem: 'not a JSON object' },
+  { name: 'an unknown type', header: entry({ dtype: 'Q3' }), problem: '"Q3" are not known' },
+  { name: 'a type of the prototype', header: entry({ dtype: 'toString' }), problem: 'are not known' },
+  { name: 'no shape', header: entry({ shape: 'two' }), problem: 'not a list of sizes' },
+  { name: 'a negative size', header: entry({ shape: [-2] }), problem: 'not a list of sizes' },
+  { name: 'a size that is no whole number', header: entry({ shape: [0.5, 4] }), problem: 'not a list of sizes' },
   {
     name: 'sizes whose product no file holds',
     header: entry({ shape: [2 ** 40, 2 ** 40] }),
-    says: 'its offsets hold 8',
+    problem: 'its offsets hold 8',
   },
   {
     name: 'offsets that do not fit the shape',
     header: entry({ shape: [3] }),
-    says: 'takes 12 bytes and its offsets hold 8',
+    problem: 'takes 12 bytes and its offsets hold 8',
   },
-  { name: 'offsets that run backwards', header: entry({ data_offsets: [8, 0] }), says: 'its offsets hold -8' },
-  { name: 'one offset', header: entry({ data_offsets: [0] }), says: 'no pair of offsets' },
-  { name: 'no entry', header: { a: null }, says: 'are not known' },
-  { name: 'data beyond the end', header: entry({}), bytes: 7, says: 'only' },
-  { name: 'data that nobody names', header: entry({}), bytes: 9, says: '1 bytes follow' },
+  { name: 'offsets that run backwards', header: entry({ data_offsets: [8, 0] }), problem: 'its offsets hold -8' },
+  { name: 'one offset', header: entry({ data_offsets: [0] }), problem: 'no pair of offsets' },
+  { name: 'no entry', header: { a: null }, problem: 'are not known' },
+  { name: 'data beyond the end', header: entry({}), bytes: 7, problem: 'only' },
+  { name: 'data of no tensor', header: entry({}), bytes: 9, problem: '1 bytes follow' },
   {
     name: 'overlapping tensors',
     header: { ...entry({}), b: { dtype: 'F32', shape: [1], data_offsets: [4, 8] } },
-    says: 'b: it overlaps',
+    problem: 'b: it overlaps',
   },
   {
     name: 'a gap',
     header: { ...entry({}), b: { dtype: 'U8', shape: [1], data_offsets: [9, 10] } },
     bytes: 10,
-    says: 'b: a gap lies before it',
+    problem: 'b: a gap lies before it',
   },
 ])
   test(`a header with ${name} is refused, saying so`, async () => {
-    assert.match(await refusalOf(await fileOf(header, bytes)), says)
+    assert.match(await refusalOf(await fileOf(header, bytes)), problem)
   })
 
 test('a file that is too short for its header, or has none, is refused', async () => {

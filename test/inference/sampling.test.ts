@@ -60,7 +60,7 @@ test('top-p chooses within the smallest set that reaches p', () => {
   )
 })
 
-test('tokens come as often as their probability says', () => {
+test('tokens come as often as their probability', () => {
   const sampler = createSampler({ ...plain, seed: 5 })
   const counts = [0, 0, 0]
   for (let draw = 0; draw < 30_000; draw++) counts[sampler.choose(Float32Array.from([Math.log(6), Math.log(3), 0]))]!++
@@ -78,7 +78,7 @@ test('a higher temperature spreads the choice, a lower one gathers it', () => {
   assert.ok(share(0.3) > share(1) && share(1) > share(5))
 })
 
-test('the repetition penalty makes what was said less likely, whatever its sign', () => {
+test('the repetition penalty makes earlier tokens less likely, for scores of either sign', () => {
   const sampler = createSampler({ ...plain, temperature: 0, repetitionPenalty: 1.5 })
   sampler.add(0, 'prompt')
   assert.is(sampler.choose(Float32Array.from([3, 2.5])), 1)

@@ -17,7 +17,7 @@ const there = ['dbus-run-session', 'gnome-keyring-daemon'].every(
 )
 const whereThereIsOne = there ? test : test.skip
 
-test('where there is none, or one that never answers, that is said in time and nothing hangs', async () => {
+test('a missing keychain and one that never answers are reported in time, and nothing hangs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-bus-'))
   const mute = createServer(() => {}).listen(join(folder, 'bus'))
   await once(mute, 'listening')

@@ -120,7 +120,7 @@ async function failure(promise: Promise<unknown>): Promise<AppError> {
 const partsIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))
 
-test('a pull brings every file to its place and records what it hashes to', () =>
+test('a pull brings every file to its place and records its hash', () =>
   scene(async ({ hub, folder, path, loopback }) => {
     const seen: PullProgress[] = []
     const pulled = await hub.pull('tiny', { onProgress: (progress) => seen.push(progress) })
@@ -131,8 +131,8 @@ test('a pull brings every file to its place and records what it hashes to', () =
       downloaded: 300_017,
       unpinned: ['config.json', 'onnx/model.onnx'],
       notes: [
-        'nothing of tiny was checked against a published SHA-256, since none is known: it is what the hub says it is',
-        'what came is recorded, and every later pull on this machine must find the same',
+        "nothing of tiny was checked against a published SHA-256, since none is known; it matches the hub's own digest",
+        'its hash is recorded, and every later pull on this machine must find the same',
       ],
     })
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
@@ -159,7 +159,7 @@ test('a pull brings every file to its place and records what it hashes to', () =
     assert.equal(partsIn(folder), [])
   }))
 
-test('a second pull verifies what is there and fetches nothing', () =>
+test('a second pull verifies the files and fetches nothing', () =>
   scene(async ({ hub, loopback }) => {
     await hub.pull('tiny')
     const asked = loopback.hub.received.length + loopback.store.received.length
@@ -177,14 +177,14 @@ test('a file that was damaged on the disk is fetched anew', () =>
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
   }))
 
-test('what a first pull found is a pin: the same commit must give the same content', () =>
+test('the hash of a first pull is a pin: the same commit must give the same content', () =>
   scene(async ({ hub, loopback, path }) => {
     await hub.pull('tiny')
     rmSync(path('onnx/model.onnx'))
     loopback.files.set(`acme/tiny@${revision}/onnx/model.onnx`, { content: onnxOf(300_000), large: true })
     const error = await failure(hub.pull('tiny'))
     assert.is(error.code, 'invalid')
-    assert.match(error.message, /not the file that is pinned/)
+    assert.match(error.message, /not the pinned file/)
     assert.not.ok(existsSync(path('onnx/model.onnx')))
     assert.is(hub.find('tiny'), undefined)
   }))
@@ -205,7 +205,7 @@ test('connections that are cut at random bytes: the file comes whole, each byte 
             'content-length': String(weights.length - from),
             ...(from > 0 && { 'content-range': `bytes ${from}-${weights.length - 1}/${weights.length}` }),
           })
-          // What was written is on its way before the line is cut.
+          // The written bytes are on their way before the connection is cut.
           response.write(weights.subarray(from, Math.min(from + cut, weights.length - 1)), () =>
             setTimeout(() => response.destroy(), 15),
           )
@@ -244,7 +244,7 @@ test('a pull that was stopped is taken up where it ended, also by another proces
     assert.equal(readFileSync(path('onnx/model.onnx')), weights)
   }))
 
-test('a server that knows no ranges sends all again, and what is here is passed over', () =>
+test('a server without ranges sends all again, and the bytes that are here are skipped', () =>
   scene(async ({ loopback, hub, path }) => {
     loopback.ranges = false
     let cut = true
@@ -268,7 +268,7 @@ test('a part left by a crash with a hole in it is found out and fetched from the
     assert.equal(partsIn(folder), [])
   }))
 
-test('what is not what its name says is never kept, though the hub vouches for it', async () => {
+test('a file without the format of its name is never kept, though the hub vouches for it', async () => {
   const page = Buffer.from(`<!DOCTYPE html><title>Sign in</title>${'x'.repeat(500)}`)
   const header = (value: unknown) => {
     const text = Buffer.from(JSON.stringify(value))
@@ -281,17 +281,17 @@ test('what is not what its name says is never kept, though the hub vouches for i
     ['onnx/model.onnx', page, /is a web page/],
     ['model.safetensors', page, /is a web page/],
     ['w.bin', Buffer.from('\n <html>'), /is a web page/],
-    ['onnx/model.onnx', randomBytes(3000), /is no ONNX model/],
-    ['onnx/model.onnx', weights.subarray(0, 200_000), /is no ONNX model/],
-    ['onnx/model.onnx', Buffer.from([0x08, 8]), /is no ONNX model/],
-    ['onnx/model.onnx', Buffer.alloc(0), /is no ONNX model/],
-    ['config.json', Buffer.from('{"hidden_size":'), /is no JSON object/],
-    ['tokenizer.json', Buffer.from('"not found"'), /is no JSON object/],
-    ['tokenizer.model', Buffer.from('Entry not found'), /is no SentencePiece model/],
-    ['model.safetensors', Buffer.from('Entry not found'), /is no safetensors file/],
-    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(7)]), /is no safetensors file/],
-    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(9)]), /is no safetensors file/],
-    ['model.gguf', Buffer.from('GGUF, a format for models'), /is no GGUF model/],
+    ['onnx/model.onnx', randomBytes(3000), /is not an ONNX model/],
+    ['onnx/model.onnx', weights.subarray(0, 200_000), /is not an ONNX model/],
+    ['onnx/model.onnx', Buffer.from([0x08, 8]), /is not an ONNX model/],
+    ['onnx/model.onnx', Buffer.alloc(0), /is not an ONNX model/],
+    ['config.json', Buffer.from('{"hidden_size":'), /is not a JSON object/],
+    ['tokenizer.json', Buffer.from('"not found"'), /is not a JSON object/],
+    ['tokenizer.model', Buffer.from('Entry not found'), /is not a SentencePiece model/],
+    ['model.safetensors', Buffer.from('Entry not found'), /is not a safetensors file/],
+    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(7)]), /is not a safetensors file/],
+    ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(9)]), /is not a safetensors file/],
+    ['model.gguf', Buffer.from('GGUF, a format for models'), /is not a GGUF model/],
   ]
   const right: readonly (readonly [string, Buffer])[] = [
     ['model.safetensors', Buffer.concat([tensors, Buffer.alloc(8)])],
@@ -321,7 +321,7 @@ test('what is not what its name says is never kept, though the hub vouches for i
     for (const large of [false, true]) await pulling(path, content, large)
 })
 
-test('a pull says which files no published digest vouches for, and nothing where all have one', () =>
+test('a pull names the files without a published digest, and none where all have one', () =>
   scene(async ({ open }) => {
     const { notes, unpinned } = await open(known(pinned(sha256(weights), weights.length))).pull('tiny')
     assert.equal({ notes, unpinned }, { notes: [], unpinned: [] })
@@ -330,7 +330,7 @@ test('a pull says which files no published digest vouches for, and nothing where
         for (const { sha256: digest } of files) assert.ok(digest === undefined || /^[0-9a-f]{64}$/.test(digest))
   }))
 
-test('a hub that stays away is given up after some tries, and what came is kept', () =>
+test('a hub that stays away is given up after some tries, and the part is kept', () =>
   scene(async ({ loopback, hub, folder }) => {
     loopback.intercept = (_, response, at) => {
       if (at !== 'store') return false
@@ -356,7 +356,7 @@ test('a wrong SHA-256 is told before the bytes are taken, and nothing is install
     assert.ok(loopback.store.received.length <= 1)
   }))
 
-test('content that does not hash to what the hub said is refused', () =>
+test('content that does not match the digest of the hub is refused', () =>
   scene(async ({ loopback, hub, folder, path }) => {
     loopback.intercept = (_, response, at) => {
       if (at !== 'store') return false
@@ -379,7 +379,7 @@ test('a small file is held to the id that git gives its content', () =>
       response.end('{"hidden_size":9}')
       return true
     }
-    assert.match((await failure(hub.pull('tiny'))).message, /config.json is not the file that is pinned/)
+    assert.match((await failure(hub.pull('tiny'))).message, /config.json from the model hub is not the pinned file/)
   }))
 
 test('more bytes than were announced are refused', () =>
@@ -394,7 +394,7 @@ test('more bytes than were announced are refused', () =>
     assert.not.ok(partsIn(folder).some((name) => statSync(join(folder, name)).size > weights.length))
   }))
 
-test('a hub that does not say what a file hashes to is not trusted', () =>
+test('a hub without a digest for a file is not trusted', () =>
   scene(async ({ loopback, hub }) => {
     loopback.intercept = (request, response) => {
       if (!request.url.endsWith('config.json')) return false
@@ -402,7 +402,7 @@ test('a hub that does not say what a file hashes to is not trusted', () =>
       response.end(config)
       return true
     }
-    assert.match((await failure(hub.pull('tiny'))).message, /does not say/)
+    assert.match((await failure(hub.pull('tiny'))).message, /gives no length or digest/)
   }))
 
 test('the token goes to the hub and never to the host that the bytes come from', () =>
@@ -438,7 +438,7 @@ for (const [status, code] of [
     }))
 }
 
-test('where the gated edition is refused the open one is installed, and it is said', () =>
+test('where the gated edition is refused the open one is installed, with a note', () =>
   scene(async ({ loopback, open }) => {
     const model = { ...tiny, editions: [...gated.editions, ...tiny.editions] }
     loopback.intercept = (request, response) => {
@@ -462,7 +462,7 @@ test('a file that is not there is named', () =>
     assert.match(error.message, /no onnx\/model.onnx of acme\/tiny/)
   }))
 
-test('an unknown name lists what there is', () =>
+test('an unknown name lists the known ones', () =>
   scene(async ({ hub }) => {
     const error = await failure(hub.pull('nothing'))
     assert.equal([error.code, error.details], ['not_found', ['tiny: a test model']])
@@ -477,9 +477,9 @@ test('without room nothing is fetched', () =>
     await open({ freeBytes: async () => 32 * 1024 * 1024 + 300_017 }).pull('tiny')
   }))
 
-// The device that is always full (full(4)) stands in for the disk.
+// The device that is always full (full(4)) is the disk.
 const fullTest = existsSync('/dev/full') ? test : test.skip
-fullTest('a disk that fills up while the file comes is said, and nothing is installed', () =>
+fullTest('a disk that fills up while the file comes is reported, and nothing is installed', () =>
   scene(async ({ hub, path }) => {
     mkdirSync(dirname(path('onnx/model.onnx')), { recursive: true })
     symlinkSync('/dev/full', `${path('onnx/model.onnx')}.${sha256(weights).slice(0, 16)}.part`)
@@ -519,7 +519,7 @@ test('two processes that pull the same model share the work', () =>
   scene(async ({ loopback, folder }) => {
     const self = import.meta.url
     const loader = self.endsWith('.ts') ? ['--import', 'tsx'] : []
-    const script = new URL(self.endsWith('.ts') ? './pull-child.ts' : './pull-process.js', self)
+    const script = new URL(self.endsWith('.ts') ? './pull-child.ts' : './pull-child.js', self)
     const children = [1, 2].map(() =>
       spawn(process.execPath, [...loader, script.pathname, loopback.endpoint, folder, revision], { stdio: 'inherit' }),
     )
@@ -542,7 +542,7 @@ test('the lock of a process that died is taken over', () =>
     assert.not.ok(existsSync(join(folder, '.tiny.lock')))
   }))
 
-test('files that somebody put into the folder are found, and are not called verified', () =>
+test('files put into the folder by hand are found, and are not called verified', () =>
   scene(async ({ hub, path, loopback }) => {
     mkdirSync(dirname(path('onnx/model.onnx')), { recursive: true })
     writeFileSync(path('onnx/model.onnx'), weights)

@@ -26,7 +26,7 @@ export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).dige
 export const gitBlob = (bytes: Buffer) =>
   createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 
-/** A file of so many bytes (200 KB or more) that is laid out as an ONNX model; what is inside is random. */
+/** A file of so many bytes (200 KB or more) that is laid out as an ONNX model; its content is random. */
 export function onnxOf(bytes: number): Buffer {
   const graph = randomBytes(bytes - 6)
   const length = [graph.length & 0x7f, (graph.length >> 7) & 0x7f, graph.length >> 14]

@@ -4,7 +4,7 @@ import { suite } from '../suite.ts'
 
 const limits = suite('what one user may store')
 
-// biome-ignore lint/suspicious/noExplicitAny: the shapes are what is tested
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are tested
 type Answer = { readonly status: number; readonly headers: Headers; readonly body: any }
 
 async function withLimits(
@@ -59,7 +59,7 @@ limits('memories over all personas: the one too many is 413 and named, in every 
     const refused = await ask('POST', `/${two}/memory`, { content: 'Water' })
     assert.is(refused.status, 413)
     assert.match(refused.body.details.join('\n'), /4 memories; limits\.stored_memories_per_user is 3/)
-    // The same said again is no new one, and another user has a count of their own.
+    // Storing the same content again adds nothing, and every user has a separate count.
     assert.is((await ask('POST', `/${two}/memory`, { content: 'Cocoa' })).status, 201)
     const other = (await ask('POST', '', persona, 'u2')).body.id
     assert.is((await ask('POST', `/${other}/memory`, { content: 'Tea' }, 'u2')).status, 201)
@@ -67,7 +67,7 @@ limits('memories over all personas: the one too many is 413 and named, in every 
     assert.is((await ask('GET', '')).body.personas.length, 2)
     assert.is((await ask('POST', `/import?mode=merge&persona=${two}`, saved)).status, 413)
     assert.is((await ask('GET', `/${two}/memory`)).body.total, 1)
-    // What takes the place of as much is allowed.
+    // Replacing by the same amount is allowed.
     assert.is((await ask('POST', `/import?mode=replace&persona=${one}`, saved)).status, 201)
     assert.is((await ask('POST', `/${one}/restore`, { backup_id: backup.backup_id })).status, 200)
     await ask('DELETE', `/${two}/memory`)
@@ -83,7 +83,7 @@ limits('bytes of memories, personas and backups count together', () =>
     const statuses: number[] = []
     for (let round = 0; statuses.at(-1) !== 413 && round < 40; round++)
       statuses.push((await ask('POST', `/${id}/memory`, { content: `${round} ${'tea '.repeat(400)}` })).status)
-    // Five memories are kept, so their number is not what is refused; each has its vector.
+    // Five memories are kept: the bytes are refused, not the number; each has its vector.
     assert.is(statuses.includes(413), false, 'evicted ones are not counted')
     const made: number[] = []
     for (let round = 0; made.at(-1) !== 413 && round < 40; round++)
@@ -185,12 +185,12 @@ limits('by default sixty-four requests at once are served', () =>
 )
 
 limits('a limit that is no number is a mistake in the settings', () => {
-  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /settings make no sense/)
+  assert.throws(() => openInstallation({ AICHAT_LIMIT_IMPORTS_PER_USER: 'many' }), /Invalid settings/)
 })
 
 limits.run()
 
-/** A request whose body has begun, and ends with what `end` is told. */
+/** A request with an open body, which `end` completes. */
 function hanging(
   ask: (method: string, path: string, body?: unknown, user?: string) => Promise<Answer>,
   path: string,

@@ -10,7 +10,7 @@ const http = suite('whole personas over HTTP')
 
 interface Answer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: the shapes are what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are tested
   readonly body: any
   readonly bytes: Buffer
   readonly headers: Headers
@@ -107,7 +107,7 @@ http('a persona travels as a package of each form, and comes in as the caller’
     assert.equal([stored.body.valid, stored.body.content_hash], [true, verdict.body.content_hash])
   }
   assert.is(hashes.size, 1)
-  // A JSON package may also be sent as what it is.
+  // A JSON package may also be sent as JSON.
   const document = (await ask('POST', `/${id}/export`, {})).body
   assert.is((await ask('POST', '/import', document)).status, 201)
   assert.is((await ask('POST', `/${id}/verify`, document)).body.valid, true)
@@ -172,7 +172,7 @@ http('others are answered in the middle of a large import', async () => {
     persona,
     Array.from({ length: 3000 }, (_, at) => memoryOf(at, 8)),
   )
-  const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+  const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
   const bytes = new Uint8Array(readFileSync(path))
   shop.close()
   const id = await newPersona()

@@ -16,7 +16,7 @@ seals.before(async () => {
 
 seals.after(() => installation.close())
 
-// biome-ignore lint/suspicious/noExplicitAny: the shapes are what is tested
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are tested
 async function ask(method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${url}/api/personas${path}`, {
     method,
@@ -68,7 +68,7 @@ async function problemsOf(id: string): Promise<string> {
 const log = '(SELECT log_id FROM adaptation_log WHERE persona_id = ?)'
 const number = '(SELECT memory_id FROM memory WHERE id = ?)'
 
-/** What somebody may do to the database, and what is then said. */
+/** Changes of the database by another program, and the resulting messages. */
 const edits: Record<
   string,
   readonly [said: (stored: Stored) => string, deed: (db: BetterSqlite3.Database, stored: Stored) => void]
@@ -193,12 +193,12 @@ const edits: Record<
 for (const [title, [said, deed]] of Object.entries(edits))
   seals(`names ${title} in the database, also after more was stored`, async () => {
     const stored = await newPersona()
-    // Whoever comes next gets no number that was somebody's.
+    // Numbers are not reused.
     await newPersona()
     assert.is(await problemsOf(stored.id), '')
     behindTheBack((db) => deed(db, stored))
     assert.ok((await problemsOf(stored.id)).includes(said(stored)), await problemsOf(stored.id))
-    // Neither a new memory nor the old one said again makes it look sound.
+    // Neither a new memory nor the old one stored again makes it look intact.
     for (const content of ['Drinks tea', 'Drinks coffee', 'Drinks water'])
       await ask('POST', `/${stored.id}/memory`, { content, metadata: { pinned: true } }).catch(() => undefined)
     assert.is.not(await problemsOf(stored.id), '')

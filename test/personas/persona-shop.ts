@@ -16,16 +16,16 @@ import { openDatabase } from '../../src/storage/sqlite/database.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { storageIn } from '../storage/test-storage.ts'
 
-/** Personas with a database of their own in an empty folder, and all that can be done with them as wholes. */
+/** Personas in a database of their own, with their adaptation, packages and backups. */
 export interface Shop {
   readonly folder: string
   readonly db: Database
   readonly adaptation: Adaptation
   readonly backups: Backups
-  readonly dna: PersonaPackages
+  readonly packages: PersonaPackages
   /** The clock, to be set. */
   readonly clock: { now: number }
-  /** A persona with so many memories and something learned. */
+  /** Creates a persona with so many memories and a learned state. */
   stock(owner: string, memories?: number): Promise<Persona>
   find(id: string): Promise<Persona | undefined>
   addMemories(persona: Persona, memories: readonly NewMemory[]): Promise<void>
@@ -36,9 +36,9 @@ export interface Shop {
   close(): void
 }
 
-export const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
+const keepAll: RetentionPolicy = { maxMemories: 1e9, maxAge: 1e15, cleanup: false, now: 0 }
 
-export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'))): Promise<Shop> {
+export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-packages-'))): Promise<Shop> {
   const db = await openDatabase(join(folder, 'aichat.db'))
   const clock = { now: Date.UTC(2026, 5, 1) }
   const now = () => clock.now
@@ -51,10 +51,10 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   const producer = 'aichat test'
   const folders = { scratch: join(folder, 'scratch'), backups: join(folder, 'backups') }
   const tasks = childTasks(storage, { storage: settings, folders })
-  const packager = createPackageWriter({ archive, producer, runInChild: tasks.package })
-  const common = { archive, packager, now, newId, producer, runInChild: tasks.write }
+  const writer = createPackageWriter({ archive, producer, runInChild: tasks.package })
+  const common = { archive, writer, now, newId, producer, runInChild: tasks.write }
   const backups = await createBackups({ ...common, store: storage.backups, folder: folders.backups })
-  const dna = createPersonaPackages({
+  const packages = createPersonaPackages({
     ...common,
     backups,
     personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },
@@ -73,7 +73,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
     db,
     adaptation,
     backups,
-    dna,
+    packages,
     clock,
     addMemories,
     find: (id) => personas.find(id),
@@ -135,7 +135,7 @@ export async function openShop(folder = mkdtempSync(join(tmpdir(), 'aichat-dna-'
   }
 }
 
-/** The memory of that number, with a vector that looks like an embedder's. */
+/** The memory of that number, with a vector like an embedder's. */
 export function memoryOf(at: number, dimension: number): NewMemory {
   const values = Float32Array.from(
     { length: dimension },

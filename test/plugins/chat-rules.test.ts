@@ -25,13 +25,13 @@ test('OpenAI: by name, also names of models to come', () => {
   const chat = ['gpt-6', 'gpt-6-mini-2027-01-01', 'o5-mini', 'o10', 'chatgpt-6-latest', 'ft:gpt-6:org::a', 'gpt-oss-2']
   const others = ['whisper-5', 'tts-3-hd', 'text-embedding-9', 'omni-moderation-9', 'sora-3', 'dall-e-4', 'babbage-002']
   const alike = ['gpt-realtime-2', 'gpt-6-audio', 'gpt-image-3', 'gpt-6-transcribe', 'gpt-6-codex', 'gpt-6-mini-tts']
-  const elsewhere = ['o7-deep-research', 'o12-pro', 'codex-mini', 'gpt-3.5-turbo-instruct', 'ft:babbage-002:org::a']
-  const data = [...others, ...alike, ...elsewhere, ...chat].map((id) => ({ id, object: 'model', extra: { a: [1] } }))
+  const withoutChat = ['o7-deep-research', 'o12-pro', 'codex-mini', 'gpt-3.5-turbo-instruct', 'ft:babbage-002:org::a']
+  const data = [...others, ...alike, ...withoutChat, ...chat].map((id) => ({ id, object: 'model', extra: { a: [1] } }))
   data.push({ id: 'gpt-4', object: 'model', extra: { a: [1] }, shutdown_date: '2026-12-31' } as (typeof data)[number])
   assert.equal(kept('openai', { object: 'list', data }), chat)
 })
 
-test('Groq: what is active and writes text, but for guards and voices', () => {
+test('Groq: active models that write text, but for guards and voices', () => {
   const chat = [{ id: 'llama-5' }, { id: 'a/b', output_modalities: ['text'], active: true }]
   const others = ['whisper-5', 'meta-llama/llama-guard-9', 'openai/gpt-oss-safeguard', 'x/orpheus-v2', 'nomic-embed-9']
   const data = [
@@ -43,7 +43,7 @@ test('Groq: what is active and writes text, but for guards and voices', () => {
   assert.equal(kept('groq', { data }), ['llama-5', 'a/b'])
 })
 
-test('Gemini: what generates content, but for pictures, voices and vectors', () => {
+test('Gemini: models that generate content, but for pictures, voices and vectors', () => {
   const row = (name: string, method = 'generateContent') => ({ name, supportedGenerationMethods: [method] })
   const chat = ['gemini-4-flash', 'gemma-9', 'gemini-flash-latest', 'learnlm-9']
   const others = ['gemini-4-flash-image', 'gemini-4-pro-tts', 'imagen-9', 'veo-9', 'gemini-4-native-audio', 'aqa']
@@ -56,7 +56,7 @@ test('Gemini: what generates content, but for pictures, voices and vectors', () 
   assert.equal(kept('gemini', { models: [...models, ...more] }), chat)
 })
 
-test('Mistral: what chats and is neither archived nor past its day', () => {
+test('Mistral: chat models that are neither archived nor past their day', () => {
   const row = (id: string, more = {}) => ({ id, capabilities: { completion_chat: true }, ...more })
   const data = [
     row('mistral-large-9'),
@@ -70,7 +70,7 @@ test('Mistral: what chats and is neither archived nor past its day', () => {
   assert.equal(kept('mistral', { data }), ['mistral-large-9', 'ft:mistral-9:a', 'soon'])
 })
 
-test('GitHub and OpenRouter: what writes text', () => {
+test('GitHub and OpenRouter: models that write text', () => {
   const github = [
     { id: 'openai/gpt-9', rate_limit_tier: 'high', supported_output_modalities: ['text'] },
     { id: 'x/embed', rate_limit_tier: 'embeddings', supported_output_modalities: ['embeddings'] },
@@ -104,7 +104,7 @@ test('a list of names alone is a list', () => {
   assert.equal(chatModels(rows, source, now), ['a', 'c'])
 })
 
-test('a name of a megabyte is judged as quickly as any', () => {
+test('a name of a megabyte is matched as quickly as any', () => {
   const source = { url: 'https://example.org', items: '', id: 'id', drop: ['a*a*b'] }
   const rows = rowsOf([{ id: 'a'.repeat(1_000_000) }, { id: 'c' }], source)!
   assert.is(chatModels(rows, source, now).length, 2)

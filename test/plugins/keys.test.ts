@@ -13,10 +13,10 @@ const key = 'sk-canary-abcdefghijklmnop'
 const question = { messages: [{ role: 'user' as const, content: 'Hi' }] }
 const test = suite('the keys of plugins')
 
-/** What a deed is refused for; fails when it is not refused. */
-function problemsOf(deed: () => unknown): string {
+/** The problems of a refused action; fails when it is not refused. */
+function problemsOf(action: () => unknown): string {
   try {
-    deed()
+    action()
   } catch (reason) {
     assert.instance(reason, AppError)
     return (reason as AppError).details.join('\n')
@@ -91,7 +91,7 @@ test('a bundled key goes to an address that the operator names, as the refusal s
   assert.is((await home.aichat(['chat', '-m', 'openai:gpt-4.1', 'hi'], { environment })).code, 0)
   assert.is(stand.received[0]!.headers['authorization'], `Bearer ${key}`)
 
-  // Without the setting the plugin fails and says why; the bundled one, which asks another host, does not take its place.
+  // Without the setting the plugin fails with the reason; the bundled one, which asks another host, does not take its place.
   const failed = await home.aichat(['chat', '-m', 'openai:gpt-4.1', '--no-fallback', 'hi'])
   assert.is(failed.code, 78)
   assert.match(failed.stderr, /OPENAI_API_KEY is only sent to api\.openai\.com; .*PLUGIN_KEY_HOSTS/)
@@ -129,7 +129,7 @@ test('the addresses that the operator names are read exactly, and an entry that 
       assert.unreachable(wrong)
     } catch (reason) {
       assert.instance(reason, AppError, wrong)
-      assert.match((reason as AppError).details.join(), /entry 2 is none/)
+      assert.match((reason as AppError).details.join(), /entry 2 is invalid/)
       assert.not.match((reason as AppError).details.join(), key)
     }
 })
@@ -236,7 +236,7 @@ test('secrets that others can read are refused', async () => {
   home.remove()
 })
 
-test('no key is printed, whatever a provider echoes and however much is asked for', async () => {
+test('no key is printed, even if a provider echoes it, at any verbosity', async () => {
   const stand = await openStandIn((request, response) =>
     json(response, 401, {
       error: { message: `You sent ${String(request.headers['authorization'])}`, code: 'invalid_api_key' },

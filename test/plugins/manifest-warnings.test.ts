@@ -6,7 +6,7 @@ import { openHome } from '../command.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 
-const test = suite('what in a valid plugin has no effect')
+const test = suite('fields of a valid plugin without effect')
 
 const auth = { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' }
 const source = { url: 'https://chat.example/models' }

@@ -12,7 +12,7 @@ const rules: ManifestRules = {
   pinned: new Map([['OPENAI_API_KEY', ['api.openai.com']]]),
 }
 
-/** What is wrong with a good document that is changed so. */
+/** The problems of a good document with this change. */
 function problems(change: Record<string, unknown>, use = rules): readonly string[] {
   try {
     parseManifest({ ...pluginAt('https://api.example.com'), ...change }, use)
@@ -26,10 +26,10 @@ function problems(change: Record<string, unknown>, use = rules): readonly string
 
 const noKey = { auth: { header: '', key_env: '' } }
 
-test('addresses are judged by what they mean, however they are written', () => {
+test('addresses are checked by their meaning, in any spelling', () => {
   const forbidden = ['169.254.169.254', '2852039166', '0xA9FEA9FE', '0251.0376.0251.0376', '169.254.43518']
   const six = ['[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[2002:a9fe:a9fe::]', '[fe80::1]', '[::]']
-  // IPv4 within IPv6: the deprecated form, translation and tunnels to the inside; and addresses that nobody has assigned.
+  // IPv4 within IPv6: the deprecated form, translation and tunnels to the inside; and unassigned addresses.
   six.push('[::127.0.0.1]', '[::a9fe:a9fe]', '[64:ff9b::7f00:1]', '[64:ff9b:1::808:808]', '[2002:7f00:1::]')
   six.push('[::ffff:0:7f00:1]', '[fec0::1]', '[4000::1]', '[2001:0:7f00:1::]')
   const names = ['metadata.google.internal', 'metadata.google.internal.', 'metadata', '0', '0.0.0.0', '168.63.129.16']
@@ -121,7 +121,7 @@ test('ids can be files and words in an address', () => {
   for (const id of ['a', 'x.json', 'tostring', 'console', 'a'.repeat(64)]) assert.equal(problems({ id }), [], id)
 })
 
-test('what is shown on a terminal cannot move its cursor or turn its direction', () => {
+test('texts for a terminal cannot move its cursor or turn its direction', () => {
   for (const text of ['a\u001b[31mb', 'a\u202eb', 'a\u0000', 'a\u009b1m', 'a\rb'])
     for (const field of ['name', 'description', 'documentation_url', 'models_as_of'])
       assert.is(problems({ [field]: text }).length, 1, `${field} ${JSON.stringify(text)}`)
@@ -159,7 +159,7 @@ test('patterns that may run for ever are refused, the usual ones are not', () =>
   for (const pattern of fine) assert.equal(problems(source(pattern)), [], pattern)
 })
 
-test('every problem is told at once, each with its path and what may stand there', () => {
+test('every problem is reported at once, each with its path and the allowed values', () => {
   const found = problems({
     id: 'install',
     type: 'image',
@@ -190,7 +190,7 @@ test('every problem is told at once, each with its path and what may stand there
   ])
 })
 
-test('what is no object at all is said plainly', () => {
+test('a document that is not an object is refused in plain words', () => {
   for (const document of [null, [], 'x', 5])
     assert.throws(
       () => parseManifest(document, rules),

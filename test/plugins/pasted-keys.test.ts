@@ -32,7 +32,7 @@ const keys = [
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdefghijklmnop',
 ]
 
-/** What fixed headers hold otherwise. */
+/** Ordinary values of fixed headers. */
 const ordinary: readonly (readonly [string, string])[] = [
   ['anthropic-version', '2023-06-01'],
   ['anthropic-beta', 'fine-grained-tool-streaming-2025-05-14,prompt-caching-2024-07-31,context-1m-2025-08-07'],
@@ -87,13 +87,13 @@ function misplaced(key: string): readonly (readonly [string, Record<string, unkn
 test('a key in any field of a document is refused with its place, and never shown', () => {
   for (const key of keys)
     for (const [place, change] of misplaced(key)) {
-      const said = problems(change)
-      assert.ok(said.includes(place), `${place} ${key}: ${said}`)
-      assert.not.ok(said.includes(key.slice(0, 12)), said)
+      const found = problems(change)
+      assert.ok(found.includes(place), `${place} ${key}: ${found}`)
+      assert.not.ok(found.includes(key.slice(0, 12)), found)
     }
 })
 
-test('a fixed header with a key is refused with what to do, and ordinary values pass', () => {
+test('a fixed header with a key is refused with advice, and ordinary values pass', () => {
   for (const key of keys)
     assert.match(problems({ headers: { 'X-Custom': key } }), /looks like a secret; .* auth\.key_env names/, key)
   assert.match(problems({ headers: { 'X-Api-Key': 'not random at all' } }), /looks like a secret/)
@@ -104,7 +104,7 @@ test('a fixed header with a key is refused with what to do, and ordinary values 
   assert.is(problems({ endpoint: account }), '', 'ids of accounts stand in paths')
 })
 
-test('the server tells nobody a key that stands in a document, at no place where it answers', () =>
+test('the server never shows a key from a document, in any answer', () =>
   withDaemon(async ({ call, register }) => {
     const { token } = await register('ada')
     for (const key of [keys[0]!, 'AKIAIOSFODNN7EXAMPLE', hex.toUpperCase()])
@@ -121,8 +121,8 @@ test('the server tells nobody a key that stands in a document, at no place where
           [400, 400, 200, 200],
           place,
         )
-        const said = JSON.stringify(answered.map(({ body: answer }) => answer))
-        assert.is(said.indexOf(key.slice(0, 12)), -1, place)
+        const shown = JSON.stringify(answered.map(({ body: answer }) => answer))
+        assert.is(shown.indexOf(key.slice(0, 12)), -1, place)
       }
   }))
 

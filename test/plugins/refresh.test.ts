@@ -21,7 +21,7 @@ const test = suite('refreshing model lists')
 const old = ['alpha', 'beta', 'gamma', 'delta']
 const key = 'sk-secret-of-the-tests'
 
-/** A plugin with four models whose list is where a stand-in answers. */
+/** A plugin with four models and the list of a fake provider. */
 function listed(url: string, source: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: 'custom',
@@ -31,7 +31,7 @@ function listed(url: string, source: Record<string, unknown> = {}): Record<strin
     auth: { header: 'Authorization', prefix: 'Bearer ', key_env: 'CUSTOM_API_KEY' },
     model_map: old,
     models_source: { url: `${url}/v1/models`, ...source },
-    // A field of the user's own, which nobody but him knows.
+    // A field of the user's own, unknown to us.
     my_note: { colour: 'green' },
   }
 }
@@ -107,7 +107,7 @@ test('a sane list replaces the old one, and the file before it is kept', () =>
         error: null,
         warnings: [],
       })
-      // What was known keeps its place: the first model is the default one.
+      // Known models keep their place: the first one is the default.
       assert.equal(models(), ['alpha', 'beta', 'epsilon'])
       assert.is(file('custom.json.backup'), before)
       assert.is(requests[0]!.headers.authorization, `Bearer ${key}`)
@@ -125,7 +125,7 @@ test("a user's own fields survive, and the list gets its date", () =>
     },
   ))
 
-test('what was changed while the provider was asked is kept', () =>
+test('changes made while the provider was asked are kept', () =>
   scene(
     (_, response) => void setTimeout(() => json(response, 200, data('alpha', 'beta')), 60),
     async ({ installation, refresh }) => {
@@ -164,15 +164,15 @@ test('restore goes back to the list before, and forward again', () =>
     },
   ))
 
-test('restore says when there is nothing to go back to', () =>
+test('restore fails when there is nothing to go back to', () =>
   scene(
     (_, response) => json(response, 200, data('alpha')),
     async ({ lists }) => {
-      await rejects(lists.restore('custom'), 'not_found', /no earlier list/)
+      await rejects(lists.restore('custom'), 'not_found', /Earlier list/)
     },
   ))
 
-test('a dry run tells what would change and writes nothing', () =>
+test('a dry run shows the changes and writes nothing', () =>
   scene(
     (_, response) => json(response, 200, data('alpha', 'beta', 'new')),
     async ({ refresh, models, file }) => {
@@ -204,7 +204,7 @@ test('a list of half the length passes; a shorter one is refused unless forced',
   )
 })
 
-test('a default model that is no longer listed is said', () =>
+test('a default model that is no longer listed is reported', () =>
   scene(
     (_, response) => json(response, 200, data('beta', 'gamma')),
     async ({ installation, refresh }) => {
@@ -217,7 +217,7 @@ test('a default model that is no longer listed is said', () =>
 const page = '<!doctype html><html><body>Sign in</body></html>'
 const whole = JSON.stringify(data('alpha', 'beta', 'gamma', 'delta', 'epsilon'))
 
-/** What a provider can do instead of answering, and what is then said. */
+/** Failures of a provider, and the message for each. */
 const failures: Record<string, readonly [Answer, RegExp]> = {
   'a refused key': [
     (_, response) => json(response, 401, { error: { message: `Incorrect API key: ${key}`, type: 'auth' } }),
@@ -287,7 +287,7 @@ const failures: Record<string, readonly [Answer, RegExp]> = {
 }
 
 for (const [name, [answer, message]] of Object.entries(failures)) {
-  test(`${name}: the old list is whole and in use, and the message says what happened`, () =>
+  test(`${name}: the old list is whole and in use, and the message names the reason`, () =>
     scene(
       answer,
       async ({ refresh, models, file, requests }) => {
@@ -327,7 +327,7 @@ test('an answer of 300 MB is cut off early', () => {
   )
 })
 
-test('pages are followed as the plugin says, up to an empty one', () =>
+test('pages are followed by the rules of the plugin, up to an empty one', () =>
   scene(
     (request, response) => {
       const at = new URL(request.url, 'http://x').searchParams
@@ -383,7 +383,7 @@ test('curated names alone do not make a list', () =>
     { include: ['alpha', 'beta', 'gamma'] },
   ))
 
-test('curated names are merged with what the provider lists', () =>
+test("curated names are merged with the provider's list", () =>
   scene(
     (_, response) => json(response, 200, data('beta', 'omega')),
     async ({ refresh, models }) => {
@@ -422,10 +422,10 @@ test('all plugins: the retired and those without a key are skipped, and the rest
     },
   ))
 
-test('a plugin that says nowhere where its list is cannot be refreshed', () =>
+test('a plugin without a models_source cannot be refreshed', () =>
   scene(
     (_, response) => json(response, 200, data('alpha')),
-    async ({ lists }) => assert.throws(() => lists.plan({ plugins: ['voxa-tts'] }), /says where its list is/),
+    async ({ lists }) => assert.throws(() => lists.plan({ plugins: ['voxa-tts'] }), /with a models_source/),
   ))
 
 test('a first refresh of a bundled plugin keeps the bundled list as its backup', async () => {
@@ -473,7 +473,7 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
   }
 })
 
-test('a provider that nobody answers for is named', () =>
+test('a provider that does not answer is named', () =>
   scene(
     () => {},
     async ({ installation, refresh }) => {
@@ -488,7 +488,7 @@ test('a provider that nobody answers for is named', () =>
     },
   ))
 
-test('whatever a provider answers, the list in use is the old one or what it listed', async () => {
+test('after any answer of a provider the list in use is the old one or the listed one', async () => {
   let body = ''
   await scene(
     (_, response) => json(response, 200, body),

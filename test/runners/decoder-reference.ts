@@ -1,6 +1,6 @@
 import { type DecoderShape, type DecoderWeights, epsilon, rotaryTables } from './tiny-decoder.ts'
 
-/** Logits of the last of `ids`, computed in plain loops over the whole sequence, without a cache: what must come out. */
+/** Logits of the last of `ids`, computed in plain loops over the whole sequence, without a cache: the expected result. */
 export function referenceLogits(ids: readonly number[], shape: DecoderShape, weights: DecoderWeights): Float32Array {
   const { hidden, intermediate, layers, heads, keyValueHeads, vocabulary, positions } = shape
   const size = hidden / heads

@@ -85,7 +85,7 @@ test('a prompt in pieces is the same prompt', () =>
     for (const cut of [1, 2, 15, 29]) assert.equal(await greedy(decoder, prompt, 12, cut), whole)
   }))
 
-test('the cache grows past its first room without losing anything', () =>
+test('the cache grows past its first capacity without losing anything', () =>
   withDecoder(async (decoder) => {
     const ids = Array.from({ length: 300 }, (_, index) => (index * 11) % 61)
     await decoder.append(ids.slice(0, 250))
@@ -113,7 +113,7 @@ test('a model that is no decoder is refused by name', async () => {
     await openDecoder(path, sizes, { name: 'tiny', threads: 1 })
     assert.unreachable()
   } catch (reason) {
-    assert.match((reason as Error).message, /no decoder with a cache: it has no past_key_values.2.key/)
+    assert.match((reason as Error).message, /not a decoder with a cache: it has no past_key_values.2.key/)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -16,7 +16,7 @@ const size = 4
 const table = Float32Array.from({ length: words.length * size }, (_, index) => Math.sin(index * 1.7) + index / 20)
 const folder = mkdtempSync(join(tmpdir(), 'aichat-minilm-'))
 
-/** An encoder whose hidden state of a word piece is its row of a table: what pooling must make of it is plain to see. */
+/** An encoder whose hidden state of a word piece is its row of a table: the result of pooling is known. */
 function encoder(): Uint8Array {
   const graph = createGraph('encoder')
   const ids = graph.input('input_ids', 'int64', ['batch', 'sequence'])
@@ -103,7 +103,7 @@ function near(vector: Float32Array, expected: readonly number[]): void {
   for (const [index, value] of expected.entries()) assert.ok(Math.abs(vector[index]! - value) < 1e-5)
 }
 
-test('a vector is the mean over the real word pieces, of length 1, whatever stands in the same batch', async () => {
+test('a vector is the mean over the real word pieces, of length 1, whichever texts share its batch', async () => {
   const minilm = embedder()
   try {
     const { vectors, space } = await minilm.embed(['Cat runs', 'dog', '', 'the cat'], 'document')

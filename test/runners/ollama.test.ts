@@ -7,7 +7,7 @@ const test = suite("the local runner over Ollama's API")
 
 const answer = { role: 'assistant', content: 'hello' }
 
-/** Which model answers, and with what request; `undefined` where nobody does. */
+/** The model that answers, and its request; `undefined` where none answers. */
 async function answering(
   models: readonly Record<string, unknown>[],
   request: Record<string, unknown> = {},
@@ -39,10 +39,10 @@ test('the asked model answers if it is there, by its whole name or without its t
   assert.is((await answering(models)).told, 'qwen3:4b')
   assert.is((await answering(models, { model: 'llama3' })).told, 'llama3:latest')
   assert.is((await answering(models, { model: 'llama3:latest' })).told, 'llama3:latest')
-  assert.is((await answering(models, { model: 'nobody-has-this' })).told, 'qwen3:4b')
+  assert.is((await answering(models, { model: 'not-installed' })).told, 'qwen3:4b')
 })
 
-test('a model that computes elsewhere answers only who asks for it', async () => {
+test('a remote model answers only when it is requested', async () => {
   const cloud = [{ name: 'gpt-oss:120b-cloud' }, { name: 'big', remote_host: 'https://ollama.com:443' }]
   assert.is((await answering([...cloud, { name: 'llama3:latest' }])).told, 'llama3:latest')
   assert.is((await answering([...cloud, { name: 'llama3:latest' }], { model: 'big' })).told, 'big')
@@ -51,7 +51,7 @@ test('a model that computes elsewhere answers only who asks for it', async () =>
   assert.match(told, /no local model runner answers/)
 })
 
-test('what the list tells of abilities counts more than the name', async () => {
+test('capabilities in the list count more than the name', async () => {
   const models = [
     { name: 'plain-name', capabilities: ['embedding'] },
     { name: 'embed-talker', capabilities: ['completion', 'tools'] },

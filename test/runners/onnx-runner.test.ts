@@ -153,7 +153,7 @@ test('cancel stops within one token', () =>
     assert.is(pieces.length, 3)
   }))
 
-test('whoever leaves the stream ends the work, and the next call is answered', () =>
+test('leaving the stream ends the work, and the next call is answered', () =>
   withProcess(async (process) => {
     const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = await target.ask(request('Hi'))
@@ -207,7 +207,7 @@ test('a killed process costs one request: those that wait are answered by the ne
     assert.is.not(process.pid, first)
   }))
 
-test('the line is bounded: who comes too late is told to come again', () =>
+test('the queue is bounded: a call too many is told to retry', () =>
   withProcess(
     async (process) => {
       const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
@@ -224,7 +224,7 @@ test('the line is bounded: who comes too late is told to come again', () =>
     { waiting: 2 },
   ))
 
-test('a caller who leaves the line is passed over', () =>
+test('a caller that leaves the queue is passed over', () =>
   withProcess(async (process) => {
     const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const first = target.ask(request('Hi', { max_tokens: 60, temperature: 1, seed: 4 }))
@@ -312,11 +312,11 @@ test('a message that spells a control token does not become one', () =>
   withProcess(async (process) => {
     const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const plain = await target.ask(request('<|im_end|>'))
-    // Ten characters and what keeps them apart, not one token.
+    // Ten characters and the one that separates them, not one token.
     assert.is(plain.usage!.prompt_tokens, promptOf('').length + 10 + Buffer.byteLength('\u200b'))
   }))
 
-test('what the model cannot do is refused', () => {
+test('unsupported options are refused', () => {
   const refused = (more: Partial<ChatRequest>) => {
     try {
       generationRequest(request('Hi', more))

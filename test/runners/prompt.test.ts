@@ -24,7 +24,7 @@ test('decoding takes back any text', () => {
   )
 })
 
-test('whatever the limit, the system prompt and the last turn stay, and the newest turns go with them', () => {
+test('at every limit the system prompt and the last turn stay, and the newest turns go with them', () => {
   const messages = [
     { role: 'system', content: 'S' },
     ...Array.from({ length: 6 }, (_, index) => [

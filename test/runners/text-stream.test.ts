@@ -20,7 +20,7 @@ function run(bytes: Uint8Array, stops: readonly string[]): { text: string; piece
   return { text: pieces.join(''), pieces }
 }
 
-test('whatever the text, it comes whole, and never in broken characters', () => {
+test('every text comes whole, and never in broken characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const { text: got, pieces } = run(Buffer.from(text), [])

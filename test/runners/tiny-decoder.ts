@@ -199,7 +199,7 @@ export function randomWeights(shape: DecoderShape, seed = 1): DecoderWeights {
   }
 }
 
-/** What the norms add before the root (SmolLM2's `rms_norm_eps`). */
+/** Epsilon of the norms (SmolLM2's `rms_norm_eps`). */
 export const epsilon = 1e-5
 
 function attentionBias(graph: Graph, mask: Value, ids: Value): Value {

@@ -9,7 +9,7 @@ import { suite } from '../suite.ts'
 
 type Access = 'public' | 'user' | 'admin' | 'self'
 
-/** Who may, by the contract: the first pattern that fits `METHOD PATH` decides. A route that none fits fails the test. */
+/** The access rules of the contract: the first pattern that fits `METHOD PATH` decides; a route without one fails the test. */
 const contract: readonly (readonly [RegExp, Access])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
@@ -25,7 +25,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/v1\//, 'user'],
 ]
 
-/** What does not exist in single-user mode, whoever asks. */
+/** Blocked in single-user mode for every caller. */
 const blocked = /^(?:POST \/api\/auth\/register|GET \/api\/users|POST \/api\/users|DELETE \/api\/users\/:id)$/
 
 const test = suite('who may ask what')
@@ -230,7 +230,7 @@ function probe(
   return daemon.call(method, filled, { token, ...(method !== 'GET' && { body: '"nothing"' }) })
 }
 
-/** Not refused for who asks, and no failure of ours; what was asked made no sense, or does not exist. */
+/** Fails for 401, 403 and unexpected statuses: the caller is admitted, and the request is invalid or its target missing. */
 function allowed(status: number, what: string): void {
   assert.ok([200, 400, 404, 415, 503].includes(status), `${what}: ${status}`)
 }
@@ -246,7 +246,7 @@ async function people(environment: Record<string, string> = {}) {
   const admin = await logins.register({ username: 'admin', password }, undefined)
   const user = await logins.register({ username: 'ada', password }, undefined).catch(() => undefined)
   const other = await users.create({ username: 'bob', password, role: 'user' })
-  // In single-user mode nobody else can log in; a token from before it was switched on is made by hand.
+  // Other users cannot log in to single-user mode: signs a token as if it were older than the mode.
   const signer = createTokens(() => [secret], Date.now)
   const claims = signer.verify(user!.token) as Exclude<ReturnType<typeof signer.verify>, string>
   const foreign = createTokens(() => [secret.toLowerCase()], Date.now)

@@ -18,6 +18,7 @@ const longestAnswer = 16 * 1024
 const chatRoutes = [
   '/api/chat',
   '/api/chat/preview',
+  '/api/chat/tokens',
   '/v1/chat/completions',
   '/v1/messages',
   '/v1/messages/count_tokens',
@@ -51,7 +52,7 @@ test('the bytes of a body are bounded for every operation, and what is larger th
     operations.filter(({ limit = MiB }) => limit > MiB).map(({ name, limit }) => [name, limit! / MiB]),
   )
   const { 'personas.restore': restore, 'personas.import': importing, 'personas.verify': verify, ...others } = larger
-  assert.equal(others, { 'chat.complete': 32, 'chat.preview': 32, 'speech.clone': 32 })
+  assert.equal(others, { 'chat.complete': 32, 'chat.preview': 32, 'chat.tokens': 32, 'speech.clone': 32 })
   // Packages go to a file as they come, and never into memory as a whole.
   for (const each of [restore, importing, verify]) assert.is(each, packageLimits.bytes / MiB)
   for (const { name, upload } of operations) if (upload?.as === 'stream') assert.ok(name in larger, name)
@@ -233,7 +234,7 @@ interface List {
   readonly most: number
 }
 
-/** What of zod's definitions leads to other schemas. */
+/** The parts of zod's definitions that lead to other schemas. */
 interface Definition {
   readonly type: string
   readonly shape?: Readonly<Record<string, z.ZodType>>

@@ -15,7 +15,7 @@ const test = suite('streams that break, as client libraries see them')
 
 const ask = [{ role: 'user' as const, content: 'Hi' }]
 
-/** Reads a stream to its end with each of the libraries, says when the first words are there, and throws what it throws. */
+/** Reads a stream to its end with each of the libraries, signals the first words, and passes on the library's error. */
 const readers: Record<string, (libraries: ClientLibraries, heard: () => void) => Promise<unknown>> = {
   openai: async ({ openai }, heard) => {
     const stream = await openai.chat.completions.create({ model: 'custom-model', messages: ask, stream: true })
@@ -44,7 +44,7 @@ const chunk = (delta: object) => ({
 const begun = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hel' })]
 const told = { error: { message: 'Slow down, please', type: 'tokens', param: null, code: 'rate_limit_exceeded' } }
 
-/** What comes after the first words; undefined cuts the connection. */
+/** The bytes after the first words; undefined cuts the connection. */
 const breaks: Record<string, readonly unknown[]> = {
   'an error of the provider': [told],
   'an error beside choices, as OpenRouter writes it': [

@@ -200,10 +200,10 @@ test('the query of a mutation holds what its operation declares, and nothing els
   const { token } = await daemon.register('ada')
   const status = async (path: string, body: unknown = {}) =>
     (await daemon.call('POST', path, { token, body })).body.details?.join(' | ') ?? ''
-  assert.match(await status('/api/personas?name=P&model=m'), /name: is not taken from the address/)
-  assert.match(await status('/api/personas?name=P', { name: 'Q', model: 'm' }), /name: is not taken from the address/)
-  assert.match(await status('/api/plugins/install?repalce=true'), /In the address may stand: replace/)
-  assert.match(await status('/api/personas?__proto__=x&constructor=y'), /__proto__: is not taken/)
+  assert.match(await status('/api/personas?name=P&model=m'), /name: is not a query parameter/)
+  assert.match(await status('/api/personas?name=P', { name: 'Q', model: 'm' }), /name: is not a query parameter/)
+  assert.match(await status('/api/plugins/install?repalce=true'), /Query parameters: replace/)
+  assert.match(await status('/api/personas?__proto__=x&constructor=y'), /__proto__: is not a query parameter/)
   assert.is((await daemon.call('POST', '/api/plugins/deactivate?type=tts', { token })).status, 200)
   await daemon.close()
 })

@@ -5,7 +5,7 @@ import type { App } from '../../src/app/app.ts'
 import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 
-/** Other people's client libraries against our API, with a stand-in for the provider behind it. */
+/** The client libraries of OpenAI, Anthropic and Vercel against our API, with a fake provider behind it. */
 export interface ClientLibraries {
   readonly openai: OpenAI
   readonly anthropic: Anthropic
@@ -24,7 +24,7 @@ export interface ClientParts {
   readonly environment?: Record<string, string>
 }
 
-/** The endpoints of a plugin in each of the dialects, below the stand-in's address. */
+/** The endpoints of a plugin in each of the dialects, below the fake provider's address. */
 export const endpoints = {
   'openai-chat': '/v1/chat/completions',
   'anthropic-messages': '/v1/messages',
@@ -65,7 +65,7 @@ export async function withLibraries(
   }
 }
 
-/** What a call failed with; fails itself where it did not. */
+/** The error of a call; throws when the call succeeds. */
 export async function failureOf(call: () => Promise<unknown>): Promise<Record<string, unknown> & Error> {
   try {
     await call()

@@ -38,8 +38,8 @@ function speaking(api: DialectId): Answer {
   return (received, response) => {
     const request = dialect.readRequest(JSON.parse(received.body), received.url)
     const answer = reply(request)
-    if (!request.stream) return json(response, 200, dialect.writeReply(answer))
-    const encoder = dialect.encodeStream({ ...request, stream_options: { include_usage: true } })
+    if (!request.stream) return json(response, 200, dialect.writeResponse(answer))
+    const encoder = dialect.createStreamWriter({ ...request, stream_options: { include_usage: true } })
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(
       chunksOf(answer)

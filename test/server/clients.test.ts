@@ -125,11 +125,15 @@ test('Anthropic’s client streams tool use', () =>
 
 test('Anthropic’s client counts tokens, without asking a provider', () =>
   withClients(plainProvider, async ({ anthropic, provider }) => {
-    const { input_tokens } = await anthropic.messages.countTokens({
-      model: 'custom-model',
-      messages: [{ role: 'user', content: 'One two three four' }],
-    })
+    const messages = [{ role: 'user' as const, content: 'One two three four' }]
+    const { input_tokens } = await anthropic.messages.countTokens({ model: 'custom-model', messages })
     assert.ok(input_tokens >= 4 && input_tokens < 40, String(input_tokens))
+    const response = await fetch(`${anthropic.baseURL}/api/chat/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages }),
+    })
+    assert.equal(await response.json(), { input_tokens })
     assert.is(provider.received.length, 0)
   }))
 

@@ -95,7 +95,7 @@ test('a persona’s memories are embedded and found by its model, and by another
       const found = await search(ada, path, 'a a')
       assert.equal([found.mode, found.embedding_model, found.results[0]?.content], ['hybrid', 'toy-embed', 'Aaa aaa'])
       assert.is((await ada('PUT', path, { embedding_model: 'other-embed' })).status, 200)
-      // Search stays up whatever is embedded by now.
+      // Search works while embeddings are pending.
       const meanwhile = await search(ada, path, 'Aaa')
       assert.equal([meanwhile.embedding_model, meanwhile.results[0]?.content], ['other-embed', 'Aaa aaa'])
       await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { hearLateRequests } from '../../src/server/listen.ts'
+import { acceptLateRequests } from '../../src/server/listen.ts'
 import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
 
@@ -89,7 +89,7 @@ test.run()
 
 async function withServer(run: (server: Server, port: number) => Promise<void>): Promise<void> {
   const server = createServer((_, response) => response.end('ok'))
-  hearLateRequests(server)
+  acceptLateRequests(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {

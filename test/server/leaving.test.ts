@@ -17,7 +17,7 @@ for (const stream of [false, true]) {
     const cancel = new Promise<void>((resolve) => {
       cancelled = resolve
     })
-    // Answers what says "quick" and is silent about everything else.
+    // Answers requests that contain "quick"; leaves all others open.
     const provider = await openStandIn(({ body }, response) => {
       if (body.includes('quick')) return json(response, 200, completion('Hello', 'custom-model'))
       response.once('close', cancelled)

@@ -68,7 +68,7 @@ test.run()
 
 interface OpenStream {
   readonly provider: StandIn
-  /** What comes after the first piece, until the end. */
+  /** The rest after the first piece. */
   rest(): Promise<string>
   /** Lets the provider end as it should. */
   finish(): void

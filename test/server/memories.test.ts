@@ -300,7 +300,7 @@ test('a full memory lets the least worth go, keeps what is pinned, and writes do
     await ada('PUT', path, { memory_settings: { max_memories: 1 } })
     assert.equal(await contents(ada, path), ['Pinned and dull'])
     assert.equal((await ada('GET', `${path}/memory/evictions?limit=2`)).body.evictions.length, 2)
-    // Where pinned ones fill it, what is new has no room, pinned or not, and nothing is answered that is not kept.
+    // A memory full of pinned entries refuses new ones, pinned or not.
     for (const isPinned of [true, false]) {
       const refused = await ada('POST', `${path}/memory`, { content: 'New', metadata: { pinned: isPinned } })
       assert.equal([refused.status, refused.body.code], [400, 'invalid'])
@@ -532,7 +532,7 @@ interface Hit {
   }
 }
 
-/** Best first, and every score is what its parts make. */
+/** Best first, and every score follows from its parts. */
 function explains(results: readonly Hit[]): void {
   let above = Number.POSITIVE_INFINITY
   for (const { score, parts } of results) {

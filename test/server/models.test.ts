@@ -140,7 +140,7 @@ test('a followed pull tells its progress and ends with what became of it', async
   }
 })
 
-/** What a provider of embeddings, and a model runner, answer: each text's length as its vector. */
+/** Answers like a provider of embeddings or a model runner: the vector of a text is its length. */
 const embedding = (text: string) => [text.length, 1, 0]
 
 test('embeddings come from the active embedding plugin, with its key and its count of tokens', async () => {
@@ -238,7 +238,7 @@ test('requests that make no sense are refused, and an unknown model lists what t
       assert.is((await ask(url, '/v1/embeddings', { model: 'builtin', ...body })).status, 400, JSON.stringify(body))
     const unknown = await ask(url, '/v1/embeddings', { model: 'nobody', input: 'x' })
     assert.is(unknown.status, 404)
-    assert.match(unknown.body.error.message, /There are builtin/)
+    assert.match(unknown.body.error.message, /Available: builtin/)
   } finally {
     await installation.close()
   }
@@ -283,7 +283,7 @@ test('files of the pulled model make it the one that answers when no model is na
         ({ name, provider }: { name: string; provider: string }) => name === 'minilm' && provider === 'pulled',
       ),
     )
-    // Zeros are no model: the message says which file and what to do.
+    // Zeros are no model: the message names the file and the remedy.
     const broken = await ask(url, '/v1/embeddings', { input: 'x' })
     assert.is(broken.status, 400)
     assert.match(broken.body.error.message, /tokenizer of minilm.*pull the model again/)

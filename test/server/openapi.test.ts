@@ -95,7 +95,7 @@ test('every status and media type that a route answers with is in it, however it
     assert.ok(all.has(status), `${status} was not seen`)
   await daemon.close()
 
-  /** Removals come last, and what ends a login after everything else. */
+  /** Removals last but one, routes that end a login last. */
   function inOrder() {
     const rank = ({ method, path }: { method: string; path: string }) =>
       path.startsWith('/api/auth/') ? 2 : method === 'DELETE' ? 1 : 0
@@ -157,13 +157,43 @@ test('every status and media type that a route answers with is in it, however it
   }
 })
 
+test('the body that installs or replaces a plugin has the schema of a plugin document', async () => {
+  const daemon = await openDaemon()
+  const { paths, components } = await documentOf(daemon)
+  for (const { requestBody } of [paths['/api/plugins/install']!['post']!, paths['/api/plugins/{id}']!['put']!])
+    assert.equal(requestBody!.content['application/json'], { schema: { $ref: '#/components/schemas/Plugin' } })
+  const { required, properties } = components.schemas['Plugin'] as { required: string[]; properties: object }
+  assert.equal(required.sort(), ['auth', 'endpoint', 'id', 'model_map', 'name', 'type'])
+  assert.ok('models_source' in properties && 'quirks' in properties)
+  await daemon.close()
+})
+
+test('no JSON body is documented as any object', async () => {
+  const daemon = await openDaemon()
+  const { paths } = await documentOf(daemon)
+  const empty = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody }]) => {
+      const { schema } = (requestBody?.content['application/json'] ?? {}) as { schema?: Record<string, unknown> }
+      const isNamed = !schema || '$ref' in schema || Object.keys(schema['properties'] ?? {}).length > 0
+      return isNamed ? [] : [`${method} ${path}`]
+    }),
+  )
+  // A package is checked by its own reader, which also takes forms that are no JSON.
+  assert.equal(empty.sort(), [
+    'post /api/personas/import',
+    'post /api/personas/{id}/restore',
+    'post /api/personas/{id}/verify',
+  ])
+  await daemon.close()
+})
+
 test.run()
 
 async function documentOf(daemon: TestDaemon): Promise<Document> {
   return (await daemon.call('GET', '/openapi.json')).body as Document
 }
 
-/** Something of each kind that a path can name: of the administrator, and a persona of somebody else. */
+/** A resource of each kind in a path: of the administrator, and a persona of another user. */
 async function things(daemon: TestDaemon, admin: string, user: string) {
   const made = async (token: string, path: string, body: object) =>
     ((await daemon.call('POST', path, { token, body })).body as { id: string }).id

@@ -350,7 +350,7 @@ test('a memory that cannot be kept is a warning beside the answer', () =>
         stream: true,
         messages: [{ role: 'user', content: 'I play the cello.' }],
       })
-      assert.match(text, 'could not be kept')
+      assert.match(text, 'could not be saved')
       assert.match(text, /data: \[DONE\]\n\n$/)
     },
     { provider },

@@ -118,7 +118,7 @@ test('a change that waits for the runner takes back nothing that was changed mea
   )
 })
 
-/** Something that is waited for until somebody gives it. */
+/** A promise with its resolve function. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   let give = () => {}
   const given = new Promise<void>((resolve) => {
@@ -204,7 +204,7 @@ test('a persona belongs to its user alone, and nobody learns more of it', () =>
       ['POST', '/export'],
       ['POST', '/verify'],
     ] as const
-    // What is wrong with the body is not told either: the refusal comes first.
+    // The refusal comes before validation messages about the body.
     for (const [method, rest] of calls) {
       const body = method === 'POST' || method === 'PUT' ? { importance_score: 'x', name: 7 } : undefined
       const strangers = await bob(method, path + rest, body)
@@ -246,7 +246,7 @@ test('nobody chooses an id or an owner for what they store', () =>
     assert.not.equal(stored.body.id, 'chosen')
     assert.is((await ada('GET', `/api/personas/${adas}/memory`)).body.total, 0)
     assert.is((await bob('POST', `${path}/memory`, { content: 'x' })).status, 201)
-    // The path says which, whatever query and body say.
+    // The path wins over query and body.
     assert.is((await bob('GET', `${path}/memory?id=${adas}&user_id=ada-1`)).body.total, 1)
     assert.is((await bob('POST', `${path}/memory/search`, { query: 'x', id: adas })).body.results.length, 1)
     const session = await bob('POST', '/api/sessions', { name: 'S', user_id: 'ada-1', id: 'chosen' })

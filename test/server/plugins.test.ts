@@ -43,7 +43,7 @@ test('there are as many plugins as the operator allows, and 500 where nothing el
       const refused = await install('one-more')
       assert.equal(
         [refused.status, (refused.body as { error: string }).error],
-        [400, `There are ${most} plugins, which is the most there may be`],
+        [400, `The limit of ${most} plugins is reached`],
       )
       assert.match((refused.body as { details: string[] }).details[0]!, /PLUGIN_LIMIT \(plugins\.limit\)/)
       assert.is((await install('groq', '?replace=true')).status, 201, 'what is there may be replaced')

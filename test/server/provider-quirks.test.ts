@@ -207,6 +207,11 @@ test('Anthropic’s client lists models in pages and fetches one, whose name may
       const ids = []
       for await (const model of openai.models.list()) ids.push(model.id)
       assert.equal(ids, models)
+      const rows = ((await (await fetch(`${url}/api/chat/models`)).json()) as { models: unknown[] }).models
+      assert.equal(rows.slice(0, 2), [
+        { id: 'a/one', plugin: 'custom', context_window: 9000 },
+        { id: 'b/two:free', plugin: 'custom' },
+      ])
       for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after_id=none', 'before_id=none']) {
         const response = await fetch(`${url}/v1/models?${query}`, { headers: { 'anthropic-version': '2023-06-01' } })
         assert.is(response.status, 400, query)

@@ -105,7 +105,7 @@ for (const { status, body, api = 'openai-chat', code, param, anthropic: type } o
         if (code === 'context_length_exceeded') assert.match(claude.message, /prompt is too long/)
         const vercel = await failureOf(() => generateText({ ...ask, model: ai.chat('custom-model') }))
         assert.is(vercel['statusCode'], status)
-        // What is known to be gone is not even asked again.
+        // A model known to be gone is not requested again.
         assert.is(provider.received.length, status === 404 ? 1 : 4)
       },
       { plugin: { api } },

@@ -5,7 +5,7 @@ import { type UserDaemon, withUsers } from './user-daemon.ts'
 
 const test = suite('saved conversations over HTTP')
 
-/** Answers with how many messages it was sent, and what the last one says. */
+/** Answers with the number of messages and the text of the last one. */
 const counting: Answer = (request, response) => {
   const { messages, stream } = JSON.parse(request.body)
   const text = `${messages.length}: ${messages.at(-1).content}`
@@ -200,7 +200,7 @@ test('a long conversation loses its oldest turns, never the prompt nor what was 
       const characters = sent.reduce((sum, { content }) => sum + content.length, 0)
       assert.ok(characters / 3 <= 1_000, 'it fits at three characters a token')
       assert.is((await all.ada('GET', '/api/sessions/Talk')).body.message_count, 12, 'nothing is forgotten')
-      // What fits no context is sent all the same: without it there would be nothing to answer.
+      // The newest message is sent even if it exceeds the context.
       const huge = 'word '.repeat(2_000).trim()
       await say(all, { session: 'Talk' }, huge)
       assert.equal(
@@ -315,7 +315,7 @@ test('a session that is removed while an answer comes is a warning beside the an
         messages: [{ role: 'user', content: 'remove it' }],
       })
       assert.equal([answer.status, answer.body.choices[0].message.content], [200, 'done'])
-      assert.match(answer.body.aichat.warnings.join(), 'could not be kept')
+      assert.match(answer.body.aichat.warnings.join(), 'could not be saved')
       assert.is((await all.ada('GET', `/api/sessions/${session.id}`)).status, 404)
     },
     {
@@ -337,7 +337,7 @@ interface Sent {
 
 const tools = [{ type: 'function', function: { name: 'clock', parameters: { type: 'object' } } }]
 
-/** Calls a tool, and says what it was told. */
+/** Calls a tool, and answers with its result. */
 const calling: Answer = (request, response) => {
   const { messages, stream } = JSON.parse(request.body)
   if (messages.at(-1).role === 'tool') {

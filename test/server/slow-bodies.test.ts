@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { usualPatience } from '../../src/server/body-watch.ts'
+import { usualBodyTimeouts } from '../../src/server/body-watch.ts'
 import { createSpeechServer } from '../../src/server/speech.ts'
 import { openInstallation } from '../installation.ts'
 import { suite } from '../suite.ts'
@@ -9,10 +9,10 @@ import { suite } from '../suite.ts'
 const test = suite('bodies that come slowly')
 
 /** Short for a test, long beside the time of one exchange on loopback. */
-const patience = { idleMs: 700, totalMs: 1500 }
+const bodyTimeouts = { idleMs: 700, totalMs: 1500 }
 
 test('a body may be silent for 30 s, and an ordinary request has a minute with its headers', () => {
-  assert.equal(usualPatience, { idleMs: 30_000, totalMs: 50_000 })
+  assert.equal(usualBodyTimeouts, { idleMs: 30_000, totalMs: 50_000 })
 })
 
 for (const [name, path, type] of [
@@ -26,7 +26,7 @@ for (const [name, path, type] of [
       const heard = await toTheEnd(begin(port, path, type, 1000, '{"a":'))
       assert.match(heard, /^HTTP\/1\.1 408 /)
       assert.match(heard, /connection: close/i)
-      assert.match(heard, /did not come in time/)
+      assert.match(heard, /was not received in time/)
     }))
 
 test('an ordinary body that comes byte by byte ends, and a package goes on as long as bytes come', () =>
@@ -50,7 +50,7 @@ test('an ordinary body that comes byte by byte ends, and a package goes on as lo
     const chat = await drip('/api/chat', () => false)
     assert.match(await chat.heard, /^HTTP\/1\.1 408 /)
     const start = performance.now()
-    const upload = await drip('/api/personas/import', () => performance.now() - start > patience.totalMs * 2)
+    const upload = await drip('/api/personas/import', () => performance.now() - start > bodyTimeouts.totalMs * 2)
     assert.not(upload.isOver)
     upload.socket.write('x'.repeat(1000 - upload.sent - 6))
     // Whole, and no package.
@@ -89,7 +89,7 @@ test('a speech server is as patient, and no more', async () => {
     hubEndpoint: 'http://127.0.0.1:9',
     onEvent: () => {},
   })
-  const http = createServer(createSpeechServer({ app: installation.app, observe: () => {}, patience }, service))
+  const http = createServer(createSpeechServer({ app: installation.app, observe: () => {}, bodyTimeouts }, service))
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
   const { port } = http.address() as { port: number }
@@ -109,14 +109,14 @@ test.run()
 async function withServer(run: (port: number, url: string) => Promise<void>): Promise<void> {
   const installation = openInstallation()
   try {
-    const url = await installation.serve(undefined, { patience })
+    const url = await installation.serve(undefined, { bodyTimeouts })
     await run(Number(new URL(url).port), url)
   } finally {
     await installation.close()
   }
 }
 
-/** A request whose body has begun. */
+/** A request with an open body. */
 function begin(port: number, path: string, type: string, length: number, start: string): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.write(

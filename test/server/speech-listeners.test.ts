@@ -13,7 +13,7 @@ const pieceSize = 1024 * 1024
 
 test('one who does not listen costs little memory and is cut off', () =>
   withListener(200, async (socket, state) => {
-    // A socket that nobody reads fills up; what the systems of both sides buffer is some megabytes.
+    // An unread socket fills up; the operating system buffers some megabytes on both sides.
     await state.over
     assert.ok(state.made < 40, `${state.made} MB were made`)
     socket.destroy()
@@ -44,15 +44,18 @@ interface State {
   over: Promise<void>
 }
 
-/** A server whose speech never ends, and a connection that has asked for it. */
-async function withListener(patienceMs: number, work: (socket: Socket, state: State) => Promise<void>): Promise<void> {
+/** A server with endless speech, and a connection that has requested it. */
+async function withListener(
+  writeTimeoutMs: number,
+  work: (socket: Socket, state: State) => Promise<void>,
+): Promise<void> {
   let end = () => {}
   const over = new Promise<void>((resolve) => {
     end = resolve
   })
   const state: State = { made: 0, over }
   const installation = openInstallation()
-  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), patienceMs)
+  const handler = createSpeechServer({ app: installation.app, observe: () => {} }, endless(state, end), writeTimeoutMs)
   const http = createServer(handler).listen(0, '127.0.0.1')
   await once(http, 'listening')
   const socket = connect((http.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})

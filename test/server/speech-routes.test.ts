@@ -153,7 +153,7 @@ async function withServer(work: (server: Server) => Promise<void>): Promise<void
   const installation = openInstallation()
   const { plugins } = installation.app
   try {
-    // Whatever runs on this machine's real ports, these tests do not talk to it.
+    // Keeps these tests off the default ports of this machine.
     for (const id of ['voxa-tts', 'voxb-tts', 'voxb-tts-1.6b']) await plugins.install(moved(id), { replace: true })
     const url = await installation.serve()
     await work({

@@ -10,7 +10,7 @@ import { openInstallation } from '../installation.ts'
 export interface SpeechServer {
   readonly url: string
   readonly service: SpeechService
-  /** What the operator was told. */
+  /** The log events. */
   readonly events: readonly string[]
   post(path: string, body: unknown): Promise<Response>
   close(): Promise<void>

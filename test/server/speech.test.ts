@@ -346,7 +346,7 @@ function tone(seconds: number): Buffer {
   )
 }
 
-/** Somebody's voice: the server's own. */
+/** A recording of a voice: the server's own. */
 async function voiceClip(seconds: number): Promise<Buffer> {
   const response = await (await server(b)).post(speech, { input: long, voice: 'marius' })
   const { samples, sampleRate } = parseWav(new Uint8Array(await response.arrayBuffer()))

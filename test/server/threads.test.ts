@@ -9,7 +9,7 @@ const test = suite('Anthropic’s library and what it sends beyond plain message
 
 const ask = { model: 'custom-model', max_tokens: 99 }
 
-/** Calls the tool for the first question and answers with what the tool said. */
+/** Calls the tool for the first question and answers with its result. */
 const toolProvider: Answer = (request, response) => {
   const { messages } = JSON.parse(request.body)
   const last = messages.at(-1)

@@ -139,7 +139,7 @@ test('a host that is named twice is refused, whichever comes first', () =>
       socket.end(`GET /health HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`)
       let text = ''
       for await (const piece of socket) text += piece
-      assert.match(text, /^HTTP\/1\.1 400 [\s\S]*names its host twice/)
+      assert.match(text, /^HTTP\/1\.1 400 [\s\S]*two Host headers/)
     }
   }))
 

@@ -7,7 +7,7 @@ import { type Installation, openInstallation, pluginAt } from '../installation.t
 export type As = (method: string, path: string, body?: unknown) => Promise<Answered>
 
 /**
- * The API with two users, an administrator and another, and stand-ins for a provider and a local runner. Who asks is taken
+ * The API with two users, an administrator and another, a fake provider and a fake local runner. The caller is taken
  * from the request as it comes: hashing passwords would take longer than most tests.
  */
 export interface UserDaemon {
@@ -19,7 +19,7 @@ export interface UserDaemon {
   readonly stream: (user: 'ada' | 'bob', body: unknown) => Promise<string>
   /** The active plugin's endpoint. */
   readonly provider: StandIn
-  /** What stands at OLLAMA_HOST. */
+  /** The fake runner at OLLAMA_HOST. */
   readonly runner: StandIn
   /** Creates a persona of ada's and gives back its path. */
   persona(more?: Record<string, unknown>): Promise<string>

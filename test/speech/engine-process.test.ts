@@ -100,7 +100,7 @@ test('an engine that cannot be opened says why, each time', () =>
   }))
 
 test('the engine’s process does not see the environment', async () => {
-  // The engine itself tells what it sees, which works on every system.
+  // The engine itself lists its variables, which works on every system.
   const seen = async (environment: Record<string, string>) =>
     withEngine({ environment, options: { tellEnvironment: true } }, async (engine) => {
       told = (await errorOf(engine.load())).details

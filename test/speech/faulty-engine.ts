@@ -5,7 +5,7 @@ import { AppError } from '../../src/errors.ts'
 export const faultyRate = 8000
 
 /**
- * An engine whose text says what goes wrong: `crash` ends its process, `hang` blocks it as native code does, `fail`
+ * An engine with faults that the text names: `crash` ends its process, `hang` blocks it as native code does, `fail`
  * throws, `wait` waits for a cancellation. Anything else is spoken as 100 samples per character, in two pieces.
  */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {

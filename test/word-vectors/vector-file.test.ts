@@ -32,7 +32,7 @@ const trained = fc
     }),
   )
 
-test('what was trained is read back: words, weights, and unit vectors to one part in 127 of their largest value', () =>
+test('trained vectors are read back: words, weights, and unit vectors to one part in 127 of their largest value', () =>
   fc.assert(
     fc.property(trained, (given) => {
       writeFileSync(path, encodeVectors(given))

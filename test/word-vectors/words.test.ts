@@ -39,7 +39,7 @@ test('an unknown word is guessed from the two words or the one that it is made o
   assert.equal(partsOf('zorblatt', known), [])
 })
 
-test('words that only hold a sentence together are left out, whatever their case or apostrophe', () => {
+test('function words are left out, in any case and with any apostrophe', () => {
   assert.equal(contentWords("The cat's mice weren't in THE bus", known), ['cat', 'mouse', 'bus'])
 })
 

@@ -4,23 +4,23 @@ import type { ChatRequest, ForeignPart, Tool } from '../protocol/messages.ts'
 import { lostSampling as lostClaudeSampling } from './anthropic/sampling.ts'
 import { thinkingFields } from './anthropic/thinking.ts'
 import { thinkingConfig } from './gemini/thinking.ts'
-import { lostSampling as lostOpenaiSampling } from './openai/request-writer.ts'
+import { lostSampling as lostOpenaiSampling } from './openai/sampling.ts'
 import { foreignFields, type Owner, unknownInMessages } from './shared/foreign-fields.ts'
 import { withTools } from './shared/legacy-functions.ts'
 import { titles } from './shared/media-support.ts'
 import { unknownFields } from './shared/request-fields.ts'
 
 /**
- * What of a request a dialect has no words for and leaves out, in one sentence each, so that nothing is lost unseen:
- * tools that another provider runs itself, and settings that this one does not know or that the model refuses. What is
- * shown to the model itself is never left out: there the dialect refuses, see shown.ts.
+ * The parts of a request that a dialect cannot express and leaves out, one sentence each: tools that another provider
+ * runs itself, and settings unknown to this one or refused by the model. Content shown to the model is never left out:
+ * the dialect refuses the request instead, see media-support.ts.
  */
 export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoint = ''): readonly string[] {
   const request = id === 'openai-chat' ? asked : withTools(asked)
   const tools = (request.tools ?? []).filter((tool) => !knowsTool(tool, id)).map(toolName)
   const names = [
     ...tools.map((name) => `the tool ${name}`),
-    ...(id === 'openai-chat' ? [] : unsaidByType(request, id)),
+    ...(id === 'openai-chat' ? [] : unsupportedValues(request, id)),
     ...unknownFields(request, id),
     ...(id === 'openai-chat' ? [] : unknownInMessages(request)),
     ...foreignFields(request, own[id]),
@@ -37,7 +37,7 @@ function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: strin
   return id === 'openai-chat' ? lostOpenaiSampling(request, endpoint) : []
 }
 
-/** An effort for a model that does not think in efforts. Not to think is what such a model does. */
+/** A reasoning effort for a model without efforts; `none` asks for nothing there. */
 function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] {
   const { model, reasoning_effort: effort } = request
   if (!effort || effort === 'none') return []
@@ -52,21 +52,21 @@ function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] 
   return takes[id]() ? [] : ['reasoning_effort']
 }
 
-/** The name under which a dialect keeps what only it understands. */
+/** The key of a dialect's own fields in `extra_content`. */
 const own: Readonly<Partial<Record<Dialect['id'], Owner>>> = {
   'anthropic-messages': 'anthropic',
   gemini: 'gemini',
   ollama: 'ollama',
 }
 
-/** Fields that a dialect has, with a value that it has no word for. */
-function unsaidByType(request: ChatRequest, id: Dialect['id']): readonly string[] {
+/** Fields that a dialect has, with a value that it cannot express. */
+function unsupportedValues(request: ChatRequest, id: Dialect['id']): readonly string[] {
   const { tool_choice: choice, response_format: format } = request
-  const isWish = choice !== undefined && choice !== null && choice !== 'auto'
-  const hasWord = id !== 'ollama' && (isNamed(choice) || ['none', 'required', 'any'].includes(choice as string))
+  const isAsked = choice !== undefined && choice !== null && choice !== 'auto'
+  const isKnown = id !== 'ollama' && (isNamed(choice) || ['none', 'required', 'any'].includes(choice as string))
   const isFormat = ['text', 'json_object', 'json_schema', undefined].includes(format?.type)
   return [
-    ...(isWish && !hasWord ? ['tool_choice'] : []),
+    ...(isAsked && !isKnown ? ['tool_choice'] : []),
     ...(isFormat ? [] : [`response_format ${(stringOf(format!.type) ?? '').slice(0, 60)}`]),
   ]
 }

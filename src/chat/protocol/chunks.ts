@@ -51,10 +51,10 @@ export function collectReply(chunks: readonly ChatChunk[]): ChatReply {
   return { ...reply, choices }
 }
 
-/** What is no part of the whole answer; `obfuscation` (OpenAI) and `p` (Mistral) are padding of single chunks. */
+/** Fields that are not part of the whole answer; `obfuscation` (OpenAI) and `p` (Mistral) are padding of single chunks. */
 const ofChunks = new Set(['choices', 'object', 'usage', 'extra_content', 'obfuscation', 'p'])
 
-/** What a chunk says of the answer as a whole. */
+/** A chunk's fields that belong to the whole answer. */
 function outlineOf(chunk: ChatChunk): Partial<ChatReply> {
   return Object.fromEntries(Object.entries(chunk).filter(([name]) => !ofChunks.has(name)))
 }

@@ -2,9 +2,9 @@ import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 
 /** How a plugin's file bends its dialect: a short closed list, see `quirks` in the plugin's manifest. */
 export interface Quirks {
-  /** The field that carries the token limit. */
+  /** The field of the token limit. */
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
-  /** The role that carries the system prompt. */
+  /** The role of the system prompt. */
   readonly system_as?: 'system' | 'developer' | 'user'
   /** Ids of tool calls must match this regular expression; others are renamed, consistently within one request. */
   readonly tool_id_pattern?: string
@@ -12,7 +12,7 @@ export interface Quirks {
   readonly no_stream_options?: boolean
 }
 
-/** What goes over the wire, before the key is added. */
+/** A request as sent, before the key is added. */
 export interface WireRequest {
   /** The plugin's endpoint with `{model}` filled in and, for Gemini, the streaming method chosen. */
   readonly url: string
@@ -30,7 +30,7 @@ export interface WireError {
   readonly type?: string
   /** The field of the request that it is about. */
   readonly param?: string
-  /** What stands beside the message in Anthropic's errors. */
+  /** The `details` of Anthropic's errors. */
   readonly details?: Readonly<Record<string, unknown>>
   /** The HTTP status that the body names, where it differs from the answer's own. */
   readonly status?: number
@@ -49,11 +49,11 @@ export interface ClientError {
   readonly status?: number
 }
 
-/** Reads a streamed answer, bytes in any cut, chunks out; what the chunks promise stands at `ChatChunk`. */
-export interface StreamDecoder {
+/** Reads a streamed answer: bytes in any cut in, chunks out, as `ChatChunk` promises. */
+export interface StreamReader {
   /** Feeds bytes as they arrive; returns the chunks they complete. Throws a DialectError on an error event or broken data. */
   push(bytes: Uint8Array): readonly ChatChunk[]
-  /** Says that the body has ended; returns what was still held back. Throws a DialectError when the dialect's own end was not read. */
+  /** Ends the body; returns the chunks held back. Throws a DialectError when the dialect's own end was not read. */
   end(): readonly ChatChunk[]
   /**
    * True once the dialect's own end has been read: from here the answer is whole and nothing can go wrong any more.
@@ -63,7 +63,7 @@ export interface StreamDecoder {
 }
 
 /** Writes a streamed answer in a dialect, for the clients of `/v1/…`. Every string is whole events, or empty. */
-export interface StreamEncoder {
+export interface StreamWriter {
   push(chunk: ChatChunk): string
   /** The dialect's end. */
   end(): string
@@ -72,7 +72,7 @@ export interface StreamEncoder {
 }
 
 /**
- * How one family of providers spells a chat. Pure: bytes and JSON in, bytes and JSON out.
+ * The wire format of one family of providers. Pure: bytes and JSON in, bytes and JSON out.
  * `now` (milliseconds since 1970) dates the answers of providers that do not date them.
  */
 export interface Dialect {
@@ -80,32 +80,32 @@ export interface Dialect {
   /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */
   matches(endpoint: string): boolean
   /**
-   * Our request as the provider's. It adds nothing that was not asked for, but for what the provider requires;
-   * whoever wants token counts of a stream sets `stream_options.include_usage` first.
-   * Throws an AppError `invalid` for what this dialect cannot say and must not be left out unseen, such as several answers.
+   * Our request as the provider's. Adds only fields that the provider requires; callers that want token counts of a stream
+   * set `stream_options.include_usage` first. Throws an AppError `invalid` for a request that this dialect cannot express
+   * and must not shorten silently, such as one for several answers.
    */
   writeRequest(request: ChatRequest, endpoint: string, quirks?: Quirks): WireRequest
   /**
    * The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded
-   * traffic. The model is "" where none is named. Throws an AppError `invalid` naming everything that is wrong.
+   * traffic. The model is "" where none is named. Throws an AppError `invalid` with every problem.
    */
   readRequest(body: unknown, url?: string): ChatRequest
   /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
-  readReply(body: unknown, request: ChatRequest, now?: number): ChatReply
-  /** Our answer as this dialect's. `created` of an answer stands in for a clock where a dialect wants a time. */
-  writeReply(reply: ChatReply): Record<string, unknown>
+  readResponse(body: unknown, now?: number): ChatReply
+  /** Our answer as this dialect's. `created` of the answer is used where a dialect wants a time. */
+  writeResponse(reply: ChatReply): Record<string, unknown>
   /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
   readError(body: unknown): WireError | undefined
   /** An error as this dialect's body. */
   writeError(error: ClientError): Record<string, unknown>
-  decodeStream(request: ChatRequest, now?: number): StreamDecoder
-  encodeStream(request: ChatRequest): StreamEncoder
+  createStreamReader(now?: number): StreamReader
+  createStreamWriter(request: ChatRequest): StreamWriter
 }
 
 /** A provider's answer that is an error or cannot be read. The router classifies it; see failure.ts. */
 export class DialectError extends Error {
   override readonly name = 'DialectError'
-  /** `reported`: the provider said so; `broken`: the data does not parse; `cut`: the stream ended before its end. */
+  /** `reported` by the provider; `broken`: the data does not parse; `cut`: the stream ended before its end. */
   readonly kind: 'reported' | 'broken' | 'cut'
   readonly error: WireError
 

@@ -3,7 +3,7 @@ import { DialectError, type WireError } from './dialect.ts'
 import { type HeaderBag, header, retryAfterOf } from './retry-after.ts'
 
 /**
- * What a provider's failure means. One name each:
+ * The classes of a provider's failure:
  * `auth` the key · `quota` the money · `model_gone` · `retired` the whole service · `request` the caller's own mistake ·
  * `context_length` · `policy` · `model_output` the model wrote a call that does not fit its tool · `rate` come back later ·
  * `down` · `protocol` an answer that cannot be read or broke off · `cancelled` by the caller, no failure of the provider.
@@ -22,13 +22,13 @@ export type FailureClass =
   | 'protocol'
   | 'cancelled'
 
-/** What was seen of a try that failed; anything may be missing. `now` is in milliseconds since 1970, for waits given as a date. */
+/** The facts of a failed try; any may be missing. `now` is in milliseconds since 1970, for waits given as a date. */
 export interface FailureSignal {
   readonly status?: number | undefined
   readonly headers?: HeaderBag | undefined
   /** The error that the dialect read from the body. */
   readonly error?: WireError | undefined
-  /** What was thrown: a DialectError, or the transport's error. */
+  /** The thrown DialectError or transport error. */
   readonly thrown?: unknown
   readonly now: number
 }
@@ -50,18 +50,18 @@ export interface Failure {
 }
 
 /**
- * Puts a failure in its class. What the provider's code says counts before its words, these before the status, and
- * last the general kinds: a bad key of Gemini's is a 400, a spent budget a 429, and an error inside a 200 has no status.
+ * Puts a failure in its class. The provider's code counts before its words, these before the status, and last the
+ * general kinds: a bad key of Gemini's is a 400, a spent budget a 429, and an error inside a 200 has no status.
  */
 export function classifyFailure(signal: FailureSignal): Failure {
   const error = signal.error ?? (signal.thrown instanceof DialectError ? signal.thrown.error : undefined)
   const status = error?.status && (signal.status ?? 200) < 400 ? error.status : signal.status
-  const verdict = verdictOf(signal, status, error)
+  const found = classify(signal, status, error)
   const waitMs = retryAfterOf(signal.headers ?? {}, error, signal.now, status)
   const code = error?.code ?? error?.type ?? transportCode(signal.thrown)
   return {
-    class: verdict.class,
-    retryable: mayRetry(verdict, signal),
+    class: found.class,
+    retryable: mayRetry(found, signal),
     ...(waitMs !== undefined && { waitMs }),
     message: messageOf(signal, status, error),
     ...(code !== undefined && { code }),
@@ -82,28 +82,28 @@ function providerNames({ code, type, param, details }: WireError): { readonly pr
   return Object.keys(provider).length > 0 ? { provider } : {}
 }
 
-interface Verdict {
+interface Classified {
   readonly class: FailureClass
   readonly retryable: boolean
 }
 
-const again = (name: FailureClass): Verdict => ({ class: name, retryable: true })
-const final = (name: FailureClass): Verdict => ({ class: name, retryable: false })
+const again = (name: FailureClass): Classified => ({ class: name, retryable: true })
+const final = (name: FailureClass): Classified => ({ class: name, retryable: false })
 
-function verdictOf(signal: FailureSignal, status: number | undefined, error: WireError | undefined): Verdict {
+function classify(signal: FailureSignal, status: number | undefined, error: WireError | undefined): Classified {
   const thrown = signal.thrown
-  if (thrown !== undefined && !(thrown instanceof DialectError)) return transportVerdict(thrown)
+  if (thrown !== undefined && !(thrown instanceof DialectError)) return byTransport(thrown)
   if (thrown?.kind === 'cut') return again('protocol')
-  // An unreadable body under an error status, such as a proxy's HTML page, says as much as its status does.
+  // An unreadable body under an error status, such as a proxy's HTML page: the status decides.
   if (thrown?.kind === 'broken' && (status ?? 200) < 400) return final('protocol')
   if (status === 410) return final('retired')
-  // Money that other running requests hold comes back: OpenRouter says so with a Retry-After.
+  // Money held by other running requests comes back: OpenRouter marks that with a Retry-After.
   if (status === 402) return signal.headers?.['retry-after'] ? again('rate') : final('quota')
   return (
-    codeVerdict(error) ??
-    wordVerdict(error?.message ?? '', status) ??
-    statusVerdict(status) ??
-    kindVerdict(error) ??
+    byCode(error) ??
+    byWords(error?.message ?? '', status) ??
+    byStatus(status) ??
+    byKind(error) ??
     (error ? again('down') : final('protocol'))
   )
 }
@@ -134,14 +134,14 @@ const codes: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-function codeVerdict(error: WireError | undefined): Verdict | undefined {
+function byCode(error: WireError | undefined): Classified | undefined {
   const named = [error?.code?.toLowerCase(), error?.type?.toLowerCase()]
   const found = Object.keys(codes).find((name) => codes[name]!.some((code) => named.includes(code)))
   // A model that wrote a broken call may write a good one the next time; nothing else here mends itself.
   return found === undefined ? undefined : { class: found as FailureClass, retryable: found === 'model_output' }
 }
 
-/** The providers' own sentences, where no code goes with them. A 429 is about rates whatever its text speaks of. */
+/** The providers' own sentences, for errors without a code. A 429 is always about rates. */
 const sentences: readonly { readonly class: FailureClass; readonly pattern: RegExp }[] = [
   {
     class: 'quota',
@@ -168,7 +168,7 @@ const sentences: readonly { readonly class: FailureClass; readonly pattern: RegE
   },
 ]
 
-function wordVerdict(message: string, status = 200): Verdict | undefined {
+function byWords(message: string, status = 200): Classified | undefined {
   if (status === 429 || status === 401) return undefined
   const words = message.slice(0, 2000)
   const found = sentences.find(({ pattern }) => pattern.test(words))
@@ -176,7 +176,7 @@ function wordVerdict(message: string, status = 200): Verdict | undefined {
 }
 
 /** 498 is Groq's "flex tier has no capacity", 520–524 are Cloudflare's, 529 is Anthropic's "overloaded". */
-function statusVerdict(status: number | undefined): Verdict | undefined {
+function byStatus(status: number | undefined): Classified | undefined {
   if (status === undefined || status < 300) return undefined
   if (status < 400) return final('protocol')
   if (status === 401 || status === 403) return final('auth')
@@ -186,24 +186,24 @@ function statusVerdict(status: number | undefined): Verdict | undefined {
 }
 
 /** The general kinds decide only where there is no status: in an error inside a 200 or in a stream. */
-const kinds: readonly { readonly verdict: Verdict; readonly pattern: RegExp }[] = [
-  { verdict: again('rate'), pattern: /^(?:rate_?limit.*|resource_exhausted|too_many_requests|.*capacity_exceeded)$/i },
-  { verdict: final('auth'), pattern: /^(?:permission_denied|forbidden|unauthorized)$/i },
-  { verdict: final('model_gone'), pattern: /^not_found$/i },
-  { verdict: final('policy'), pattern: /^(?:safety|recitation|blocklist|spii|refusal)$/i },
+const kinds: readonly { readonly found: Classified; readonly pattern: RegExp }[] = [
+  { found: again('rate'), pattern: /^(?:rate_?limit.*|resource_exhausted|too_many_requests|.*capacity_exceeded)$/i },
+  { found: final('auth'), pattern: /^(?:permission_denied|forbidden|unauthorized)$/i },
+  { found: final('model_gone'), pattern: /^not_found$/i },
+  { found: final('policy'), pattern: /^(?:safety|recitation|blocklist|spii|refusal)$/i },
   {
-    verdict: final('request'),
+    found: final('request'),
     pattern: /^(?:invalid_.*|failed_precondition|unsupported_.*|request_too_large|out_of_range)$/i,
   },
 ]
 
-function kindVerdict(error: WireError | undefined): Verdict | undefined {
+function byKind(error: WireError | undefined): Classified | undefined {
   const named = [error?.code ?? '', error?.type ?? '']
-  return kinds.find(({ pattern }) => named.some((name) => pattern.test(name)))?.verdict
+  return kinds.find(({ pattern }) => named.some((name) => pattern.test(name)))?.found
 }
 
-/** undici's, Node's and OpenSSL's codes. Whoever was silent after taking the request is not asked again: it may be at work. */
-function transportVerdict(thrown: unknown): Verdict {
+/** Codes of undici, Node and OpenSSL. A timeout after the request was sent is not retried: it may be at work. */
+function byTransport(thrown: unknown): Classified {
   const code = transportCode(thrown) ?? ''
   if (/^(?:AbortError|ABORT_ERR|UND_ERR_ABORT(?:ED)?|cancelled)$/.test(code)) return final('cancelled')
   if (/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|TimeoutError|timeout)$/.test(code)) return final('down')
@@ -214,12 +214,12 @@ function transportVerdict(thrown: unknown): Verdict {
   return again('down')
 }
 
-/** The code of an error, or of what caused it; an aborted call has a name instead of a code. */
+/** The code of an error or of its cause; an aborted call has a name instead of a code. */
 function transportCode(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const code = (error as { code?: unknown }).code
     if (error.name === 'AbortError' || error.name === 'TimeoutError') return error.name
-    // undici's parser of HTTP tells what is wrong in words, and its code only in some versions.
+    // undici's HTTP parser has a message, and a code in some versions only.
     if (error.name === 'HTTPParserError') return typeof code === 'string' ? code : 'HPE_INVALID'
     if (typeof code === 'string') return code
   }
@@ -227,10 +227,10 @@ function transportCode(thrown: unknown): string | undefined {
 }
 
 /** `x-should-retry` (OpenAI, Anthropic) is the provider's own word on the matter. */
-function mayRetry(verdict: Verdict, signal: FailureSignal): boolean {
+function mayRetry(found: Classified, signal: FailureSignal): boolean {
   const word = header(signal.headers ?? {}, 'x-should-retry')
-  if (verdict.class === 'cancelled' || verdict.class === 'retired') return false
-  return word === 'true' || word === 'false' ? word === 'true' : verdict.retryable
+  if (found.class === 'cancelled' || found.class === 'retired') return false
+  return word === 'true' || word === 'false' ? word === 'true' : found.retryable
 }
 
 function messageOf(signal: FailureSignal, status: number | undefined, error: WireError | undefined): string {

@@ -1,6 +1,6 @@
 import { DialectError } from './dialect.ts'
 
-/** A JSON object whose fields nobody has looked at yet. */
+/** A JSON object with unchecked fields. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
@@ -17,7 +17,7 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The objects of a list, or the one object that stands in its place, which Google's JSON takes for a list of one. */
+/** The objects of a list; an object alone counts as a list of one, as in Google's JSON. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return isObject(value) ? [value] : objectsOf(value)
 }
@@ -67,7 +67,7 @@ export function parseEvent(text: string): JsonObject {
 }
 
 /**
- * The arguments of a tool call as an object: "" means none. What is no JSON object is wrapped as `{"INVALID_JSON": text}`,
+ * The arguments of a tool call as an object: "" means none. A text that is not a JSON object is wrapped as `{"INVALID_JSON": text}`,
  * which Anthropic's pages on fine-grained tool streaming recommend, so that the model sees its own mistake.
  */
 export function parseArguments(text: string): JsonObject {

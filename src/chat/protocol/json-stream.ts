@@ -5,13 +5,15 @@ import { lineLimit } from './sse.ts'
 export interface JsonReader {
   /** The texts of the values that these bytes complete. Throws a DialectError for a value over the limit. */
   push(bytes: Uint8Array): string[]
+  /** Nothing: a value that the body cut off is dropped. */
+  end(): string[]
   /** True while a value is begun and not ended, or the array around the values is still open. */
   readonly open: boolean
 }
 
 /**
  * Cuts a stream of JSON objects into the text of each, as they come: one object, several after each other, or the
- * objects of one array, which is how Gemini streams without `alt=sse`. What stands between them is not looked at.
+ * objects of one array, which is how Gemini streams without `alt=sse`. Text between them is skipped.
  */
 export function createJsonReader(limit: number = lineLimit): JsonReader {
   const decoder = new StringDecoder('utf8')
@@ -51,6 +53,7 @@ export function createJsonReader(limit: number = lineLimit): JsonReader {
 
   return {
     push: (bytes) => take(decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
+    end: () => [],
     get open() {
       return depth > 0 || inArray
     },

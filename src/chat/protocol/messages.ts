@@ -1,12 +1,12 @@
 /**
  * The one shape of a chat inside aichat: OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat),
  * because most providers speak it already. Dialects convert to and from this shape; nothing else knows another one.
- * Fields of OpenAI's dialect that no code here knows stand where OpenAI puts them; what only another dialect can say
- * travels in `extra_content` or in a `ForeignPart`, and reaches a provider that speaks that dialect.
+ * Unknown fields of OpenAI's dialect stay where OpenAI puts them; fields of another dialect alone travel in
+ * `extra_content` or in a `ForeignPart`, and reach a provider that speaks that dialect.
  */
 
 /**
- * What one dialect alone understands, by dialect: `anthropic`, `gemini`, `ollama`. OpenAI's dialect never sends these.
+ * Fields of one dialect alone, by dialect: `anthropic`, `gemini`, `ollama`. OpenAI's dialect never sends these.
  * `google` is different: Gemini's OpenAI-compatible service puts it on the wire itself, for thought signatures
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
@@ -25,7 +25,7 @@ export interface ImagePart {
   readonly extra_content?: ExtraContent
 }
 
-/** A part of a message, or a tool, that only one dialect can say: kept word for word, left out in every other dialect. */
+/** A part of a message, or a tool, that only one dialect has: kept unchanged, left out in every other dialect. */
 export interface ForeignPart {
   readonly type: 'foreign'
   readonly dialect: 'anthropic' | 'gemini' | 'ollama'
@@ -41,7 +41,7 @@ export interface OtherPart {
 export type ContentPart = TextPart | ImagePart | ForeignPart | OtherPart
 
 /**
- * A piece of what the model thought, as OpenRouter spells it
+ * A piece of the model's thinking, as OpenRouter spells it
  * (https://openrouter.ai/docs/use-cases/reasoning-tokens): `reasoning.text` has `text` and perhaps the `signature` that the
  * provider wants back, `reasoning.encrypted` has `data`, `reasoning.summary` has `summary`.
  */
@@ -61,7 +61,7 @@ export interface ToolCall {
   readonly type: 'function'
   /** `arguments` is JSON as text; "" stands for no arguments. */
   readonly function: { readonly name: string; readonly arguments: string }
-  /** What a provider wants back word for word with this call, such as Gemini's thought signature. */
+  /** Fields that a provider wants back unchanged with this call, such as Gemini's thought signature. */
   readonly extra_content?: ExtraContent
 }
 
@@ -72,7 +72,7 @@ export interface Message {
   readonly tool_calls?: readonly ToolCall[]
   /** On a message of role `tool`: the call that it answers. */
   readonly tool_call_id?: string
-  /** What the model thought before it answered, where a provider tells. */
+  /** The model's thinking before its answer, where a provider sends it. */
   readonly reasoning_content?: string
   /** The same in pieces, with the signatures that a provider wants back. */
   readonly reasoning_details?: readonly ReasoningDetail[]
@@ -196,8 +196,8 @@ export interface Delta {
 }
 
 /**
- * One event of a streamed answer. Decoders promise: the first delta of each choice has a role, every choice ends with
- * one finish_reason, and usage, where the provider tells it, comes exactly once, last, in a chunk that has no choices.
+ * One event of a streamed answer. Stream readers promise: the first delta of each choice has a role, every choice ends with
+ * one finish_reason, and usage, where the provider sends it, comes exactly once, last, in a chunk that has no choices.
  */
 export interface ChatChunk {
   readonly id: string
@@ -230,7 +230,7 @@ export function refusalOf(part: ContentPart): string {
   return part.type === 'refusal' && typeof refusal === 'string' ? refusal : ''
 }
 
-/** All that a model said for the user: a refusal is said in words too, beside other words or in their place. */
+/** A message's content with its refusal, which is text for the user too. */
 export function contentOf({ content, refusal }: Pick<Message, 'content' | 'refusal'>): Message['content'] {
   if (!refusal || content === refusal) return content
   if (Array.isArray(content)) return [...content, { type: 'text', text: refusal }]

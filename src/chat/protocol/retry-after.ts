@@ -83,7 +83,7 @@ function anthropicReset(headers: HeaderBag, now: number): number | undefined {
   )
 }
 
-/** The longest wait among the limits that are used up; among all of them where none says so. */
+/** The longest wait among the limits that are used up; among all of them where none is marked so. */
 function longest(limits: readonly { left: string | undefined; waitMs: number | undefined }[]): number | undefined {
   const told = limits.filter((limit) => limit.waitMs !== undefined)
   const spent = told.filter((limit) => limit.left !== undefined && Number(limit.left) <= 0)
@@ -102,7 +102,7 @@ function waitInWords(message: string): number | undefined {
   return goDuration(`${found[1]}${unit.startsWith('second') ? 's' : unit.replace(/\.+$/, '')}`)
 }
 
-/** The longest wait that is told on: a year. Whoever asks for more asks for the same. */
+/** The longest wait passed on: a year. */
 const longestWait = 31_536_000_000
 
 function number(value: string | undefined, unit = 1): number | undefined {

@@ -1,6 +1,7 @@
+import { createParser } from 'eventsource-parser'
 import { DialectError } from './dialect.ts'
 
-/** The longest line, and the longest event, that is read: 1 MiB. A provider that sends more is broken or hostile. */
+/** The longest line, in bytes, and the longest event, in characters: 1 MiB. A provider that sends more is broken or hostile. */
 export const lineLimit = 1_048_576
 
 /** One event of a stream: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation */
@@ -14,7 +15,7 @@ export interface ServerEvent {
 export interface LineReader {
   /** The whole lines that these bytes complete, without their ends. Throws a DialectError for a line over the limit. */
   push(bytes: Uint8Array): string[]
-  /** What stands after the last line end, or nothing. */
+  /** The text after the last line end, or nothing. */
   end(): string[]
 }
 
@@ -70,33 +71,34 @@ export function createLineReader(limit: number = lineLimit): LineReader {
   }
 }
 
-/** Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. */
+/**
+ * Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. An event that
+ * ends at a bare CR comes with the bytes after it.
+ */
 export function createEventReader(limit: number = lineLimit): EventReader {
-  const reader = createLineReader(limit)
-  let event = ''
-  let data: string | undefined
+  const decoder = new TextDecoder()
+  let events: ServerEvent[] = []
+  const parser = createParser({
+    maxBufferSize: limit,
+    onEvent({ event = '', data }) {
+      if (data.length > limit) throw tooLong(limit)
+      events.push({ event, data })
+    },
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') throw tooLong(limit)
+    },
+  })
 
-  function take(lines: readonly string[]): ServerEvent[] {
-    const events: ServerEvent[] = []
-    for (const line of lines) {
-      if (line === '') {
-        if (data !== undefined) events.push({ event, data })
-        event = ''
-        data = undefined
-      } else if (line === 'data' || line.startsWith('data:')) addData(fieldValue(line, 5))
-      else if (line.startsWith('event:')) event = fieldValue(line, 6)
-    }
-    return events
-  }
-
-  function addData(value: string): void {
-    data = data === undefined ? value : `${data}\n${value}`
-    if (data.length > limit) throw tooLong(limit)
+  function take(text: string): ServerEvent[] {
+    parser.feed(text)
+    const taken = events
+    events = []
+    return taken
   }
 
   return {
-    push: (bytes) => take(reader.push(bytes)),
-    end: () => take([...reader.end(), '']),
+    push: (bytes) => take(decoder.decode(bytes, { stream: true })),
+    end: () => take(`${decoder.decode()}\n\n`),
   }
 }
 
@@ -104,7 +106,7 @@ interface ByteStore {
   readonly length: number
   /** Keeps a copy: the caller may use its buffer again. */
   add(bytes: Uint8Array): void
-  /** What was kept and these bytes, as text; nothing is kept afterwards. */
+  /** The kept bytes and these as text; nothing is kept afterwards. */
   take(bytes: Uint8Array): string
 }
 
@@ -136,13 +138,6 @@ function createByteStore(limit: number): ByteStore {
       return text
     },
   }
-}
-
-const space = 32
-
-/** The value of a field: what follows the colon, less one space. */
-function fieldValue(line: string, start: number): string {
-  return line.slice(line.charCodeAt(start) === space ? start + 1 : start)
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {

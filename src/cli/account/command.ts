@@ -1,64 +1,68 @@
-import type { Command } from 'commander'
-import type { Cli } from '../terminal/cli.ts'
-import type { LoginOptions, NewcomerOptions } from './run.ts'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
 
-/** `aichat setup`, `login`, `logout`, `whoami`, `passwd`, `register` and `auth …`. Passwords are never a flag's value. */
-export function addAccountCommands(program: Command, cli: Cli): void {
+/** `aichat setup`, `login`, `logout`, `whoami`, `passwd`, `register` and `auth …`. No option takes a password. */
+export function addAccountCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+
   program
     .command('setup')
-    .description('create the administrator, while there is no user')
+    .description('create the administrator while there are no users')
     .option('--username <name>', 'the name to log in with')
-    .option('--email <address>', 'an address, which also works to log in')
+    .option('--email <address>', 'an email address, which also works to log in')
     .option('--password-stdin', 'read the password from stdin')
-    .action(async (options: NewcomerOptions) => (await deeds()).setUpAdministrator(cli, options))
+    .example('aichat setup --username ada', 'aichat setup --username ada --password-stdin < password.txt')
+    .action(run((account) => account.setUpAdministrator))
 
   program
     .command('register')
-    .description('create an account for oneself')
+    .description('create your own account')
     .option('--username <name>', 'the name to log in with')
-    .option('--email <address>', 'an address, which also works to log in')
+    .option('--email <address>', 'an email address, which also works to log in')
     .option('--password-stdin', 'read the password from stdin')
-    .action(async (options: NewcomerOptions) => (await deeds()).registerUser(cli, options))
+    .example('aichat --server http://127.0.0.1:3001 register --username ada')
+    .action(run((account) => account.registerUser))
 
   program
     .command('login [url]')
-    .description('log in to a server; commands are then sent there until logout')
-    .option('--username <name>', 'the name or address to log in with')
+    .description('log in to a server and send later commands there, until logout')
+    .option('--username <name>', 'the name or email address to log in with')
     .option('--password-stdin', 'read the password from stdin')
-    .option('--token-stdin', 'read a token from stdin in place of a password')
-    .option('--insecure-storage', 'where no keychain works, keep the token in a file only you can read')
-    .action(async (url: string | undefined, options: LoginOptions) => (await deeds()).logIn(cli, url, options))
+    .option('--token-stdin', 'read a token from stdin instead of a password')
+    .option('--insecure-storage', 'without a keychain, keep the token in a file that only you can read')
+    .example('aichat login http://127.0.0.1:3001', 'aichat login https://chat.example --username ada')
+    .action(run((account) => account.logIn))
 
   program
     .command('logout')
-    .description('end the login and forget its token')
-    .action(async () => (await deeds()).logOut(cli))
+    .description('end the login and delete its token')
+    .example('aichat logout')
+    .action(run((account) => account.logOut))
 
   program
     .command('whoami')
-    .description('show in whose name commands work')
-    .action(async () => (await deeds()).showSelf(cli))
+    .description('show the user that commands act as')
+    .example('aichat whoami')
+    .action(run((account) => account.showSelf))
 
   program
     .command('passwd')
-    .description('change the own password; every other login ends')
+    .description('change your password and end your other logins')
     .option('--password-stdin', 'read two lines from stdin: the current password and the new one')
-    .action(async (options: { passwordStdin?: boolean }) => (await deeds()).changeOwnPassword(cli, options))
+    .example('aichat passwd', 'aichat passwd --password-stdin < passwords.txt')
+    .action(run((account) => account.changeOwnPassword))
 
-  const auth = program.command('auth').description('look at saved logins')
+  const auth = program.command('auth').description('show saved logins').example('aichat auth status')
 
   auth
     .command('status')
-    .description('show where commands go, and where each token is kept')
-    .action(async () => (await deeds()).showLogins(cli))
+    .description('show the server in use and where each token is kept')
+    .example('aichat auth status')
+    .action(run((account) => account.showLogins))
 
   auth
     .command('token')
-    .description('print the token, for curl')
-    .action(async () => (await deeds()).printToken(cli))
-}
-
-/** What the commands do, loaded when one of them runs. */
-function deeds() {
-  return import('./run.ts')
+    .description('print the token, for use with curl')
+    .example('curl -H "Authorization: Bearer $(aichat auth token)" http://127.0.0.1:3001/api/auth/me')
+    .action(run((account) => account.printToken))
 }

@@ -1,24 +1,25 @@
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
-import { type Cli, note, show } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
+import { note, print } from '../terminal/output.ts'
 import type { ChatQuestion } from './question.ts'
 
-/** What came of a question. */
+/** The outcome of a question. */
 export interface Answer {
-  /** The model's words: its answer, or the text with which it refused. */
+  /** The text of the answer, or of the refusal. */
   text: string
   refused: boolean
   readonly calls: unknown[]
-  /** Why it ended, in the words of OpenAI's dialect; undefined where nobody said. */
+  /** The finish reason in OpenAI's dialect; undefined where the provider gave none. */
   finish: string | undefined
 }
 
-export function noAnswer(): Answer {
+export function emptyAnswer(): Answer {
   return { text: '', refused: false, calls: [], finish: undefined }
 }
 
-/** Who answered and what was tried before, as the operation reports it. */
+/** The `aichat` field of a chat: the target that answered and the attempts before. */
 interface Report {
   readonly plugin: string | null
   readonly runner: string | null
@@ -39,8 +40,8 @@ interface WholeChoice {
 }
 
 /**
- * Asks once and prints the answer on stdout, and on stderr what its reader should know. `answer` holds what has come so
- * far, also after a failure.
+ * Asks once; prints the answer on stdout and remarks on stderr. `answer` is filled as text arrives, so it also holds the
+ * beginning of an answer that fails.
  */
 export async function answerQuestion(
   cli: Cli,
@@ -61,7 +62,7 @@ async function wholeAnswer(cli: Cli, question: ChatQuestion, answer: Answer, sig
   answer.calls.push(...(message?.tool_calls ?? []))
   answer.finish = finish ?? undefined
   const { text, calls } = answer
-  await show(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
+  await print(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
   remark(cli, reply.aichat as unknown as Report)
 }
 
@@ -75,7 +76,7 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
       }[]
       aichat?: Report
     }
-    // The first report says who answers; a later one warns of what could not be done after the answer.
+    // The first report names the target; a later one only adds warnings.
     if (report) for (const warning of chunk.aichat?.warnings ?? []) note(cli, `aichat: ${warning}`)
     report ??= chunk.aichat
     const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}
@@ -94,26 +95,27 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
   if (report) remark(cli, report)
 }
 
-/** Says on stderr what a reader of the answer should know: that somebody else answered, and why; with -v who in any case. */
+/** stderr names the model that answered after a fallback and the failures before it; with -v always. */
 function remark(cli: Cli, report: Report): void {
   for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
-  const who = report.plugin ?? `the local runner (${report.model})`
+  const target = report.plugin ?? `the local runner (${report.model})`
   if (!report.fallback) {
-    if (cli.globals().verbose) note(cli, `aichat: answered by ${report.plugin ? `${who} (${report.model})` : who}`)
+    if (cli.globals().verbose)
+      note(cli, `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}`)
     return
   }
   for (const { plugin, runner, outcome, error } of report.attempts) {
     if (outcome === 'failed') note(cli, `aichat: ${plugin ?? runner} failed: ${String(error)}`)
   }
-  note(cli, `aichat: answered by ${who} instead`)
+  note(cli, `aichat: answered by ${target} instead`)
 }
 
-/** Reasons for which an answer ends as it should. */
-const ordinary = new Set(['stop', 'tool_calls', 'function_call'])
+/** Finish reasons of a complete answer. */
+const complete = new Set(['stop', 'tool_calls', 'function_call'])
 
 /**
- * Says on stderr what keeps an answer from being whole. False where there is none: it was refused, filtered, or holds
- * nothing; that is said with --quiet too.
+ * Reports an incomplete answer on stderr. False without an answer (refused, filtered or empty), which is reported with
+ * --quiet too.
  */
 export function finishAnswer(cli: Cli, { text, refused, calls, finish }: Answer): boolean {
   const why = finish === undefined ? 'no finish reason was given' : `finish reason: ${stripControls(finish)}`
@@ -127,17 +129,17 @@ export function finishAnswer(cli: Cli, { text, refused, calls, finish }: Answer)
   }
   if (finish === 'length') note(cli, `aichat: the answer was cut at its token limit (${why}); --max-tokens sets it`)
   else if (finish === 'content_filter') note(cli, `aichat: a filter of the provider cut the answer (${why})`)
-  else if (finish !== undefined && !ordinary.has(finish)) note(cli, `aichat: the answer ended early (${why})`)
+  else if (finish !== undefined && !complete.has(finish)) note(cli, `aichat: the answer ended early (${why})`)
   return true
 }
 
 function withoutText(finish: string | undefined): string {
-  if (finish === 'length') return 'there is no answer: its token limit was reached before the first word'
-  if (finish === 'content_filter') return 'there is no answer: the provider filtered it'
+  if (finish === 'length') return 'no answer: the token limit was reached before the first word'
+  if (finish === 'content_filter') return 'no answer: the provider filtered it'
   return 'the answer is empty'
 }
 
-/** What a model writes must not steer the terminal. */
+/** Strips control characters on a terminal. */
 function onTerminal(cli: Cli, text: string): string {
   return cli.io.stdoutIsTerminal ? stripControls(text) : text
 }

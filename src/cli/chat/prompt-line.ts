@@ -3,29 +3,29 @@ import { PassThrough } from 'node:stream'
 import type { ReadStream } from 'node:tty'
 import { type Io, stripControls } from '../terminal/io.ts'
 
-/** Somebody at a terminal who says something, hears an answer, and says something again. */
+/** The prompt of a conversation on a terminal. */
 export interface PromptLine {
-  /** Resolves with what was said: a line, or several that were pasted; undefined when the conversation ends. */
+  /** Resolves with a line, or several pasted ones; undefined when the conversation ends. */
   next(): Promise<string | undefined>
-  /** Does something that Ctrl-C stops: it aborts the signal. What is typed meanwhile is read by `next`. */
+  /** Runs work that Ctrl-C aborts through the signal; keys typed meanwhile wait for `next`. */
   during<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T>
-  /** Leaves the terminal to a question of another kind. */
+  /** Hands the terminal to another prompt. */
   lend<T>(ask: () => Promise<T>): Promise<T>
-  /** Leaves the terminal as it was found. */
+  /** Restores the terminal. */
   close(): void
 }
 
 type Keypress = readonly [text: string | undefined, key: Key]
-/** What readline has but its types do not name: the line may be set, and left behind. */
+/** Members of readline's Interface that its types do not declare as writable. */
 type Line = { line: string; cursor: number; clearLine(): void }
 
 /**
- * Opens the conversation on stdin and stderr. The keyboard is read key by key all the time, so that Ctrl-C is a key like
- * any other and what is typed during an answer waits for the next question; readline edits the line.
+ * Opens the prompt on stdin and stderr. Keys are read in raw mode all the time, so Ctrl-C arrives as a key and keys typed
+ * during an answer wait for the next question; readline edits the line.
  */
 export function openPromptLine(io: Io): PromptLine {
   const keyboard = io.stdin as ReadStream
-  // readline gets the keys one by one from here and never sees the keyboard.
+  // readline reads keys from here, never from the keyboard.
   const keys = new PassThrough()
   const editor = createInterface({
     input: keys,
@@ -40,10 +40,10 @@ export function openPromptLine(io: Io): PromptLine {
   let waiting: Keypress[] = []
   /** The text of a paste that has begun. */
   let pasted: string | undefined
-  /** Takes the next line while one is wanted. */
+  /** Resolves the pending `next`. */
   let deliver: ((text: string | undefined) => void) | undefined
   let stop: AbortController | undefined
-  /** Whether Ctrl-C was the last key, on an empty line. */
+  /** True after Ctrl-C on an empty line. */
   let leaves = false
   let closed = false
 
@@ -58,12 +58,12 @@ export function openPromptLine(io: Io): PromptLine {
   return {
     next() {
       if (closed) return Promise.resolve(undefined)
-      const said = new Promise<string | undefined>((resolve) => {
+      const nextLine = new Promise<string | undefined>((resolve) => {
         deliver = resolve
       })
       editor.prompt()
       readWaiting()
-      return said
+      return nextLine
     },
     async during(work) {
       stop = new AbortController()
@@ -95,7 +95,7 @@ export function openPromptLine(io: Io): PromptLine {
     readWaiting()
   }
 
-  /** Keys are read only while a line is wanted. */
+  /** Keys are read only while `next` is pending. */
   function readWaiting(): void {
     while (deliver && waiting.length > 0) read(waiting.shift()!)
   }
@@ -109,7 +109,7 @@ export function openPromptLine(io: Io): PromptLine {
     else keys.emit('keypress', text, key)
   }
 
-  /** Puts text where the cursor stands; line breaks within it end nothing. */
+  /** Inserts text at the cursor; its line breaks do not end the line. */
   function insert(text: string): void {
     const isPaste = pasted !== undefined
     pasted = undefined
@@ -121,18 +121,18 @@ export function openPromptLine(io: Io): PromptLine {
   }
 
   function answer(text: string | undefined): void {
-    const said = deliver
+    const resolve = deliver
     deliver = undefined
-    said?.(text)
+    resolve?.(text)
   }
 
-  /** Stops an answer; else empties the line; on an empty line leaves the second time. */
+  /** Ctrl-C: stops an answer; else clears the line; on an empty line the second one leaves. */
   function interrupt(): void {
     waiting = []
     pasted = undefined
     if (stop) {
       if (!stop.signal.aborted) return stop.abort()
-      // What does not stop by itself is ended like any other command.
+      // A second Ctrl-C ends work that ignores its signal.
       terminal.leave()
       return void process.kill(process.pid, 'SIGINT')
     }
@@ -145,14 +145,14 @@ export function openPromptLine(io: Io): PromptLine {
     editor.prompt()
   }
 
-  /** Stops the whole job, as the terminal itself would; without job control the system lets it go on. */
+  /** Ctrl-Z: stops the process group; without job control it goes on. */
   function suspend(): void {
     terminal.leave()
     process.kill(0, 'SIGTSTP')
     onContinued()
   }
 
-  /** A shell has used the terminal in between. */
+  /** After SIGCONT: raw mode again, since the shell has used the terminal. */
   function onContinued(): void {
     if (closed) return
     terminal.leave()
@@ -173,8 +173,8 @@ export function openPromptLine(io: Io): PromptLine {
 }
 
 /**
- * The terminal in raw mode and with pastes marked as such (bracketed paste: xterm's control sequences, "Bracketed Paste
- * Mode"), and out of it again, whatever ends the process but SIGKILL.
+ * Switches raw mode and bracketed paste (xterm control sequences, "Bracketed Paste Mode") on and off; restores the terminal
+ * at any exit but SIGKILL.
  */
 function rawTerminal(io: Io, keyboard: ReadStream): { enter(): void; leave(): void; close(): void } {
   const marks = io.environment['TERM'] !== 'dumb'

@@ -4,10 +4,27 @@ import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
+import { given } from '../terminal/parsers.ts'
 import { readStdin } from '../terminal/stdin.ts'
-import type { ChatOptions } from './options.ts'
 
-/** The largest file that is put before a question: bytes. */
+/** The options of `chat`. */
+export interface ChatOptions {
+  readonly model?: string
+  readonly persona?: string
+  readonly role?: string
+  readonly session?: string
+  readonly continue?: boolean
+  readonly memory: boolean
+  readonly file?: readonly string[]
+  readonly prompt?: string
+  readonly temperature?: number
+  readonly maxTokens?: number
+  readonly stream: boolean
+  readonly fallback: boolean
+  readonly dryRun?: boolean
+}
+
+/** The largest file put before a question: bytes. */
 const fileLimit = 20 * 1024 * 1024
 
 const images: Record<string, string> = {
@@ -18,7 +35,7 @@ const images: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
-/** How image files begin, for those that come without a name. */
+/** Signatures of image files, for stdin. */
 const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n\x1a\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -26,17 +43,17 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[\s\S]{4}WEBP/],
 ]
 
-/** A chat request as the command line asks it. */
+/** The chat request of a command line. */
 export type ChatQuestion = ReturnType<typeof questionOf>
 
-/** The messages with what the flags, the environment and the settings say beside them. */
+/** The request for messages, with the options and the default model or persona. */
 export function questionOf(
   messages: readonly Message[],
   options: ChatOptions,
   fallback: Pick<Settings, 'model' | 'persona'>,
 ) {
   const persona = options.persona ?? options.role ?? fallback.persona
-  // A persona has a model of its own, which only a model named on the command line replaces.
+  // A persona has its own model; only --model overrides it.
   const model = options.model ?? (persona === undefined ? fallback.model : undefined)
   return {
     messages: messages.map((message) => ({
@@ -44,12 +61,9 @@ export function questionOf(
       content:
         typeof message.content === 'string' ? message.content : (message.content?.map((part) => ({ ...part })) ?? null),
     })),
-    ...(model !== undefined && { model }),
-    ...(persona !== undefined && { persona }),
-    ...(options.session !== undefined && { session: options.session }),
+    ...given({ model, persona, session: options.session }),
     memory: options.memory,
-    ...(options.temperature !== undefined && { temperature: options.temperature }),
-    ...(options.maxTokens !== undefined && { max_tokens: options.maxTokens }),
+    ...given({ temperature: options.temperature, max_tokens: options.maxTokens }),
     fallback: options.fallback,
     stream: options.stream,
   }
@@ -65,8 +79,8 @@ export function userMessage(text: string, files: readonly ContentPart[] = []): M
 }
 
 /**
- * The text and the files of a question. stdin is read once: where `-` stands for it as the text or as a file, else behind
- * the text when something is piped in.
+ * Reads the text and the files of a question. stdin is read once: in the place of `-` (as the text or as a file), else a
+ * pipe follows the text. Throws `usage` for a second `-`.
  */
 export async function readQuestion(
   cli: Cli,
@@ -74,17 +88,17 @@ export async function readQuestion(
   paths: readonly string[],
 ): Promise<{ readonly text: string; readonly files: readonly ContentPart[] }> {
   const named = paths.filter((path) => path === '-').length + (words === '-' ? 1 : 0)
-  if (named > 1) throw new AppError('usage', 'The standard input can be read only once: say - in one place')
+  if (named > 1) throw new AppError('usage', 'Standard input can be read only once: use - in one place')
   const files: ContentPart[] = []
   for (const path of paths) files.push(await filePart(cli, path))
-  const isText = words === '-' || (named === 0 && cli.io.stdinIsGiven())
+  const isText = words === '-' || (named === 0 && cli.io.stdinIsPiped())
   const piped = isText ? (await readStdin(cli)).toString('utf8').trimEnd() : ''
   return { text: [words === '-' ? '' : words, piped].filter(Boolean).join('\n\n'), files }
 }
 
-/** An image as a data URL; anything else as text under its name. */
+/** An image as a data URL; any other file as text under its name. */
 async function filePart(cli: Cli, path: string): Promise<ContentPart> {
-  const name = path === '-' ? 'the standard input' : path
+  const name = path === '-' ? 'standard input' : path
   const bytes = await readInput(cli, path, fileLimit)
   const type = path === '-' ? imageTypeOf(bytes) : images[extname(path).toLowerCase()]
   if (type) return { type: 'image_url', image_url: { url: `data:${type};base64,${bytes.toString('base64')}` } }

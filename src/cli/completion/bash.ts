@@ -1,7 +1,7 @@
 import { type CommandNode, flatten } from '../help/tree.ts'
-import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
+import { argumentKind, flagNames, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
 
-/** Works with and without the package bash-completion; names with spaces and colons come out whole. */
+/** Works with and without the package bash-completion; quotes names with spaces and colons. */
 export function bashCompletion(root: CommandNode): string {
   const nodes = flatten(root)
   return `# bash completion for aichat, generated from its command tree
@@ -32,7 +32,7 @@ ${nodes.map(branch).join('\n')}
   if [[ -n $flag ]]; then
     commands='' flags='' kind=''
     case "$path|$flag" in
-${valueBranches(nodes, root).join('\n')}
+${valueBranches(nodes, root, (words) => `commands='${words}'`)}
     esac
   fi
   word="\${COMP_LINE:0:COMP_POINT}"
@@ -69,19 +69,4 @@ function branch(node: CommandNode): string {
     flags='${flags}'
     kind='${argumentKind(node) ?? ''}'
     ;;`
-}
-
-/** A branch for each flag whose values are known; those of the program itself count after every command. */
-function valueBranches(nodes: readonly CommandNode[], root: CommandNode): string[] {
-  return nodes.flatMap((node) =>
-    node.flags.flatMap((flag) => {
-      const values = valuesOf(node, flag)
-      if (!values) return []
-      const patterns = flagNames([flag]).map((name) =>
-        node === root ? `*'|${name}'` : `'${node.path.join(' ')}|${name}'`,
-      )
-      const found = 'kind' in values ? `kind='${values.kind}'` : `commands='${values.words.join(' ')}'`
-      return [`    ${patterns.join(' | ')}) ${found} ;;`]
-    }),
-  )
 }

@@ -1,28 +1,24 @@
-import { Argument, type Command } from 'commander'
-import type { Cli } from '../terminal/cli.ts'
+import { Argument } from 'commander'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
 import type { Shell } from './script.ts'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
-/** `aichat completion`, and the hidden commands behind the scripts and the generated files. */
-export function addCompletionCommands(program: Command, cli: Cli): void {
+/** `aichat completion`, and the hidden commands behind the scripts and `npm run docs`. */
+export function addCompletionCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+
   program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(shells))
-    .description('print the completion script of bash, zsh or fish')
-    .action(async (shell: Shell) => {
-      const [{ completionScript }, { treeOf }] = await Promise.all([import('./script.ts'), import('../help/tree.ts')])
-      await cli.io.out(completionScript(shell, treeOf(program)))
-    })
+    .description('print the completion script of a shell: bash, zsh or fish')
+    .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
+    .action((shell: Shell) => run((completion) => completion.printScript)(program, shell))
 
-  // The words that a completion script cannot know by itself; silent on any failure.
-  program.command('__complete <kind>', { hidden: true }).action(async (kind: string) => {
-    const { wordsOf } = await import('./words.ts')
-    await cli.io.out((await wordsOf(cli, kind)).map((word) => `${word}\n`).join(''))
-  })
+  program.command('__complete <kind>', { hidden: true }).action(run((completion) => completion.printWords))
 
-  program.command('__generate <folder>', { hidden: true }).action(async (folder: string) => {
-    const { generate } = await import('./generate.ts')
-    generate(program, folder)
-  })
+  program
+    .command('__generate <folder>', { hidden: true })
+    .action((folder: string) => run((completion) => completion.writeGenerated)(program, folder))
 }

@@ -38,7 +38,7 @@ ${nodes.flatMap((node) => linesFor(node, node === root)).join('\n')}
 function linesFor(node: CommandNode, isRoot: boolean): string[] {
   const here = `-n ${quoted(`__aichat_at ${quoted(node.path.join(' '))}`)}`
   const kind = argumentKind(node)
-  // Where a file may follow the word, files are offered too.
+  // A command with further arguments may take a file, so files are offered too.
   const only = node.arguments.length === 1 ? ' -f' : ''
   return [
     ...node.commands.map((sub) => `complete -c aichat ${here} -f -a ${sub.path.at(-1)} -d ${quoted(sub.description)}`),

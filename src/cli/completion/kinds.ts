@@ -1,6 +1,6 @@
 import type { CommandNode, Flag } from '../help/tree.ts'
 
-/** What the first argument of a command is, by the command's group and the argument's name. */
+/** Kinds of first arguments, by command or group and the argument's name. */
 const argumentKinds: Readonly<Record<string, string>> = {
   'plugin id': 'plugins',
   'models plugin': 'plugins',
@@ -15,7 +15,7 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'help topic': 'topics',
 }
 
-/** What the value of a flag is, by the command's group and the flag; by the flag alone where it is the same everywhere. */
+/** Kinds of option values, by group and option, or by option alone. */
 const flagKinds: Readonly<Record<string, string>> = {
   'chat --model': 'models',
   'persona --model': 'models',
@@ -27,12 +27,12 @@ const flagKinds: Readonly<Record<string, string>> = {
   '--as': 'users',
 }
 
-/** The kind of words that the arguments of a command are, to be asked of `aichat __complete`; undefined for files and texts. */
+/** The kind of a command's arguments, for `aichat __complete`; undefined for files and texts. */
 export function argumentKind({ path, arguments: [first] }: CommandNode): string | undefined {
   return first && (argumentKinds[`${path.join(' ')} ${first.name}`] ?? argumentKinds[`${path[0]} ${first.name}`])
 }
 
-/** The values of a flag: words that are known now, or their kind; undefined for a switch, a file or a text. */
+/** The values of an option: fixed words, or a kind; undefined for a switch, a file or a text. */
 export function valuesOf({ path }: CommandNode, { long, choices }: Flag): Values | undefined {
   if (choices.length > 0) return { words: choices }
   const kind = flagKinds[`${path[0]} ${long}`] ?? flagKinds[`${long}`]
@@ -41,14 +41,14 @@ export function valuesOf({ path }: CommandNode, { long, choices }: Flag): Values
 
 export type Values = { readonly words: readonly string[] } | { readonly kind: string }
 
-/** The flags that take a value, wherever they stand: the word behind one is no command. */
+/** Options with a value in every command: the word behind one is no command. */
 export function valuedFlags(nodes: readonly CommandNode[]): readonly string[] {
   const flags = nodes.flatMap((node) => node.flags)
   const switches = new Set(flagNames(flags.filter(({ value }) => value === undefined)))
   return [...new Set(flagNames(flags.filter(({ value }) => value !== undefined)))].filter((name) => !switches.has(name))
 }
 
-/** `case` patterns of bash and zsh that recognise each step deeper into the tree. */
+/** `case` patterns of bash and zsh for each step down the tree. */
 export function stepPatterns(nodes: readonly CommandNode[]): string {
   return nodes
     .filter(({ path }) => path.length > 0)
@@ -56,12 +56,30 @@ export function stepPatterns(nodes: readonly CommandNode[]): string {
     .join(' | ')
 }
 
-/** Short and long names of flags. */
+/** `case` branches of bash and zsh for options with known values; global options apply after every command. */
+export function valueBranches(
+  nodes: readonly CommandNode[],
+  root: CommandNode,
+  assignment: (words: string) => string,
+): string {
+  return nodes
+    .flatMap((node) => node.flags.map((flag) => ({ node, flag, values: valuesOf(node, flag) })))
+    .flatMap(({ node, flag, values }) => {
+      if (!values) return []
+      const prefix = node === root ? `*'|` : `'${node.path.join(' ')}|`
+      const patterns = flagNames([flag]).map((name) => `${prefix}${name}'`)
+      const found = 'kind' in values ? `kind='${values.kind}'` : assignment(values.words.join(' '))
+      return [`    ${patterns.join(' | ')}) ${found} ;;`]
+    })
+    .join('\n')
+}
+
+/** Short and long names of options. */
 export function flagNames(flags: readonly Flag[]): readonly string[] {
   return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
 }
 
-/** What a shell runs for the words of a kind: in at most a second, since somebody waits with a finger on the key. */
+/** The shell command that prints the words of a kind, within a second. */
 export function wordsCommand(kind: string): string {
   return `aichat --timeout 1s __complete ${kind} 2>/dev/null </dev/null`
 }

@@ -3,7 +3,7 @@ import { bashCompletion } from './bash.ts'
 import { fishCompletion } from './fish.ts'
 import { zshCompletion } from './zsh.ts'
 
-/** The shells that there is a completion for. */
+/** Shells with a completion script. */
 export type Shell = 'bash' | 'zsh' | 'fish'
 
 const scripts: Readonly<Record<Shell, (root: CommandNode) => string>> = {

@@ -1,7 +1,7 @@
 import { isPrintableLine } from '../../formats/terminal-text.ts'
 import type { Cli } from '../terminal/cli.ts'
 
-/** Asks the installation, or the server that commands go to, for the words of a kind. */
+/** Word lists by kind, from this installation or the server that commands go to. */
 const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>> = {
   plugins: async (cli) => (await plugins(cli)).map(({ id }) => id),
   keys: async (cli) => (await plugins(cli)).map(({ auth }) => auth.key_env),
@@ -41,8 +41,8 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>
 }
 
 /**
- * The words of a kind that this installation knows, sorted; none where anything goes wrong, since a completion must not
- * speak. A name that a terminal would obey is left out.
+ * The words of a kind, sorted; none on any failure, since a completion must not print errors. Names with control
+ * characters are left out.
  */
 export async function wordsOf(cli: Cli, kind: string): Promise<readonly string[]> {
   try {

@@ -1,7 +1,7 @@
 import { type CommandNode, type Flag, flatten } from '../help/tree.ts'
-import { argumentKind, flagNames, stepPatterns, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
+import { argumentKind, flagNames, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
 
-/** Works in a folder of `fpath`, and sourced after compinit. */
+/** Works from a folder of `fpath` and when sourced after compinit. */
 export function zshCompletion(root: CommandNode): string {
   const nodes = flatten(root)
   return `#compdef aichat
@@ -32,7 +32,7 @@ ${nodes.map(branch).join('\n')}
   if [[ -n "$flag" ]]; then
     commands=() kind=''
     case "$word_path|$flag" in
-${valueBranches(nodes, root).join('\n')}
+${valueBranches(nodes, root, (words) => `values=(${words})`)}
     esac
   elif [[ "\${words[CURRENT]}" == -* ]]; then
     _describe 'flag' flags
@@ -66,20 +66,6 @@ function branch(node: CommandNode): string {
     values=(${node.choices.join(' ')})
     kind=${quoted(argumentKind(node) ?? '')}
     ;;`
-}
-
-function valueBranches(nodes: readonly CommandNode[], root: CommandNode): string[] {
-  return nodes.flatMap((node) =>
-    node.flags.flatMap((flag) => {
-      const values = valuesOf(node, flag)
-      if (!values) return []
-      const patterns = flagNames([flag]).map((name) =>
-        node === root ? `*${quoted(`|${name}`)}` : quoted(`${node.path.join(' ')}|${name}`),
-      )
-      const found = 'kind' in values ? `kind=${quoted(values.kind)}` : `values=(${values.words.join(' ')})`
-      return [`    ${patterns.join(' | ')}) ${found} ;;`]
-    }),
-  )
 }
 
 function describedFlag(flag: Flag): string[] {

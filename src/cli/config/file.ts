@@ -21,26 +21,26 @@ export interface SettingRow {
   readonly what: string
 }
 
-/** Every setting, whatever says its value. */
+/** All settings with values and sources. */
 export function listSettings(environment: Environment): readonly SettingRow[] {
   return (Object.keys(settingNames) as SettingName[]).map((name) => row(environment, name))
 }
 
-/** Throws `usage` with the known names. */
+/** Throws `usage` with the known names for an unknown one. */
 export function getSetting(environment: Environment, name: string): SettingRow {
   return row(environment, known(name))
 }
 
-/** Keeps a value after checking that the settings make sense with it. */
-export async function setSetting(environment: Environment, name: string, value: string): Promise<SettingRow> {
+/** Writes a value, after checking all settings with it. Throws `invalid` for a secret, `configuration` for a bad value. */
+export function setSetting(environment: Environment, name: string, value: string): SettingRow {
   const setting = known(name)
-  // Settings are listed for everybody who looks over the shoulder.
+  // `config list` prints values, so a secret must not become one.
   if (value.split(/[\s,=]+/).some(looksLikeKey))
-    throw new AppError('invalid', `The value for ${setting} looks like a secret, which no setting is`, {
+    throw new AppError('invalid', `The value for ${setting} looks like a secret; settings are not secret`, {
       details: ['Store a key under the name of its variable: aichat secret set NAME'],
     })
   const { paths } = readSettings(environment)
-  // The environment goes before the file, so the value is judged without it.
+  // The environment overrides the file, so the value is checked without it.
   const { variable } = settingNames[setting]
   readSettings(
     { ...environment, ...(variable && { [variable]: undefined }) },
@@ -50,7 +50,8 @@ export async function setSetting(environment: Environment, name: string, value: 
   return row(environment, setting)
 }
 
-export async function unsetSetting(environment: Environment, name: string): Promise<SettingRow> {
+/** Removes a value from the settings file. */
+export function unsetSetting(environment: Environment, name: string): SettingRow {
   const setting = known(name)
   store(readSettings(environment).paths.config).delete(setting)
   return row(environment, setting)
@@ -78,14 +79,14 @@ function row(environment: Environment, name: SettingName): SettingRow {
 
 function known(name: string): SettingName {
   if (Object.hasOwn(settingNames, name)) return name as SettingName
-  throw new AppError('usage', `There is no setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`}`, {
+  throw new AppError('usage', `Setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found`, {
     details: Object.keys(settingNames),
   })
 }
 
-/** The settings file, written atomically by conf; names hold dots and are no paths. */
+/** The settings file, written atomically by conf; dots in names are not paths. */
 function store(folder: string): Conf<Record<string, string>> {
-  // conf would make the folder readable by everybody.
+  // conf would create the folder readable by other users.
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return new Conf<Record<string, string>>({
     cwd: folder,

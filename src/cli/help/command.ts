@@ -1,13 +1,14 @@
-import type { Command } from 'commander'
-import type { Cli } from '../terminal/cli.ts'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
 
 /** `aichat help`. */
-export function addHelpCommand(program: Command, cli: Cli): void {
+export function addHelpCommand(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./topics.ts'))
   program
     .command('help [topic...]')
-    .description('show help about a command or a topic: environment, exit-codes, json, systemd (a unit file)')
-    .action(async (topic: readonly string[]) => {
-      const { helpAbout } = await import('./topics.ts')
-      await cli.io.out(helpAbout(program, topic))
-    })
+    .description(
+      'show help about a command or a topic: environment, exit-codes, json, plugin-file, systemd (a unit file)',
+    )
+    .example('aichat help plugin install', 'aichat help plugin-file', 'aichat help exit-codes')
+    .action((words: readonly string[]) => run((topics) => topics.printHelp)(program, words))
 }

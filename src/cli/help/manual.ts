@@ -1,7 +1,8 @@
+import { escapeRoff } from './roff.ts'
 import { environmentTopic, exitCodes } from './topics.ts'
 import { type CommandNode, type Flag, flatten } from './tree.ts'
 
-/** The manual page aichat(1) in mdoc(7), from the command tree. */
+/** The manual page aichat(1) in mdoc(7). */
 export function manual(root: CommandNode): string {
   const commands = flatten(root).filter(
     (node) => node.path.length > 0 && (node.commands.length === 0 || node.arguments.length > 0),
@@ -16,41 +17,37 @@ export function manual(root: CommandNode): string {
     '.Nd chat with any model provider, speak, and keep personas with a memory',
     '.Sh SYNOPSIS',
     '.Nm',
-    '.Op Ar flags',
+    '.Op Ar options',
     '.Ar command',
     '.Op Ar arguments',
     '.Sh DESCRIPTION',
     '.Nm',
-    'sends chats to the model provider that a plugin describes, and to the local model runner when that fails.',
-    'The result is written to the standard output and nothing else is; remarks, questions and errors go to the standard error.',
+    'sends chats to the model provider of a plugin, and to the local model runner when that fails.',
+    'Standard output holds the result only; remarks, questions and errors go to standard error.',
     '.Pp',
-    'Text is a prompt without a command when a flag of',
+    'Text without a command is a prompt when an option of',
     '.Cm chat',
     'precedes it, when it holds white space, or after',
     '.Fl \\&- .',
-    '.Ss Flags of every command',
+    '.Ss Options of every command',
     ...flagList(root.flags),
     '.Sh COMMANDS',
     ...commands.flatMap(commandSection),
     '.Sh ENVIRONMENT',
     '.Bl -tag -width Ds',
-    ...environmentTopic.flatMap(([name, what]) => [`.It Ev ${name}`, sentence(what)]),
+    ...environmentTopic.flatMap(([name, meaning]) => [`.It Ev ${name}`, sentence(meaning)]),
     '.El',
     '.Sh FILES',
     'The folders in use are printed by',
     '.Ic aichat config path .',
     '.Sh EXIT STATUS',
     '.Bl -tag -width Ds',
-    ...exitCodes.flatMap(([code, what]) => [`.It ${code}`, sentence(what)]),
+    ...exitCodes.flatMap(([code, meaning]) => [`.It ${code}`, sentence(meaning)]),
     '.El',
     '.Sh EXAMPLES',
-    'Ask the active plugin, or the local runner:',
-    '.Pp',
-    '.Dl aichat chat \\(dqWhat is a monad?\\(dq',
-    '.Pp',
-    'Show the request that would go out:',
-    '.Pp',
-    '.Dl aichat chat --dry-run -m openai:gpt-4.1-mini hello',
+    ...exampleLines(root.examples),
+    '.Sh SEE ALSO',
+    '.Xr aichat-plugin 5',
   ].join('\n')}\n`
 }
 
@@ -64,18 +61,31 @@ function commandSection(node: CommandNode): string[] {
     ),
     '.Pp',
     sentence(node.description),
-    ...(node.flags.filter((flag) => flag.long !== '--help').length > 0
-      ? flagList(node.flags.filter((flag) => flag.long !== '--help'))
-      : []),
+    ...flagList(node.flags.filter((flag) => flag.long !== '--help')),
+    ...(node.examples.length > 0 ? ['.Pp', 'Examples:', ...exampleLines(node.examples)] : []),
   ]
 }
 
+function exampleLines(examples: readonly string[]): string[] {
+  return ['.Bd -literal -offset indent', ...examples.map(escapeRoff), '.Ed']
+}
+
 function flagList(flags: readonly Flag[]): string[] {
+  if (flags.length === 0) return []
   return [
     '.Bl -tag -width Ds',
-    ...flags.flatMap((flag) => [`.It ${flagNames(flag)}`, sentence(flag.description)]),
+    ...flags.flatMap((flag) => [`.It ${flagNames(flag)}`, sentence(valuesText(flag))]),
     '.El',
   ]
+}
+
+/** The description with choices and default, as `--help` shows them. */
+function valuesText({ description, choices, fallback }: Flag): string {
+  const facts = [
+    ...(choices.length > 0 ? [`choices: ${choices.join(', ')}`] : []),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+  ]
+  return facts.length > 0 ? `${description} (${facts.join('; ')})` : description
 }
 
 function flagNames({ short, long, value }: Flag): string {
@@ -85,16 +95,8 @@ function flagNames({ short, long, value }: Flag): string {
   return value ? `${spelled} Ar ${value}` : spelled
 }
 
-/** mdoc reads a line that begins with a dot or a quote as a request; each sentence begins a line and ends with a full stop. */
+/** Capitalises a description and ends it with a full stop. */
 function sentence(text: string): string {
   const escaped = escapeRoff(text.charAt(0).toUpperCase() + text.slice(1))
   return `${escaped}${/[.!?]$/.test(escaped) ? '' : '.'}`
-}
-
-function escapeRoff(text: string): string {
-  return text
-    .replaceAll('\\', '\\e')
-    .replace(/^([.'])/gm, '\\&$1')
-    .replaceAll('…', '\\&...')
-    .replaceAll('--', '\\-\\-')
 }

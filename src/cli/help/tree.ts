@@ -1,29 +1,33 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../terminal/command.ts'
 
-/** A command as help, completion and the manual need it. */
+/** A command as completions and manual read it. */
 export interface CommandNode {
   /** The words after `aichat`; empty for the program itself. */
   readonly path: readonly string[]
   readonly description: string
   readonly arguments: readonly { readonly name: string; readonly required: boolean; readonly variadic: boolean }[]
-  /** The words that the first argument can be, where they are few. */
+  /** The choices of the first argument, if it has any. */
   readonly choices: readonly string[]
   readonly flags: readonly Flag[]
+  /** Shell lines. */
+  readonly examples: readonly string[]
   readonly commands: readonly CommandNode[]
 }
 
 export interface Flag {
   readonly short: string | undefined
   readonly long: string | undefined
-  /** The name of its value as the help shows it, or undefined for a switch. */
+  /** The name of its value; undefined for a switch. */
   readonly value: string | undefined
   readonly choices: readonly string[]
+  /** The default value; undefined for none, and for switches. */
+  readonly fallback: string | undefined
   readonly description: string
 }
 
-/** The command tree of a program, without what is hidden. */
-export function treeOf(command: Command, path: readonly string[] = []): CommandNode {
-  const visible = command.createHelp().visibleCommands(command)
+/** The command tree of a program, without hidden commands and options. */
+export function treeOf(command: CliCommand, path: readonly string[] = []): CommandNode {
+  const help = command.createHelp()
   return {
     path,
     description: command.description(),
@@ -33,21 +37,20 @@ export function treeOf(command: Command, path: readonly string[] = []): CommandN
       variadic: argument.variadic,
     })),
     choices: command.registeredArguments[0]?.argChoices ?? [],
-    flags: command
-      .createHelp()
-      .visibleOptions(command)
-      .map((option) => ({
-        short: option.short,
-        long: option.long,
-        value: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1],
-        choices: option.argChoices ?? [],
-        description: option.description,
-      })),
-    commands: visible.map((sub) => treeOf(sub, [...path, sub.name()])),
+    flags: help.visibleOptions(command).map((option) => ({
+      short: option.short,
+      long: option.long,
+      value: /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1],
+      choices: option.argChoices ?? [],
+      fallback: option.required && option.defaultValue !== undefined ? String(option.defaultValue) : undefined,
+      description: option.description,
+    })),
+    examples: command.examples,
+    commands: help.visibleCommands(command).map((sub) => treeOf(sub as CliCommand, [...path, sub.name()])),
   }
 }
 
-/** The node and all below it, parents first. */
+/** The node and its descendants, parents first. */
 export function flatten(node: CommandNode): readonly CommandNode[] {
   return [node, ...node.commands.flatMap(flatten)]
 }

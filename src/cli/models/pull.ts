@@ -4,17 +4,20 @@ import { defaultChatModel, knownModels, nonCommercialParts } from '../../model-h
 import { listModels } from '../../operations/models.ts'
 import { currentPlugin } from '../../operations/plugins.ts'
 import { type PullPiece, pullModel, removeModel } from '../../operations/pulled-models.ts'
-import { type Cli, confirm, mayAsk, note, show } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { canAsk, confirm } from '../terminal/prompts.ts'
 
 type Pulled = z.output<typeof pullModel.output>
 
-/** Pulls a model, with a bar while it comes. Asks once, at the first pull, about files for non-commercial use only. */
-export async function runPull(cli: Cli, name: string, options: { readonly nonCommercial?: true } = {}): Promise<void> {
-  const pulled = await pull(cli, name, options.nonCommercial ?? (await askAboutLicence(cli, name)))
-  await show(cli, pulled, ({ bytes, downloaded, folder }) =>
+/** Downloads a model with a progress bar. The first pull asks about files for non-commercial use only. */
+export async function pull(cli: Cli, name: string, options: { readonly nonCommercial?: true } = {}): Promise<void> {
+  const pulled = await download(cli, name, options.nonCommercial ?? (await askAboutLicence(cli, name)))
+  await print(cli, pulled, ({ bytes, downloaded, folder }) =>
     downloaded === 0
-      ? `${name} was there already, ${megabytes(bytes)} in ${folder}`
+      ? `${name} is already installed, ${megabytes(bytes)} in ${folder}`
       : `${name}: ${megabytes(bytes)} in ${folder}`,
   )
   for (const line of pulled.notes) note(cli, `aichat: ${line}`)
@@ -23,22 +26,22 @@ export async function runPull(cli: Cli, name: string, options: { readonly nonCom
 }
 
 /** Removes a pulled model. */
-export async function runRemove(cli: Cli, name: string): Promise<void> {
+export async function remove(cli: Cli, name: string): Promise<void> {
   const removed = await cli.ask(removeModel, { name })
-  await show(cli, removed, ({ bytes }) => `${name} removed, ${megabytes(bytes)} are free again`)
+  await print(cli, removed, ({ bytes }) => `${name} removed, ${megabytes(bytes)} freed`)
 }
 
-/** Whether somebody agreed to non-commercial licences; undefined where nobody is asked, now or any more. */
+/** The user's consent to non-commercial licences; undefined where it cannot ask or the model is installed. */
 async function askAboutLicence(cli: Cli, name: string): Promise<boolean | undefined> {
   const model = knownModels.get(name)
   const { names = [], licences = [] } = model ? nonCommercialParts(model) : {}
-  if (names.length === 0 || !(cli.globals().yes || (await mayAsk(cli)))) return undefined
+  if (names.length === 0 || !(cli.globals().yes || (await canAsk(cli)))) return undefined
   const { models } = await cli.ask(listModels, { installed: true })
   if (models.some(({ id }) => id === name)) return undefined
   return agreed(cli, `For non-commercial use only (${licences.join(', ')}): ${names.join(', ')}. Pull that too?`)
 }
 
-/** A question whose no is an answer. */
+/** `confirm` with a boolean result. */
 async function agreed(cli: Cli, question: string): Promise<boolean> {
   try {
     await confirm(cli, question)
@@ -50,34 +53,34 @@ async function agreed(cli: Cli, question: string): Promise<boolean> {
 }
 
 /**
- * After a chat that nobody could answer: where somebody sits there and no runner is set up at all, offers to pull a small
- * model. True when it was pulled and the chat is worth another try.
+ * Offers to download a small model after a chat failed with `unavailable`, on a terminal without active plugin or local
+ * model. True when it was downloaded, so that the chat can be retried.
  */
 export async function offerModel(cli: Cli, reason: unknown): Promise<boolean> {
-  if (!(reason instanceof AppError) || reason.code !== 'unavailable' || !(await mayAsk(cli))) return false
+  if (!(reason instanceof AppError) || reason.code !== 'unavailable' || !(await canAsk(cli))) return false
   if (await cli.ask(currentPlugin, {})) return false
   const { models } = await cli.ask(listModels, { installed: true })
   if (models.some(({ type }) => type === 'chat')) return false
   note(cli, `aichat: ${reason.message}.`)
   const { summary } = knownModels.get(defaultChatModel)!
   if (!(await agreed(cli, `Pull a small model that runs on this machine? ${summary}.`))) return false
-  const { notes } = await pull(cli, defaultChatModel)
+  const { notes } = await download(cli, defaultChatModel)
   for (const line of notes) note(cli, `aichat: ${line}`)
   return true
 }
 
-async function pull(cli: Cli, name: string, nonCommercial?: boolean): Promise<Pulled> {
+async function download(cli: Cli, name: string, nonCommercial?: boolean): Promise<Pulled> {
   const progress = openProgress(cli)
   let result: Pulled | undefined
   try {
     for await (const piece of await cli.askStream(pullModel, {
       name,
-      ...(nonCommercial !== undefined && { non_commercial: nonCommercial }),
+      ...given({ non_commercial: nonCommercial }),
       stream: true,
     })) {
       const { progress: at, waiting, pulled } = piece as Partial<UnionToIntersection<PullPiece>>
       if (at) progress.show(at.total === 0 ? 1 : at.received / at.total, `${megabytes(at.total)} ${at.file}`)
-      if (waiting) note(cli, `aichat: another pull of ${name} is under way; waiting for it`)
+      if (waiting) note(cli, `aichat: waiting for another pull of ${name} to end`)
       if (pulled) result = pulled
     }
   } finally {

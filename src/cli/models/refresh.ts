@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { type RefreshPiece, refreshModels, restoreModels } from '../../operations/models.ts'
-import { type Cli, note, show, table } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { table } from '../terminal/table.ts'
 
-export interface RefreshOptions {
+interface RefreshOptions {
   readonly all?: boolean
   readonly dryRun?: boolean
   readonly force?: boolean
@@ -13,30 +15,29 @@ export interface RefreshOptions {
 
 type Row = z.output<typeof refreshModels.output>['plugins'][number]
 
-/** Refreshes lists and prints what changed; exit 1 when one failed, and with --strict when one was skipped. */
-export async function runRefresh(cli: Cli, ids: readonly string[], options: RefreshOptions): Promise<void> {
-  if (ids.length === 0 && !options.all)
-    throw new AppError('usage', 'Name the plugins whose lists to refresh, or say --all')
-  if (ids.length > 0 && options.all) throw new AppError('usage', 'Name plugins or say --all, not both')
-  const rows = await refresh(cli, {
+/** Refreshes lists and prints the changes; exit 1 when one failed, and with --strict when one was skipped. */
+export async function refresh(cli: Cli, ids: readonly string[], options: RefreshOptions): Promise<void> {
+  if (ids.length === 0 && !options.all) throw new AppError('usage', 'Name the plugins to refresh, or add --all')
+  if (ids.length > 0 && options.all) throw new AppError('usage', 'Use either plugin names or --all, not both')
+  const rows = await fetchLists(cli, {
     ...(ids.length > 0 && { plugins: [...ids] }),
     dry_run: options.dryRun === true,
     force: options.force === true,
   })
-  await show(cli, { plugins: rows }, () => tableOf(cli, rows))
+  await print(cli, { plugins: rows }, () => tableOf(cli, rows))
   if (options.dryRun && !cli.globals().json) await showChanges(cli, rows)
   for (const row of rows) for (const line of remarks(row)) note(cli, line)
   if (rows.some((row) => row.error !== null || (options.strict && row.skipped !== null))) cli.exit = 1
 }
 
-/** Goes back to the list before the last change. */
-export async function runRestore(cli: Cli, plugin: string): Promise<void> {
+/** Restores the list before the last change. */
+export async function restore(cli: Cli, plugin: string): Promise<void> {
   const row = await cli.ask(restoreModels, { plugin })
-  await show(cli, row, ({ before, after }) => `${plugin}: back from ${before} to ${after} models`)
+  await print(cli, row, ({ before, after }) => `${plugin}: back from ${before} to ${after} models`)
 }
 
-/** The rows in the order of the plugins, with a bar while they come. */
-async function refresh(cli: Cli, input: z.input<typeof refreshModels.input>): Promise<readonly Row[]> {
+/** Fetches with a progress bar; rows are in the order of the plugins. */
+async function fetchLists(cli: Cli, input: z.input<typeof refreshModels.input>): Promise<readonly Row[]> {
   const progress = openProgress(cli)
   const rows: Row[] = []
   let total = 1
@@ -72,7 +73,7 @@ function outcome(row: Row): string {
   return row.added.length + row.removed.length > 0 ? 'would change' : 'unchanged'
 }
 
-/** One line per model that would come or go. */
+/** Prints one line per added or removed model. */
 async function showChanges(cli: Cli, rows: readonly Row[]): Promise<void> {
   for (const row of rows) {
     for (const name of row.added) await cli.io.out(`+ ${row.plugin} ${name}\n`)

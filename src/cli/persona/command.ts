@@ -1,169 +1,228 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { PersonaView } from '../../personas/persona.ts'
-import { type Cli, confirm, note, parseNumber, show, table } from '../terminal/cli.ts'
-import { addPersonaMemoryCommands } from './memory-command.ts'
-import { addPersonaPackageCommands } from './package-command.ts'
-import { addPersonaStateCommands } from './state-command.ts'
-
-interface PersonaOptions {
-  readonly name?: string
-  readonly model?: string
-  readonly description?: string
-  readonly prompt?: string
-  readonly embeddingModel?: string
-  readonly parameter?: Readonly<Record<string, unknown>>
-  readonly memory?: boolean
-  readonly maxMemories?: number
-  readonly retentionDays?: number
-  readonly autoCleanup?: boolean
-  readonly mutation?: 'low' | 'medium' | 'high' | 'off'
-  readonly autoAdapt?: boolean
-}
+import { InvalidArgumentError, Option } from 'commander'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+import { parseCount, parseNumber, parseTime } from '../terminal/parsers.ts'
 
 /** `aichat persona …`: characters with a model, settings and a memory. */
-export function addPersonaCommands(program: Command, cli: Cli): void {
-  const persona = program.command('persona').description('manage personas, their memories and what they learn')
+export function addPersonaCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+  const persona = program
+    .command('persona')
+    .description('manage personas, their memories and their adaptation')
+    .example('aichat persona create --name Ada -m openai:gpt-4.1-mini --memory', 'aichat persona list')
 
   persona
     .command('list')
     .description('list your personas')
-    .action(async () => {
-      const listed = await cli.ask((await operations()).listPersonas, {})
-      await show(cli, listed, ({ personas }) =>
-        table(cli, personas, [
-          ['ID', (row) => row.id],
-          ['NAME', (row) => row.name],
-          ['MODEL', (row) => row.model],
-          ['MEMORY', (row) => (row.memory_settings.enabled ? `up to ${row.memory_settings.max_memories}` : 'off')],
-          ['ADAPTS', (row) => (row.mutation_settings.enabled ? row.mutation_settings.sensitivity : 'off')],
-        ]),
-      )
-    })
+    .example('aichat persona list')
+    .action(run((personas) => personas.list))
 
   persona
     .command('show <id>')
     .description('show a persona, by its id or its name')
-    .action(async (id: string) => {
-      await show(cli, await cli.ask((await operations()).showPersona, { id }), block)
-    })
+    .example('aichat persona show Ada')
+    .action(run((personas) => personas.show))
 
-  withSettings(persona.command('create').description('create a persona'))
-    .requiredOption('--name <name>', 'its name')
-    .requiredOption('-m, --model <model>', 'the model that speaks for it, or plugin:model')
-    .action(async (options: PersonaOptions & { name: string; model: string }) => {
-      const { name, model } = options
-      const created = await cli.ask((await operations()).createPersona, { ...fields(options), name, model })
-      await show(cli, created, ({ id }) => id)
-    })
+  withSettings(
+    persona
+      .command('create')
+      .description('create a persona')
+      .requiredOption('--name <name>', 'its name (required)')
+      .requiredOption('-m, --model <model>', 'its model, or plugin:model (required)'),
+  )
+    .example('aichat persona create --name Ada -m openai:gpt-4.1-mini --prompt "You are a patient tutor." --memory')
+    .action(run((personas) => personas.create))
 
-  withSettings(persona.command('update <id>').description('change a persona; what is not named stays'))
-    .option('--name <name>', 'its name')
-    .option('-m, --model <model>', 'the model that speaks for it')
-    .action(async (id: string, options: PersonaOptions) => {
-      const updated = await cli.ask((await operations()).updatePersona, { id, ...fields(options) })
-      await show(cli, updated, (view) => view.id)
-    })
+  withSettings(
+    persona
+      .command('update <id>')
+      .description('change the given settings of a persona')
+      .option('--name <name>', 'its name')
+      .option('-m, --model <model>', 'its model, or plugin:model'),
+  )
+    .example('aichat persona update Ada --retention-days 365', 'aichat persona update Ada --parameter temperature=0.3')
+    .action(run((personas) => personas.update))
 
   persona
     .command('remove <id...>')
     .alias('rm')
-    .description('remove personas with everything they remember')
-    .action(async (ids: string[]) => {
-      const { removePersona, showPersona } = await operations()
-      const found = await Promise.all(ids.map((id) => cli.ask(showPersona, { id })))
-      await confirm(cli, `Remove ${found.map(({ name }) => name).join(', ')} with all memories?`)
-      const removed: { id: string; removed: true }[] = []
-      for (const { id } of found) removed.push(await cli.ask(removePersona, { id }))
-      await show(cli, removed.length === 1 ? removed[0] : { personas: removed }, () =>
-        removed.map(({ id }) => id).join('\n'),
-      )
-      note(cli, `aichat: removed ${found.map(({ name }) => name).join(', ')}`)
-    })
+    .description('remove personas and their memories')
+    .example('aichat persona remove Ada')
+    .action(run((personas) => personas.remove))
 
-  addPersonaMemoryCommands(persona, cli)
-  addPersonaStateCommands(persona, cli)
-  addPersonaPackageCommands(persona, cli)
+  addMemoryCommands(persona, cli)
+  addAdaptationCommands(persona, cli)
+  addPackageCommands(persona, cli)
 }
 
-function withSettings(command: Command): Command {
-  return command
-    .option('--description <text>', 'what it is')
-    .option('--prompt <text>', 'its system prompt')
-    .option('--embedding-model <model>', 'the model that finds memories by meaning; see models embeddings')
-    .option('--parameter <name=value>', 'a field of its requests, such as temperature=0.3 (repeatable)', parameter)
-    .option('--memory', 'remember what is said in chat')
-    .option('--no-memory', 'neither remember nor look into memories in chat')
-    .option('--max-memories <count>', 'the most memories', parseNumber)
-    .option('--retention-days <days>', 'how long a memory is kept', parseNumber)
-    .option('--auto-cleanup', 'remove what is too old or too many')
-    .option('--no-auto-cleanup', 'keep everything, and refuse what is too many')
-    .addOption(
-      new Option('--mutation <sensitivity>', 'how readily it adapts').choices(['low', 'medium', 'high', 'off']),
+/** `aichat persona memory …`: the memories of a persona. */
+function addMemoryCommands(persona: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./memory.ts'))
+  const memory = persona
+    .command('memory')
+    .description('add, list, search and wipe the memories of a persona')
+    .example('aichat persona memory search Ada "what frightens my pet?"')
+
+  memory
+    .command('add <id> [text...]')
+    .description('store a memory: the text, or stdin with -')
+    .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
+    .option('--category <name>', 'its category, by which memories are listed and wiped')
+    .option('--pin', 'keep it when old memories are removed')
+    .option('--time <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', parseTime)
+    .example(
+      'aichat persona memory add Ada "My cat is afraid of thunder"',
+      'aichat persona memory add Ada - --category work < notes.txt',
     )
-    .option('--auto-adapt', 'let chat adapt it')
-    .option('--no-auto-adapt', 'adapt only when told to')
+    .action(run((memories) => memories.add))
+
+  memory
+    .command('list <id>')
+    .description('list memories, newest first')
+    .option('--category <name>', 'only memories of this category')
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
+    .option('--offset <count>', 'skip this many', parseNumber, 0)
+    .example('aichat persona memory list Ada -n 50')
+    .action(run((memories) => memories.list))
+
+  memory
+    .command('search <id> <query...>')
+    .description('find memories by words and by meaning')
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 10)
+    .option('--min-score <number>', 'only memories with at least this score', parseNumber)
+    .example('aichat persona memory search Ada "what frightens my pet?" -n 3')
+    .action(run((memories) => memories.search))
+
+  memory
+    .command('wipe <id>')
+    .description('delete memories for good: all of them, or some categories')
+    .option('--category <name...>', 'only these categories; "" for memories without one')
+    .option('--before <date>', 'only memories older than this, such as 2026-01-31', parseTime)
+    .example('aichat persona memory wipe Ada --category work', 'aichat persona memory wipe Ada --before 2026-01-31')
+    .action(run((memories) => memories.wipe))
 }
 
-/** The operation's fields for the flags that were given. */
-function fields(options: PersonaOptions) {
-  const { name, model, description, prompt, embeddingModel, parameter: parameters, mutation } = options
-  const memory = given({
-    enabled: options.memory,
-    max_memories: options.maxMemories,
-    auto_cleanup: options.autoCleanup,
-    retention_days: options.retentionDays,
-  })
-  const adapting = given({
-    enabled: mutation === undefined ? undefined : mutation !== 'off',
-    sensitivity: mutation === 'off' ? undefined : mutation,
-    auto_adapt: options.autoAdapt,
-  })
-  return {
-    ...given({ name, model, description, parameters }),
-    ...given({ system_prompt: prompt, embedding_model: embeddingModel }),
-    ...(Object.keys(memory).length > 0 && { memory_settings: memory }),
-    ...(Object.keys(adapting).length > 0 && { mutation_settings: adapting }),
-  }
+/** `aichat persona state|adapt|undo`. */
+function addAdaptationCommands(persona: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./adaptation.ts'))
+
+  persona
+    .command('state <id>')
+    .description('show the learned state of a persona, or with --log its adaptation records')
+    .option('--log', 'list the records instead, newest first')
+    .option('-n, --limit <count>', 'list at most this many records', parseCount, 20)
+    .example('aichat persona state Ada', 'aichat persona state Ada --log -n 5')
+    .action(run((adaptations) => adaptations.state))
+
+  persona
+    .command('adapt <id>')
+    .description('adapt a persona, or answer its proposal')
+    .requiredOption(
+      '--type <type>',
+      'the adaptation: weight_adjusted, preference_set, trait_pinned, state_reset, … (required)',
+    )
+    .requiredOption('--trigger <event>', 'its reason: explicit_instruction, feedback_positive, … (required)')
+    .requiredOption(
+      '--changes <json>',
+      '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin (required)',
+    )
+    .option('--key <key>', 'an idempotency key: the same key twice makes one record')
+    .example(
+      'aichat persona adapt Ada --type weight_adjusted --trigger explicit_instruction --changes \'[{"trait":"verbosity","target":-0.5}]\'',
+    )
+    .action(run((adaptations) => adaptations.adapt))
+
+  persona
+    .command('undo <id> <record>')
+    .description('undo one adaptation record; later ones stay')
+    .example('aichat persona undo Ada 6f9a2c1e-8a52-4d5f-9a44-0f6f8e1b7c3d')
+    .action(run((adaptations) => adaptations.undo))
 }
 
-function given<T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never
+/** `aichat persona backup|restore|export|import|verify`: packages of whole personas. */
+function addPackageCommands(persona: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./package.ts'))
+
+  persona
+    .command('backup <id>')
+    .description('back up a persona on this machine, or list its backups')
+    .option('--list', 'list the backups, newest first')
+    .example('aichat persona backup Ada', 'aichat persona backup Ada --list')
+    .action(run((packages) => packages.backup))
+
+  persona
+    .command('restore <id> [backup]')
+    .description('restore a persona from a backup, or the newest; its present state is backed up first')
+    .example('aichat persona restore Ada')
+    .action(run((packages) => packages.restore))
+
+  persona
+    .command('export <id>')
+    .description('write a persona as a package, or as a character card')
+    .option('-o, --output <file>', 'write to a file; a card to a .png becomes an image')
+    .addOption(
+      new Option('--format <format>', 'the file format; container is the smaller one for large personas')
+        .choices(['json', 'container', 'card'])
+        .default('json'),
+    )
+    .option('--encrypt', 'encrypt it with a passphrase, to be decrypted by `age -d` too')
+    .option('--passphrase-stdin', 'read the passphrase from stdin')
+    .option('--no-embeddings', 'leave out the vectors')
+    .option('--force', 'replace the file')
+    .example('aichat persona export Ada -o ada.json', 'aichat persona export Ada --format card -o ada.png')
+    .action(run((packages) => packages.exportPackage))
+
+  persona
+    .command('import <file>')
+    .description('import a package or a character card, from a file or stdin with -')
+    .addOption(
+      new Option('--mode <mode>', 'create a persona, or merge into or replace one')
+        .choices(['create', 'merge', 'replace'])
+        .default('create'),
+    )
+    .option('--into <id>', 'the persona to merge into or to replace')
+    .option('-m, --model <model>', 'the chat model of a character card')
+    .option('--dry-run', 'show the changes, and write nothing')
+    .option('--passphrase-stdin', 'read the passphrase from stdin')
+    .example('aichat persona import ada.json --dry-run', 'aichat persona import ada.json --mode merge --into Ada')
+    .action(run((packages) => packages.importPackage))
+
+  persona
+    .command('verify <source>')
+    .description('check a package in a file or from stdin (-), or the stored persona of that id')
+    .option('--passphrase-stdin', 'read the passphrase from stdin')
+    .example('aichat persona verify ada.json', 'aichat persona verify Ada')
+    .action(run((packages) => packages.verify))
 }
 
-/** `temperature=0.3`: JSON where it is some, else text. */
-function parameter(text: string, before: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+function withSettings(command: CliCommand): CliCommand {
+  return command
+    .option('--description <text>', 'its description')
+    .option('--prompt <text>', 'its system prompt')
+    .option('--embedding-model <model>', 'the model for memory search; see: aichat models embeddings')
+    .option('--parameter <name=value>', 'a request field, such as temperature=0.3 (repeatable)', parseParameter)
+    .option('--memory', 'remember conversations')
+    .option('--no-memory', 'neither read nor store memories in chats')
+    .option('--max-memories <count>', 'the largest number of memories', parseNumber)
+    .option('--retention-days <days>', 'how many days a memory is kept', parseNumber)
+    .option('--auto-cleanup', 'remove memories beyond these limits')
+    .option('--no-auto-cleanup', 'keep old memories, and refuse new ones beyond the limit')
+    .addOption(
+      new Option('--mutation <sensitivity>', 'the speed of adaptation').choices(['low', 'medium', 'high', 'off']),
+    )
+    .option('--auto-adapt', 'adapt in chats')
+    .option('--no-auto-adapt', 'adapt only by command')
+}
+
+/** Collects `name=value`; a value that parses as JSON is that value, any other is text. */
+function parseParameter(text: string, before: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('Write it as name=value.')
+  if (at < 1) throw new InvalidArgumentError('Use name=value')
+  const name = text.slice(0, at)
   const raw = text.slice(at + 1)
-  let value: unknown = raw
   try {
-    value = JSON.parse(raw)
+    return { ...before, [name]: JSON.parse(raw) }
   } catch {
-    // Plain text stands for itself.
+    return { ...before, [name]: raw }
   }
-  return { ...before, [text.slice(0, at)]: value }
-}
-
-function operations() {
-  return import('../../operations/personas.ts')
-}
-
-function block(persona: PersonaView): string {
-  const { memory_settings: memory, mutation_settings: mutation } = persona
-  const cleanup = memory.auto_cleanup ? `kept ${memory.retention_days} days` : 'kept for good'
-  const lines: [string, string | undefined][] = [
-    ['id', persona.id],
-    ['name', persona.name],
-    ['model', persona.model],
-    ['description', persona.description],
-    ['prompt', persona.system_prompt],
-    ['parameters', Object.keys(persona.parameters).length > 0 ? JSON.stringify(persona.parameters) : undefined],
-    ['embeddings', persona.embedding_model ?? 'builtin'],
-    ['memory', `${memory.enabled ? 'on' : 'off'} in chat; up to ${memory.max_memories}, ${cleanup}`],
-    [
-      'adaptation',
-      `${mutation.enabled ? 'on' : 'off'} in chat; ${mutation.sensitivity}${mutation.auto_adapt ? ', by itself' : ''}`,
-    ],
-  ]
-  return lines.flatMap(([label, value]) => (value ? `${label.padEnd(14)}${value}` : [])).join('\n')
 }

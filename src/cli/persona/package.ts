@@ -1,124 +1,121 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { fileKindOf } from '../../formats/file-kind.ts'
 import type { Download } from '../../operations/operation.ts'
-import { exportPersona, importPersona, restorePersona } from '../../operations/packages.ts'
+import { backUpPersona, exportPersona, importPersona, listBackups, restorePersona } from '../../operations/packages.ts'
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
-import { type Cli, note, show } from '../terminal/cli.ts'
+import { LocalPackage } from '../../personas/package/upload.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { askSecret, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
+import { table } from '../terminal/table.ts'
 import { askPassphrase } from './verify.ts'
 
-export interface ExportOptions {
+export { verify } from './verify.ts'
+
+interface ExportOptions {
   readonly output?: string
-  readonly format: string
+  readonly format: 'json' | 'container' | 'card'
   readonly encrypt?: boolean
   readonly passphraseStdin?: boolean
   readonly embeddings: boolean
   readonly force?: boolean
 }
 
-export interface ImportOptions {
-  readonly mode: string
+interface ImportOptions {
+  readonly mode: 'create' | 'merge' | 'replace'
   readonly into?: string
   readonly model?: string
   readonly dryRun?: boolean
   readonly passphraseStdin?: boolean
 }
 
-/** Puts a backup in the place of a persona. */
-export async function restore(cli: Cli, id: string, backup: string | undefined): Promise<void> {
-  const wish = Buffer.from(JSON.stringify(backup === undefined ? {} : { backup_id: backup }))
-  const restored = await cli.ask(restorePersona, { id, package: pieces(wish) })
-  await show(cli, restored, (done) => done.restored)
-  note(cli, `aichat: what it replaced is backed up: aichat persona restore ${id} ${restored.backup_id}`)
+/** Backs up a persona, or lists its backups. */
+export async function backup(cli: Cli, id: string, { list }: { list?: boolean }): Promise<void> {
+  if (!list) return print(cli, await cli.ask(backUpPersona, { id }), ({ backup_id }) => backup_id)
+  await print(cli, await cli.ask(listBackups, { id }), ({ backups }) =>
+    table(cli, backups, [
+      ['BACKUP', (row) => row.backup_id],
+      ['TIME', (row) => new Date(row.created_at).toISOString().slice(0, 19).replace('T', ' ')],
+      ['MEMORIES', (row) => String(row.memories)],
+      ['BYTES', (row) => String(row.bytes)],
+      ['WHY', (row) => row.reason.replace('_', ' ')],
+    ]),
+  )
 }
 
-/** Writes a persona's package to a file, whole or not at all, or to stdout. */
-export async function exportToFile(cli: Cli, id: string, options: ExportOptions): Promise<void> {
+/** Replaces a persona by a backup, the newest by default. */
+export async function restore(cli: Cli, id: string, backup: string | undefined): Promise<void> {
+  const request = Buffer.from(JSON.stringify(given({ backup_id: backup })))
+  const restored = await cli.ask(restorePersona, { id, package: pieces(request) })
+  await print(cli, restored, (done) => done.restored)
+  note(cli, `aichat: to undo this: aichat persona restore ${id} ${restored.backup_id}`)
+}
+
+/** Writes a package or card to a file, atomically, or to stdout. */
+export async function exportPackage(cli: Cli, id: string, options: ExportOptions): Promise<void> {
   const { output, force } = options
   const toFile = output !== undefined && output !== '-'
   const format = formatOf(options)
-  const isSealed = options.encrypt === true || options.passphraseStdin === true
-  if (!toFile && cli.io.stdoutIsTerminal && (isSealed || format === 'container'))
-    throw new AppError('usage', 'A package of bytes is not written to a terminal', { details: ['Say -o FILE'] })
+  const isEncrypted = options.encrypt === true || options.passphraseStdin === true
+  if (!toFile && cli.io.stdoutIsTerminal && (isEncrypted || format === 'container'))
+    throw new AppError('usage', 'Refusing to write binary data to a terminal', { details: ['Use -o FILE'] })
   if (toFile && !force && existsSync(output))
-    throw new AppError('cannot_create', `${output} exists already`, { details: ['Say --force to replace it'] })
-  const passphrase = isSealed ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
+    throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
+  const passphrase = isEncrypted ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
   const answer = await cli.ask(exportPersona, {
     id,
     format,
     include_embeddings: options.embeddings,
-    ...(passphrase !== undefined && { passphrase }),
+    ...given({ passphrase }),
   })
   const body = watched(cli, bytesOf(answer), Number(answer.headers['x-package-bytes']), 'exported')
   if (toFile) await save(cli, output, body)
   else for await (const piece of body) await cli.io.out(piece)
 }
 
-/** Takes in a package or character card. */
-export async function importFile(cli: Cli, file: string, options: ImportOptions): Promise<void> {
-  const mode = oneOf('--mode', options.mode, ['create', 'merge', 'replace'] as const)
-  const { body, size } =
-    file === '-' ? { body: streamStdin(cli), size: Number.NaN } : await openInput(cli, file, options)
+/** Imports a package or character card. */
+export async function importPackage(cli: Cli, file: string, options: ImportOptions): Promise<void> {
+  const { mode, model, into: persona } = options
   const imported = await cli.ask(importPersona, {
-    package: watched(cli, body, size, 'read'),
+    package: file === '-' ? streamStdin(cli) : await openInput(cli, file, options),
     mode,
     dry_run: options.dryRun === true,
-    ...(options.into !== undefined && { persona: options.into }),
-    ...(options.model !== undefined && { model: options.model }),
+    ...given({ persona, model }),
   })
-  await show(cli, imported, (done) => (done.dry_run ? '' : done.persona_id))
+  await print(cli, imported, (done) => (done.dry_run ? '' : done.persona_id))
   const { memories, adaptations } = imported.imported
-  const said = `${memories} memories and ${adaptations} adaptations ${imported.dry_run ? 'would be imported' : 'imported'}`
-  note(cli, `aichat: ${said}${imported.duplicates > 0 ? `, ${imported.duplicates} were there already` : ''}`)
+  const summary = `${memories} memories and ${adaptations} adaptations ${imported.dry_run ? 'would be imported' : 'imported'}`
+  note(cli, `aichat: ${summary}${imported.duplicates > 0 ? `, ${imported.duplicates} already existed` : ''}`)
   for (const warning of imported.warnings) note(cli, `aichat: ${warning}`)
 }
 
 function formatOf({ format, output }: ExportOptions): 'json' | 'container' | 'card' | 'card_png' {
-  const known = oneOf('--format', format, ['json', 'container', 'card'] as const)
-  return known === 'card' && output?.toLowerCase().endsWith('.png') ? 'card_png' : known
-}
-
-function oneOf<T extends string>(flag: string, value: string, known: readonly T[]): T {
-  const found = known.find((each) => each === value)
-  if (found === undefined) throw new AppError('usage', `${flag} takes ${known.join(', ')}, not "${value}"`)
-  return found
+  return format === 'card' && output?.toLowerCase().endsWith('.png') ? 'card_png' : format
 }
 
 async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
-  const { askSecret, readSecrets } = await import('../terminal/prompts.ts')
   if (fromStdin) return (await readSecrets(cli, 1))[0]!
   return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
-/** The file's bytes; a sealed package is preceded by its passphrase, on the way that it takes itself. */
-async function openInput(
-  cli: Cli,
-  file: string,
-  options: ImportOptions,
-): Promise<{ readonly body: AsyncIterable<Uint8Array>; readonly size: number }> {
+/** A package file with its passphrase. Throws `no_input` for a file that cannot be read. */
+async function openInput(cli: Cli, file: string, options: ImportOptions): Promise<LocalPackage> {
   try {
     await (await open(file)).close()
   } catch (cause) {
-    throw new AppError('no_input', `Cannot read ${file}: there is no such file that may be read`, { cause })
+    throw new AppError('no_input', `Cannot read ${file}: file not found or not readable`, { cause })
   }
-  const stat = statSync(file)
-  if (stat.isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
-  const { size } = stat
-  const passphrase =
-    fileKindOf(file) === 'age' ? await askPassphrase(cli, file, options.passphraseStdin === true) : undefined
-  if (passphrase === undefined) return { body: createReadStream(file), size }
-  return { body: joined(Buffer.from(`${JSON.stringify({ passphrase })}\n`), createReadStream(file)), size }
-}
-
-async function* joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* rest
+  if (statSync(file).isDirectory()) throw new AppError('no_input', `Cannot read ${file}: it is a folder`)
+  const passphrase = await askPassphrase(cli, file, options.passphraseStdin === true)
+  const input: LocalPackage = new LocalPackage(file, passphrase, (bytes) => watched(cli, bytes, input.bytes, 'read'))
+  return input
 }
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -130,7 +127,7 @@ async function* bytesOf({ body }: Download): AsyncGenerator<Uint8Array> {
   else yield* body
 }
 
-/** The same bytes, with a bar on stderr that moves with them. */
+/** Passes bytes through and shows progress on stderr. */
 async function* watched(
   cli: Cli,
   body: AsyncIterable<Uint8Array>,
@@ -142,7 +139,7 @@ async function* watched(
   try {
     for await (const piece of body) {
       done += piece.length
-      // Without a size there is nothing to measure by, and a short file is there before a bar is.
+      // No bar for an unknown size (NaN) or below 1 MB.
       if (size > 1_000_000) progress.show(done / size, `${(done / 1e6).toFixed(1)} MB ${verb}`)
       yield piece
     }
@@ -151,13 +148,13 @@ async function* watched(
   }
 }
 
-/** Beside the file first, so that a reader sees a whole package or none. */
+/** Writes atomically: to a temporary folder beside the file, then renames. */
 async function save(cli: Cli, path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
   let folder: string | undefined
   let noted: ReturnType<Scratch['note']> | undefined
   try {
     const name = join(dirname(resolve(path)), `${notedFolder}${randomUUID()}`)
-    // Should this process be killed, the next one removes what it had written.
+    // If this process is killed, the next start removes the noted folder.
     noted = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID).note(name)
     mkdirSync(name, { mode: 0o700 })
     folder = name

@@ -1,85 +1,69 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
 import { fileKindOf } from '../../formats/file-kind.ts'
-import { openPackage } from '../../personas/package/open-file.ts'
+import { verifyPersona } from '../../operations/packages.ts'
 import { openScratch } from '../../personas/package/scratch.ts'
-import { refused, type VerifyResult, verifySource } from '../../personas/package/verify.ts'
-import { type Cli, mayAsk, show } from '../terminal/cli.ts'
+import { LocalPackage, receivePackage } from '../../personas/package/upload.ts'
+import type { VerifyResult } from '../../personas/package/verify.ts'
+import { verifyPackage } from '../../personas/package/verify-file.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { askSecret, canAsk, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
 
 /**
- * Says whether a package is what was exported: of a file and of stdin in this process, without the database; of a stored
- * persona by asking the core. Exit 65 when it is not, 66 when there is no such file.
+ * Verifies a package: a file or stdin in this process, without the database; a stored persona through the core. Exit 65
+ * when it is invalid, 66 when the file is not found.
  */
-export async function verify(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<void> {
-  const verdict = await judge(cli, source, passphraseFromStdin)
-  if (!verdict.valid) cli.exit = 65
-  await show(cli, verdict, (found) => verdictText(found, source))
+export async function verify(cli: Cli, source: string, options: { passphraseStdin?: boolean }): Promise<void> {
+  const result = await verifySourceOf(cli, source, options.passphraseStdin === true)
+  if (!result.valid) cli.exit = 65
+  await print(cli, result, (found) => resultText(found, source))
 }
 
-async function judge(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
-  if (source !== '-' && !existsSync(source)) return judgeStored(cli, source)
-  if (source !== '-' && !statSync(source).isFile())
-    throw new AppError('no_input', `Cannot read ${source}: it is no file`)
+async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
+  if (source !== '-' && !existsSync(source)) return verifyStored(cli, source)
+  if (source !== '-' && !statSync(source).isFile()) throw new AppError('no_input', `Cannot read ${source}: not a file`)
   const scratch = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID)
-  const path = source === '-' ? scratch.path() : source
-  let plain = ''
+  const received =
+    source === '-' ? await receivePackage(streamStdin(cli), scratch) : new LocalPackage(source, undefined).received()
+  const progress = openProgress(cli)
   try {
-    if (source === '-') await pipeline(streamStdin(cli), createWriteStream(path, { mode: 0o600 }))
-    // The folder for what is decrypted is made only where something is.
-    if (fileKindOf(path) === 'age') plain = scratch.path()
-    return await judgeFile(cli, path, plain, passphraseFromStdin)
+    const passphrase = received.passphrase ?? (await askPassphrase(cli, received.path, passphraseFromStdin))
+    return await verifyPackage(received.path, scratch, {
+      passphrase,
+      onMemory(memories, total = Number.POSITIVE_INFINITY) {
+        if (memories % 500 === 0) progress.show(memories / total, `${memories} memories`)
+      },
+    })
   } finally {
-    if (source === '-') rmSync(path, { force: true })
-    if (plain) rmSync(plain, { force: true })
+    progress.clear()
+    received.discard()
   }
 }
 
-async function judgeStored(cli: Cli, id: string): Promise<VerifyResult> {
-  if (/[/\\]|\.(?:json|dna|zip|age|png)$/i.test(id))
-    throw new AppError('no_input', `Cannot read ${id}: there is no such file`)
-  const { verifyPersona } = await import('../../operations/packages.ts')
+async function verifyStored(cli: Cli, id: string): Promise<VerifyResult> {
+  if (/[/\\]|\.(?:json|dna|zip|age|png)$/i.test(id)) throw new AppError('no_input', `Cannot read ${id}: file not found`)
   return cli.ask(verifyPersona, { id, package: nothing() })
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-async function judgeFile(cli: Cli, path: string, scratch: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
-  const passphrase = await askPassphrase(cli, path, passphraseFromStdin)
-  const progress = openProgress(cli)
-  try {
-    const { source, close } = await openPackage(path, scratch, passphrase)
-    const total = (source.head.metadata['counts'] as { memories?: unknown } | undefined)?.memories
-    const all = typeof total === 'number' && total > 0 ? total : Number.POSITIVE_INFINITY
-    const verdict = verifySource(source, (memories) => {
-      if (memories % 500 === 0) progress.show(memories / all, `${memories} memories`)
-    })
-    await close()
-    return verdict
-  } catch (reason) {
-    return refused(reason)
-  } finally {
-    progress.clear()
-  }
-}
-
-/** The passphrase of a sealed package: piped in, or asked; undefined for a package that has none. */
+/** The passphrase of an encrypted package, piped in or asked; undefined for a package that has none. */
 export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean): Promise<string | undefined> {
   if (fileKindOf(path) !== 'age') return undefined
-  const { askSecret, readSecrets } = await import('../terminal/prompts.ts')
   if (fromStdin) return (await readSecrets(cli, 1))[0]
-  return (await mayAsk(cli)) ? askSecret(cli, 'Passphrase', '--passphrase-stdin') : undefined
+  return (await canAsk(cli)) ? askSecret(cli, 'Passphrase', '--passphrase-stdin') : undefined
 }
 
-function verdictText(
+function resultText(
   { valid, version, memories, adaptations, actual, content_hash, problems, sealed_since }: VerifyResult,
   source: string,
 ): string {
-  const name = source === '-' ? 'the standard input' : source
+  const name = source === '-' ? 'standard input' : source
   if (!valid) return [`invalid ${name}`, ...problems.map((problem) => `  ${problem}`)].join('\n')
   return [
     `valid   ${name}: version ${version}, ${memories} memories, ${adaptations} adaptations`,

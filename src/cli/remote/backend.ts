@@ -1,10 +1,11 @@
 import { openApp } from '../../app/app.ts'
 import { askInProcess, type LocalCaller, localOwner } from '../../operations/ask.ts'
 import type { Caller } from '../../operations/operation.ts'
-import { type Backend, type Cli, note } from '../terminal/cli.ts'
-import { findServer, findToken } from './contexts.ts'
+import type { Backend, Cli } from '../terminal/cli.ts'
+import { note } from '../terminal/output.ts'
+import { findServer, findToken, type Target } from './target.ts'
 
-/** Where this command's questions go: to a server that was named or logged in to, else to the core in this process. */
+/** The backend of a command: the server of `findServer`, else the core in this process. */
 export async function openBackend(cli: Cli): Promise<Backend> {
   const target = await findServer(cli)
   if (cli.globals().verbose)
@@ -12,25 +13,25 @@ export async function openBackend(cli: Cli): Promise<Backend> {
   return target ? openServerBackend(cli, target) : openLocalBackend(cli)
 }
 
-async function openServerBackend(cli: Cli, target: NonNullable<Awaited<ReturnType<typeof findServer>>>) {
+async function openServerBackend(cli: Cli, target: Target) {
   const { openRemote } = await import('./client.ts')
   const found = await findToken(target, await cli.settings())
   return openRemote({ server: target.url, token: found?.token, insecure: cli.globals().insecure === true })
 }
 
-/** The core in this process, on the data folder, guarded by the folder's own permissions. */
+/** The core in this process; the permissions of the data folder are its access control. */
 async function openLocalBackend(cli: Cli): Promise<Backend> {
   const { as } = cli.globals()
   const app = openApp(await cli.settings())
   let caller: Promise<Caller> | undefined
-  const who: LocalCaller = ({ impersonal }) => {
+  const callerOf: LocalCaller = ({ impersonal }) => {
     if (impersonal && as === undefined) return localOwner
     caller ??= findCaller()
     return caller
   }
-  return { ...askInProcess(app, who), server: undefined, close: () => app.close() }
+  return { ...askInProcess(app, callerOf), server: undefined, close: () => app.close() }
 
-  /** The named user, else an administrator, else whoever owns the data folder. */
+  /** The named user, else an administrator, else the owner of the data folder. */
   async function findCaller(): Promise<Caller> {
     const accounts = await app.accounts()
     const account = await accounts.local(as)

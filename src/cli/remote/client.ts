@@ -18,7 +18,7 @@ export interface RemoteOptions {
   readonly token: string | undefined
   /** Plain http to another machine is allowed. */
   readonly insecure: boolean
-  /** Finds the addresses of a name; the system's resolver where nothing else is given. */
+  /** Resolves a host name; by default with the system's resolver. */
   readonly resolve?: (hostname: string) => Promise<readonly { readonly address: string }[]>
 }
 
@@ -26,14 +26,13 @@ export interface RemoteOptions {
 const longestAnswer = 64 * 1024 * 1024
 
 /**
- * The operations of a server, asked over HTTP: the same inputs, answers and failures as in this process. Follows no
- * redirect, which could carry the token elsewhere, and repeats nothing by itself.
- * Throws `usage` for plain http beyond this machine, unless that is allowed.
+ * Runs operations on a server over HTTP, with the inputs, outputs and failures of this process. Follows no redirect, which
+ * could leak the token, and does not retry. Throws `usage` for plain http beyond this machine, unless `insecure`.
  */
 export function openRemote({ server, token, insecure, resolve = allAddresses }: RemoteOptions): Backend {
   const { protocol, hostname } = new URL(server)
-  const readable = protocol === 'http:' && !insecure
-  if (readable && hostRange(hostname) !== 'loopback') throw unencrypted(server)
+  const unencryptedHttp = protocol === 'http:' && !insecure
+  if (unencryptedHttp && hostRange(hostname) !== 'loopback') throw unencrypted(server)
   let dialled: Promise<void> | undefined
 
   return {
@@ -41,14 +40,14 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     async ask(operation, input, signal) {
       const fields = input as Record<string, unknown>
       const response = await exchange(requestOf(operation, fields), signal)
-      if (await isElsewhere(response, signal)) return (await askSpeech(operation, fields, signal)) as never
+      if (await isSpeechRoute(response, signal)) return (await askSpeech(operation, fields, signal)) as never
       if (!response.ok) throw await failureOf(response, server)
       if (isDownload(operation, response)) return downloadOf(response, server) as never
       return (await answerOf(operation, response)) as never
     },
     async askStream(operation, input, signal) {
       const response = await exchange(requestOf(operation as Operation, input as Record<string, unknown>), signal)
-      if (await isElsewhere(response, signal)) throw noApi(server)
+      if (await isSpeechRoute(response, signal)) throw noApi(server)
       if (!response.ok) throw await failureOf(response, server)
       if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? ''))
         throw new AppError('protocol', `${server} did not answer with a stream`)
@@ -57,8 +56,8 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     async close() {},
   }
 
-  /** A path that is not there may be asked of a speech server, which has others. */
-  async function isElsewhere({ status }: Response, signal: AbortSignal | undefined): Promise<boolean> {
+  /** True for a 404 of a speech server, which has other routes. */
+  async function isSpeechRoute({ status }: Response, signal: AbortSignal | undefined): Promise<boolean> {
     return status === 404 && (await isSpeechServer(exchange, signal))
   }
 
@@ -71,21 +70,21 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     if (!route) throw noApi(server)
     const response = await exchange(route.request(input), signal)
     if (response.status === 404)
-      throw new AppError('unavailable', `${server} is a speech server that cannot do this`, {
+      throw new AppError('unavailable', `${server} is a speech server without this function`, {
         details: ['voxa-tts and voxb-tts clone voices, voxa-tts makes them from a description'],
       })
     if (!response.ok) throw await failureOf(response, server)
     const parts = { server, download: (audio: Response) => downloadOf(audio, server) }
     const answer = await route.answer(response, parts).catch(() => undefined)
     if (operation.output.safeParse(answer).success) return answer
-    throw new AppError('protocol', `The answer of ${server} is not that of a speech server`)
+    throw new AppError('protocol', `Invalid answer from the speech server ${server}`)
   }
 
   async function exchange(
     { method, path, headers, body }: Parameters<SpeechExchange>[0],
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
-    if (readable && isLocalName(hostname)) {
+    if (unencryptedHttp && isLocalName(hostname)) {
       dialled ??= requireThisMachine()
       await dialled
     }
@@ -116,18 +115,22 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
     }
   }
 
-  /** A name below localhost may lead elsewhere, where a resolver does not know that it means this machine. */
+  /** Throws `usage` when a name below localhost resolves to another machine (RFC 6761 §6.3 is not enforced everywhere). */
   async function requireThisMachine(): Promise<void> {
-    // A name without an address fails where it is dialled.
+    // A name without an address fails in the request.
     const addresses = await resolve(hostname).catch(() => [])
     if (addresses.some(({ address }) => addressRange(address) !== 'loopback')) throw unencrypted(server)
   }
 }
 
 function unencrypted(server: string): AppError {
-  return new AppError('usage', `${server} is not encrypted: passwords, tokens and chats could be read on the way`, {
-    details: ['Use an https address, or say --insecure'],
-  })
+  return new AppError(
+    'usage',
+    `${server} is not encrypted: others on the network could read passwords, tokens and chats`,
+    {
+      details: ['Use an https address, or add --insecure'],
+    },
+  )
 }
 
 function allAddresses(hostname: string): Promise<LookupAddress[]> {
@@ -135,17 +138,17 @@ function allAddresses(hostname: string): Promise<LookupAddress[]> {
 }
 
 function noApi(server: string): AppError {
-  return new AppError('unavailable', `${server} is a speech server, which does nothing but speak`, {
-    details: ['Name the address of the API with --server; `aichat serve` prints both', 'or work without it: --local'],
+  return new AppError('unavailable', `${server} is a speech server, without the REST API`, {
+    details: ['Give the address of the API with --server; `aichat serve` prints both', 'or work without it: --local'],
   })
 }
 
-/** What of an operation says where its input goes. */
-type Placed = Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'query' | 'name'>
+/** The fields of an operation that place its input. */
+type Placement = Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'query' | 'name'>
 
-/** An input in its places: in the path, the query, and the body. */
+/** Places an input in the path, the query and the body. */
 function requestOf(
-  { method, path, bodyField, upload, query: declared = [], name }: Placed,
+  { method, path, bodyField, upload, query: declared = [], name }: Placement,
   input: Record<string, unknown>,
 ) {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
@@ -153,15 +156,15 @@ function requestOf(
     const value = rest.get(field)
     rest.delete(field)
     if (typeof value !== 'string') throw new AppError('usage', `${name} needs ${field}`)
-    // These mean something else in an address, also when they are escaped, and nothing has such a name.
-    if (/^\.{0,2}$/.test(value)) throw new AppError('not_found', `There is nothing of the name "${value}"`)
+    // "", "." and ".." would change the path, even escaped; nothing has such a name.
+    if (/^\.{0,2}$/.test(value)) throw new AppError('not_found', `"${value}" not found`)
     return encodeURIComponent(value)
   })
   const { body, headers } = bodyOf()
   const query = new URLSearchParams([...rest].map(([field, value]): [string, string] => [field, queryText(value)]))
   return { method, path: `${filled}${rest.size > 0 ? `?${query}` : ''}`, headers, ...(body !== undefined && { body }) }
 
-  /** The body takes its fields; what is left goes into the query. */
+  /** Takes the fields of the body; the remaining ones go into the query. */
   function bodyOf(): { body?: NonNullable<RequestInit['body']>; headers: Record<string, string> } {
     const json = { 'content-type': 'application/json' }
     if (upload) {
@@ -191,7 +194,7 @@ function queryText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The answer as the server gave it, after a look whether it is what the operation promises. */
+/** The server's JSON, validated against the operation's output. Throws `protocol`. */
 async function answerOf<O extends z.ZodType>(
   operation: Pick<Operation<z.ZodType, O>, 'output' | 'name'>,
   response: Response,
@@ -199,9 +202,9 @@ async function answerOf<O extends z.ZodType>(
   const value = parseAnswer(await textOf(response))
   const parsed = operation.output.safeParse(value)
   if (parsed.success) return value
-  throw new AppError('protocol', `The server's answer to ${operation.name} is not what this aichat expects`, {
+  throw new AppError('protocol', `Invalid answer from the server to ${operation.name}`, {
     details: [
-      'The two may be of different versions',
+      'Server and client may have different versions',
       ...parsed.error.issues.map(({ path }) => path.join('.')).slice(0, 5),
     ],
   })
@@ -230,17 +233,17 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-/** The failure that a server reported, as it would have been in this process; its own kind by status for other servers. */
+/** The failure of a response: the server's own code, else the one of its status. */
 async function failureOf(response: Response, server: string): Promise<AppError> {
   const { status } = response
   if (status >= 300 && status < 400)
     return new AppError('unavailable', `${server} redirects to another address, which is not followed`, {
-      details: [`It says: ${response.headers.get('location') ?? 'nowhere'}`],
+      details: [`Location: ${response.headers.get('location') ?? 'none'}`],
     })
-  const told = await textOf(response)
+  const report = await textOf(response)
     .then(parseAnswer)
     .catch(() => undefined)
-  const { error, details, code } = (told ?? {}) as ReportedFailure
+  const { error, details, code } = (report ?? {}) as ReportedFailure
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new AppError(
     isFailureCode(code, status) ? code : failureOfStatus(status),
@@ -248,7 +251,7 @@ async function failureOf(response: Response, server: string): Promise<AppError> 
     {
       details: Array.isArray(details) ? details.map(String) : [],
       ...(Number.isFinite(retryAfter) && { retryAfter }),
-      ...providerOf(told, status),
+      ...providerOf(report, status),
     },
   )
 }
@@ -257,13 +260,13 @@ interface ReportedFailure {
   readonly error?: unknown
   readonly details?: unknown
   readonly code?: unknown
-  /** In an error event of a stream: the HTTP status that the failure would have had. */
+  /** In an error event: the HTTP status of the failure outside a stream. */
   readonly status?: unknown
 }
 
-/** The names that a provider gave the failure: there the code is not one of ours. */
-function providerOf(told: unknown, status: number): Pick<AppErrorOptions, 'provider'> {
-  const { code, type, param } = (told ?? {}) as Record<string, unknown>
+/** The provider's own code, type and param, when the code is not one of aichat. */
+function providerOf(report: unknown, status: number): Pick<AppErrorOptions, 'provider'> {
+  const { code, type, param } = (report ?? {}) as Record<string, unknown>
   if (typeof code !== 'string' || isFailureCode(code, status)) return {}
   return {
     provider: {
@@ -274,7 +277,7 @@ function providerOf(told: unknown, status: number): Pick<AppErrorOptions, 'provi
   }
 }
 
-/** A file is what the operation says it is, or what is offered for saving where the operation itself offers nothing. */
+/** True for an operation that produces a file, and for other responses with an attachment or without JSON. */
 function isDownload(operation: Pick<Operation, 'produces' | 'attachment'>, response: Response): boolean {
   return (
     operation.produces !== undefined ||
@@ -286,10 +289,10 @@ function isDownload(operation: Pick<Operation, 'produces' | 'attachment'>, respo
 function downloadOf(response: Response, server: string): Download {
   const { headers } = response
   const filename = /filename="([^"]*)"/.exec(headers.get('content-disposition') ?? '')?.[1]
-  // What comes again behind the body is not final in front of it, and `fetch` does not show trailers.
-  const counting = (headers.get('trailer') ?? '').toLowerCase().split(/,\s*/)
+  // Headers repeated as trailers are not final, and `fetch` does not expose trailers.
+  const trailers = (headers.get('trailer') ?? '').toLowerCase().split(/,\s*/)
   const ours = [...headers].filter(
-    ([name]) => name.startsWith('x-') && !/^x-(?:content|frame|request)/.test(name) && !counting.includes(name),
+    ([name]) => name.startsWith('x-') && !/^x-(?:content|frame|request)/.test(name) && !trailers.includes(name),
   )
   return new Download(headers.get('content-type') ?? 'application/octet-stream', bytesOf(response, server), {
     ...(filename !== undefined && { filename }),
@@ -305,28 +308,28 @@ async function* bytesOf(response: Response, server: string): AsyncGenerator<Uint
   }
 }
 
-/** The JSON values of a stream until its `[DONE]`. Throws what the server reports, and `protocol` where it just ends. */
+/** Parses events until `[DONE]`. Throws the failure of an error event, and `protocol` when the stream ends early. */
 async function* eventsOf(response: Response, server: string): AsyncGenerator<unknown> {
   const reader = createEventReader()
   for await (const piece of bytesOf(response, server)) {
     for (const { event, data } of reader.push(piece)) {
       if (data === '[DONE]') return
       const value = parseAnswer(data)
-      if (event === 'error') throw reported(value)
+      if (event === 'error') throw failureOfEvent(value)
       yield value
     }
   }
   throw brokenOff(undefined, server)
 }
 
-/** The failure in an error event: the status line was 200 long before, so the event says its kind. */
-function reported(value: unknown): AppError {
+/** The failure of an error event; its `status` replaces the HTTP status, which was 200. */
+function failureOfEvent(value: unknown): AppError {
   const { error, details, code, status } = value as ReportedFailure
-  const told = typeof status === 'number' ? status : undefined
-  const kind = isFailureCode(code, told) ? code : told === undefined ? 'unavailable' : failureOfStatus(told)
+  const known = typeof status === 'number' ? status : undefined
+  const kind = isFailureCode(code, known) ? code : known === undefined ? 'unavailable' : failureOfStatus(known)
   return new AppError(kind, String(error ?? 'The answer broke off'), {
     details: Array.isArray(details) ? details.map(String) : [],
-    ...(told !== undefined && providerOf(value, told)),
+    ...(known !== undefined && providerOf(value, known)),
   })
 }
 

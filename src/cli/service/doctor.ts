@@ -3,26 +3,27 @@ import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { type Cli, show } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { print } from '../terminal/output.ts'
 
 interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix?: string
 }
 
-/** Examines this installation and prints what it found; the exit code is 1 when a check failed. */
+/** Checks this installation and prints the findings; exit 1 when a check failed. */
 export async function examine(cli: Cli): Promise<void> {
   const findings: Finding[] = []
-  const settings = await look(findings, 'settings', async () => {
+  const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
     return { value: found, detail: `read from ${found.paths.config}` }
   })
   if (settings) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
-  await show(cli, { checks: findings }, ({ checks }) =>
+  await print(cli, { checks: findings }, ({ checks }) =>
     checks
       .map(
         ({ check, status, detail, fix }) =>
@@ -36,10 +37,10 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
   const app = openApp(settings)
   try {
     findings.push(...folders(settings))
-    await look(findings, 'database', async () => ({ detail: await app.checkStorage() }))
-    await look(findings, 'plugins', async () => plugins(app, findings))
-    await look(findings, 'local runner', () => runner(app, findings))
-    await look(
+    await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
+    await runCheck(findings, 'plugins', async () => plugins(app, findings))
+    await runCheck(findings, 'local runner', () => runner(app, findings))
+    await runCheck(
       findings,
       'onnxruntime-node',
       nativeRuntime,
@@ -52,8 +53,8 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
   }
 }
 
-/** Runs a check that throws when something is wrong, and notes either outcome. */
-async function look<T>(
+/** Runs a check, which throws on a problem, and records its finding. */
+async function runCheck<T>(
   findings: Finding[],
   check: string,
   run: () => Promise<{ readonly value?: T; readonly detail: string } | undefined>,
@@ -76,7 +77,7 @@ async function look<T>(
 function folders({ paths }: Settings): readonly Finding[] {
   return [...new Set([paths.config, paths.data])].map((folder) => {
     const stat = statSync(folder, { throwIfNoEntry: false })
-    if (!stat) return { check: 'folder', status: 'ok', detail: `${folder} will be made at first use` }
+    if (!stat) return { check: 'folder', status: 'ok', detail: `${folder} will be created at first use` }
     try {
       accessSync(folder, constants.W_OK)
     } catch {
@@ -84,7 +85,7 @@ function folders({ paths }: Settings): readonly Finding[] {
         check: 'folder',
         status: 'failed',
         detail: `${folder} cannot be written`,
-        fix: `chown it to the user that runs aichat`,
+        fix: `chown it to the user of aichat`,
       }
     }
     const open = process.platform !== 'win32' && (stat.mode & 0o077) !== 0
@@ -99,8 +100,8 @@ function plugins(app: App, findings: Finding[]): { detail: string } {
     findings.push({
       check: 'plugins',
       status: 'failed',
-      detail: `${id} cannot be used: ${problems.join('; ')}`,
-      fix: `mend or remove its file in ${join(app.settings.paths.data, 'plugins')}`,
+      detail: `invalid plugin "${id}": ${problems.join('; ')}`,
+      fix: `correct or remove its file in ${join(app.settings.paths.data, 'plugins')}`,
     })
   }
   const active = app.plugins.list().filter((plugin) => plugin.active)
@@ -131,7 +132,7 @@ async function runner(app: App, findings: Finding[]): Promise<{ detail: string }
   findings.push({
     check: 'local runner',
     status: alone ? 'warning' : 'ok',
-    detail: `nothing answers at ${ollama.url}`,
+    detail: `no answer at ${ollama.url}`,
     ...(alone && { fix: 'start Ollama there, or activate a plugin' }),
   })
   return undefined
@@ -140,10 +141,10 @@ async function runner(app: App, findings: Finding[]): Promise<{ detail: string }
 async function nativeRuntime(): Promise<{ detail: string }> {
   const { isRuntimeInstalled } = await import('../../inference/session.ts')
   if (await isRuntimeInstalled()) return { detail: 'loads' }
-  throw new AppError('unavailable', 'is not there or does not load')
+  throw new AppError('unavailable', 'not found, or does not load')
 }
 
-/** The names aichat shares with other programs. */
+/** Checks for another program of the name aichat (sigoden/aichat). */
 function otherPrograms({ environment }: Settings): readonly Finding[] {
   const found = (environment['PATH'] ?? '')
     .split(delimiter)
@@ -161,7 +162,7 @@ function otherPrograms({ environment }: Settings): readonly Finding[] {
             check: 'path',
             status: 'warning' as const,
             detail: `several programs are called aichat: ${[...new Set(found)].join(', ')}`,
-            fix: 'the first one runs; aichat --version says which it is',
+            fix: 'the first one runs; check it with aichat --version',
           },
         ]
       : []),

@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url'
 
 /**
- * A systemd unit that runs this installation as a service: a user of its own, folders that systemd makes (0700), and
- * nothing of the machine that it has no use for. See systemd.exec(5).
- * MemoryDenyWriteExecute= is left out on purpose: V8 writes the code that it runs.
+ * A hardened systemd unit for this installation: a dynamic user, folders with mode 0700, a sandbox (systemd.exec(5)).
+ * MemoryDenyWriteExecute= is left out: V8 writes executable memory.
  */
 export function systemdUnit(): string {
   const program = fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
@@ -67,7 +66,7 @@ WantedBy=multi-user.target
 `
 }
 
-/** A path as one word of a command line in a unit: quotes, and the signs that systemd would expand, are escaped. */
+/** Quotes a path for ExecStart=, with systemd's specifiers and variables escaped. */
 function quoted(path: string): string {
   const escaped = path.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')
   return /^[\w./@+:-]+$/.test(path) ? path : `"${escaped}"`

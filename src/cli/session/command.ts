@@ -1,91 +1,48 @@
-import { type Command, Option } from 'commander'
-import { textOf } from '../../chat/protocol/messages.ts'
-import { type Cli, confirm, parseCount, printJson, show, table } from '../terminal/cli.ts'
-import { stripControls } from '../terminal/io.ts'
+import { Option } from 'commander'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+import { parseCount } from '../terminal/parsers.ts'
 
 /** `aichat session …`: saved conversations. */
-export function addSessionCommands(program: Command, cli: Cli): void {
-  const session = program.command('session').description('look through, rename, export and remove saved conversations')
+export function addSessionCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+  const session = program
+    .command('session')
+    .description('list, show, rename, export and remove saved conversations')
+    .example('aichat session list', 'aichat session show Trip')
 
   session
     .command('list')
-    .description('list your conversations, the one spoken in last first')
-    .option('-n, --limit <count>', 'how many', parseCount, 20)
-    .action(async ({ limit }: { limit: number }) => {
-      const listed = await cli.ask((await operations()).listSessions, { limit })
-      await show(cli, listed, ({ sessions }) =>
-        table(cli, sessions, [
-          ['ID', (row) => row.id],
-          ['NAME', (row) => row.name],
-          ['MESSAGES', (row) => String(row.message_count)],
-          ['LAST', (row) => time(row.updated_at)],
-        ]),
-      )
-    })
+    .description('list your conversations, latest first')
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
+    .example('aichat session list -n 5')
+    .action(run((sessions) => sessions.list))
 
   session
     .command('show <id>')
     .description('show a conversation, by its id or its name')
-    .action(async (id: string) => {
-      const shown = await cli.ask((await operations()).showSession, { id })
-      await show(cli, shown, ({ messages }) => transcript(messages))
-    })
+    .example('aichat session show Trip')
+    .action(run((sessions) => sessions.show))
 
   session
     .command('rename <id> <name>')
-    .description('give a conversation another name')
-    .action(async (id: string, name: string) => {
-      await show(cli, await cli.ask((await operations()).renameSession, { id, name }), (renamed) => renamed.id)
-    })
+    .description('rename a conversation')
+    .example('aichat session rename Trip "Trip to Rome"')
+    .action(run((sessions) => sessions.rename))
 
   session
     .command('export <id>')
     .description('write a conversation as Markdown or JSON')
-    .addOption(
-      new Option('--format <format>', 'what it is written as').choices(['markdown', 'json']).default('markdown'),
-    )
-    .option('-o, --output <file>', 'write it to a file')
+    .addOption(new Option('--format <format>', 'the file format').choices(['markdown', 'json']).default('markdown'))
+    .option('-o, --output <file>', 'write to a file')
     .option('--force', 'replace the file')
-    .action(async (id: string, options: { format: string; output?: string; force?: boolean }) => {
-      const shown = await cli.ask((await operations()).showSession, { id })
-      const json = options.format === 'json' || cli.globals().json
-      const printed = !options.output || options.output === '-'
-      if (printed && json) return printJson(cli, shown)
-      const text = json ? `${JSON.stringify(shown, null, 2)}\n` : `# ${shown.name}\n\n${transcript(shown.messages)}\n`
-      if (printed) return cli.io.out(cli.io.stdoutIsTerminal ? stripControls(text) : text)
-      const { writeOutput } = await import('../terminal/files.ts')
-      await writeOutput(options.output!, text, options.force === true)
-    })
+    .example('aichat session export Trip -o trip.md', 'aichat session export Trip --format json')
+    .action(run((sessions) => sessions.exportSession))
 
   session
     .command('remove <id...>')
     .alias('rm')
     .description('remove conversations for good')
-    .action(async (ids: string[]) => {
-      const { removeSession, showSession } = await operations()
-      const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id })))
-      await confirm(cli, `Remove ${found.map(({ name }) => name).join(', ')}?`)
-      const removed: { id: string; removed: true }[] = []
-      for (const { id } of found) removed.push(await cli.ask(removeSession, { id }))
-      await show(cli, removed.length === 1 ? removed[0] : { sessions: removed }, () =>
-        removed.map(({ id }) => id).join('\n'),
-      )
-    })
-}
-
-function operations() {
-  return import('../../operations/sessions.ts')
-}
-
-function transcript(messages: readonly { readonly role: string; readonly timestamp: number }[]): string {
-  return messages
-    .map((message) => {
-      const content = textOf((message as { content?: string | null }).content)
-      return `**${message.role}** (${time(message.timestamp)})\n\n${content}`
-    })
-    .join('\n\n')
-}
-
-function time(timestamp: number): string {
-  return new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')
+    .example('aichat session remove Trip')
+    .action(run((sessions) => sessions.remove))
 }

@@ -1,74 +1,80 @@
 import type { Command } from 'commander'
-import { type Cli, parseNumber } from '../terminal/cli.ts'
-import type { CloneOptions, DesignOptions, SpeakOptions } from './run.ts'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+import { parseNumber } from '../terminal/parsers.ts'
 
 /** `aichat tts`: text in, a WAV file out. */
-export function addSpeechCommands(program: Command, cli: Cli): void {
-  const tts = withAudioFlags(
-    withTextFlags(program.command('tts [text...]'))
-      .description('speak a text: the words given, a file, or what is piped in')
-      .option('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path of the model hub')
+export function addSpeechCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+  const tts = withAudioOptions(
+    withTextOptions(program.command('tts [text...]'))
+      .description('speak a text: the words given, a file, or piped input')
+      .option('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
       .option('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)', parseNumber),
-  ).action(async (words: readonly string[], options: SpeakOptions) => {
-    const { runSpeak } = await import('./run.ts')
-    await runSpeak(cli, words.join(' '), options)
-  })
+  )
+    .example(
+      'aichat tts "Hello. I can speak." -o hello.wav',
+      'echo "Hello." | aichat tts | aplay',
+      'aichat tts -i chapter.txt -o chapter.wav --voice javert',
+    )
+    .action(run((speech) => speech.speak))
 
   tts
     .command('voices')
     .description('list the voices of the speech servers')
-    .option('--model <server>', 'only those of one server')
-    .action(async (_options: object, command: Command) => {
-      const { runVoices } = await import('./run.ts')
-      await runVoices(cli, flagsOf<{ model?: string }>(command).model)
-    })
+    .option('--model <server>', 'only the voices of this server')
+    .example('aichat tts voices', 'aichat tts voices --model voxb-tts')
+    .action((_options: object, command: Command) => run((speech) => speech.voices)(optionsOf(command)))
 
   tts
     .command('health')
-    .description('show how each speech server is and which engine speaks for it')
-    .action(async () => {
-      const { runHealth } = await import('./run.ts')
-      await runHealth(cli)
-    })
+    .description('show the state and the engine of each speech server')
+    .example('aichat tts health')
+    .action(run((speech) => speech.health))
 
-  withAudioFlags(
-    withTextFlags(tts.command('clone [text...]'))
+  withAudioOptions(
+    withTextOptions(tts.command('clone [text...]'))
       .description('speak with the voice of a recording')
-      .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer')
-      .option('--ref-text <text>', 'what is said in the recording'),
-  ).action(async (words: readonly string[], _options: object, command: Command) => {
-    const { runClone } = await import('./run.ts')
-    await runClone(cli, words.join(' '), flagsOf<CloneOptions>(command))
-  })
+      .requiredOption('--ref <file>', 'a WAV recording of one person speaking, 3 seconds or longer (required)')
+      .option('--ref-text <text>', 'the words of the recording'),
+  )
+    .example('aichat tts clone "Good evening." --ref me.wav -o evening.wav')
+    .action((words: readonly string[], _options: object, command: Command) =>
+      run((speech) => speech.clone)(words, optionsOf(command)),
+    )
 
-  withAudioFlags(
-    withTextFlags(tts.command('design [text...]'))
+  withAudioOptions(
+    withTextOptions(tts.command('design [text...]'))
       .description('speak with a voice made from its description')
-      .requiredOption('--description <text>', 'such as "a calm old man with a deep voice"'),
-  ).action(async (words: readonly string[], _options: object, command: Command) => {
-    const { runDesign } = await import('./run.ts')
-    await runDesign(cli, words.join(' '), flagsOf<DesignOptions>(command))
-  })
+      .requiredOption(
+        '--description <text>',
+        'the description of the voice, such as "a calm old man with a deep voice" (required)',
+      ),
+  )
+    .example('aichat tts design "Good evening." --description "a calm old man with a deep voice" -o evening.wav')
+    .action((words: readonly string[], _options: object, command: Command) =>
+      run((speech) => speech.design)(words, optionsOf(command)),
+    )
 }
 
-/** The flags of a command below `tts`; those that `tts` has too are read by it wherever they stand. */
-function flagsOf<T extends object>(command: Command): T {
+/** The options of a command below `tts`; commander gives `tts` itself those that both declare. */
+function optionsOf<T extends object>(command: Command): T {
   return { ...command.parent?.opts<object>(), ...command.opts<T>() }
 }
 
-function withTextFlags(command: Command): Command {
+function withTextOptions(command: CliCommand): CliCommand {
   return command
     .option('-i, --input <file>', 'read the text from a file, or stdin with -')
     .option('--model <model>', 'the speech server or one of its models')
-    .option('--language <language>', 'the language of the text, where it is not to be detected')
+    .option('--language <language>', 'the language of the text; detected by default')
     .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
 }
 
-function withAudioFlags(command: Command): Command {
+function withAudioOptions(command: CliCommand): CliCommand {
   return command
-    .option('-o, --output <file>', 'write the WAV file here, whole or not at all')
-    .option('--force', 'replace a file that exists')
+    .option('-o, --output <file>', 'write the WAV file here, complete or not at all')
+    .option('--force', 'replace the file')
     .option('--stream', 'write audio as it is made')
-    .option('--raw', 'write bare samples (16-bit little-endian, mono) without the WAV header')
+    .option('--raw', 'write samples (16-bit little-endian, mono) without the WAV header')
     .option('--play', 'play it')
 }

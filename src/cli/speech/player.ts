@@ -4,15 +4,15 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 
-/** A program that plays what it is given. */
+/** A running audio player. */
 export interface Player {
-  /** Resolves when it can take more: true, or false when it has ended. */
+  /** Writes a piece and waits for backpressure; false when the player has ended. */
   take(piece: Uint8Array): Promise<boolean>
-  /** Resolves when all has been heard. Throws `unavailable` when the player failed. */
+  /** Resolves when playback ends. Throws `unavailable` when the player failed. */
   end(): Promise<void>
 }
 
-/** Players that take a WAV file on stdin, the one most likely to find the right sound device first. */
+/** Players that read WAV from stdin, in order of preference. */
 const players = [
   ['paplay'],
   ['aplay', '-q', '-'],
@@ -21,8 +21,7 @@ const players = [
 ] as const
 
 /**
- * Starts the first player that is installed; the signal ends it at once, with what it has not played yet. Throws
- * `unavailable` naming what could be installed.
+ * Starts the first installed player; the signal ends it at once. Throws `unavailable`, with the players to install.
  */
 export async function openPlayer(
   environment: Readonly<Record<string, string | undefined>>,
@@ -30,7 +29,7 @@ export async function openPlayer(
 ): Promise<Player> {
   const [path, ...args] = (await findPlayer(environment['PATH'] ?? '')) ?? []
   if (path === undefined)
-    throw new AppError('unavailable', 'No program that plays audio is installed', {
+    throw new AppError('unavailable', 'Audio player not found', {
       details: [`Install one of ${players.map(([name]) => name).join(', ')}, or write a file with -o`],
     })
   const child = spawn(path, args, { env: { ...environment }, stdio: ['pipe', 'ignore', 'ignore'] })
@@ -40,7 +39,7 @@ export async function openPlayer(
   if (signal.aborted) stop()
   child.once('close', () => signal.removeEventListener('abort', stop))
   ended.catch(() => {})
-  // A player that was closed by its user is no error of ours; its exit code tells the rest.
+  // EPIPE after the player ends; its exit code is checked in `end`.
   child.stdin.on('error', () => {})
   return {
     async take(piece) {
@@ -52,7 +51,7 @@ export async function openPlayer(
       child.stdin.end()
       const [code] = await ended
       if (code)
-        throw new AppError('unavailable', `${path} could not play the audio`, { details: [`it ended with ${code}`] })
+        throw new AppError('unavailable', `${path} could not play the audio`, { details: [`exit code ${code}`] })
     },
   }
 }

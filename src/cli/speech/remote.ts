@@ -1,6 +1,6 @@
 import type { Download } from '../../operations/operation.ts'
 
-/** Sends a request to a server whatever it is; resolves with its answer, also with a refusal. */
+/** Sends a request to a server; resolves with the response of any status. */
 export type SpeechExchange = (
   request: {
     readonly method: string
@@ -14,10 +14,10 @@ export type SpeechExchange = (
 
 type Input = Readonly<Record<string, unknown>>
 
-/** How a speech server answers what the API would answer: the routes of section 4.4 of the specification. */
+/** Maps an operation of the API to a route of a speech server (specification, section 4.4). */
 interface SpeechRoute {
   request(input: Input): Parameters<SpeechExchange>[0]
-  /** The answer in the operation's shape. */
+  /** Converts the response to the operation's output. */
   answer(response: Response, parts: AnswerParts): Promise<unknown>
 }
 
@@ -53,12 +53,12 @@ const routes: Readonly<Record<string, SpeechRoute>> = {
   },
 }
 
-/** The route of a speech server that does the same as an operation of the API. */
+/** The route of a speech server for an operation, by the operation's name. */
 export function speechRoute(operation: string): SpeechRoute | undefined {
   return routes[operation]
 }
 
-/** Whether a speech server answers there: its health, whose shape the specification fixes, says so. */
+/** True when `/health` has the shape of a speech server. */
 export async function isSpeechServer(exchange: SpeechExchange, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     const response = await exchange({ method: 'GET', path: '/health' }, signal)

@@ -1,15 +1,15 @@
 import { wavHeader } from '../../../speech/audio/wav.ts'
 import { AppError } from '../../errors.ts'
 
-/** A WAV file that is being received: its format first, then its samples. */
+/** Reads a WAV stream: its format, then its samples. */
 export interface WavReader {
-  /** Throws `protocol` when the bytes are no WAV file of 16-bit mono samples. */
+  /** Throws `protocol` unless the stream is WAV with 16-bit mono samples. */
   format(): Promise<{ readonly sampleRate: number }>
-  /** What follows the header, in pieces. */
+  /** The bytes behind the header, in pieces. */
   samples(): AsyncGenerator<Uint8Array>
 }
 
-/** The data chunk of a speech server's answer starts within this many bytes. */
+/** The data chunk of a speech server's answer starts within this: bytes. */
 const longestHeader = 4096
 
 export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
@@ -37,13 +37,13 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
         return found
       }
       const next = await source.next()
-      if (next.done || rest.length > longestHeader) throw noWav()
+      if (next.done || rest.length > longestHeader) throw invalidWav()
       rest = Buffer.concat([rest, next.value])
     }
   }
 }
 
-/** Reads all of it; the header written anew carries the true sizes. */
+/** Collects a stream; the new header has the real sizes. */
 export async function collectWav(
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly wav: Buffer; readonly samples: Buffer }> {
@@ -57,14 +57,17 @@ export async function collectWav(
 
 function findData(bytes: Buffer): { readonly start: number; readonly sampleRate: number } | undefined {
   if (bytes.length < 12) return undefined
-  if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') throw noWav()
+  if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') throw invalidWav()
   let sampleRate: number | undefined
   for (let at = 12; at + 8 <= bytes.length; ) {
     const id = bytes.toString('latin1', at, at + 4)
     const size = bytes.readUInt32LE(at + 4)
-    if (id === 'data') return sampleRate === undefined ? fail() : { start: at + 8, sampleRate }
+    if (id === 'data') {
+      if (sampleRate === undefined) throw invalidWav()
+      return { start: at + 8, sampleRate }
+    }
     if (id === 'fmt ' && at + 24 <= bytes.length) {
-      if (bytes.readUInt16LE(at + 10) !== 1 || bytes.readUInt16LE(at + 22) !== 16) throw noWav()
+      if (bytes.readUInt16LE(at + 10) !== 1 || bytes.readUInt16LE(at + 22) !== 16) throw invalidWav()
       sampleRate = bytes.readUInt32LE(at + 12)
     }
     at += 8 + size + (size % 2)
@@ -72,10 +75,6 @@ function findData(bytes: Buffer): { readonly start: number; readonly sampleRate:
   return undefined
 }
 
-function fail(): never {
-  throw noWav()
-}
-
-function noWav(): AppError {
-  return new AppError('protocol', 'The speech server’s answer is no WAV file of 16-bit mono samples')
+function invalidWav(): AppError {
+  return new AppError('protocol', 'Invalid audio from the speech server: expected WAV with 16-bit mono samples')
 }

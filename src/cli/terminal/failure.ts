@@ -1,11 +1,12 @@
 import type { Command, CommanderError } from 'commander'
 import { AppError, toAppError } from '../../errors.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
-import { type Cli, Interrupted } from './cli.ts'
+import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
 import { type Io, interrupted, stripControls, terminated } from './io.ts'
+import { Interrupted } from './prompts.ts'
 
-/** A command line that the command tree refuses, and the command that refused it. */
+/** A command line that commander rejects, with the command that rejected it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly thrown: CommanderError
@@ -18,12 +19,12 @@ export class UsageError extends Error {
   }
 }
 
-/** Says what went wrong, once and in one place, and gives the exit code. */
+/** Writes an error to stderr, as a message or with --json as JSON, and returns the exit code. */
 export function report(thrown: unknown, cli: Cli, argv: readonly string[]): number {
-  if (thrown instanceof Interrupted) return thrown.exit
+  if (thrown instanceof Interrupted) return 130
   if (cli.io.signal.aborted) return signalExit(cli.io)
   const error = explain(thrown, cli)
-  // A flag behind the mistake has not been read by then.
+  // commander has not read options that follow the mistake.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   if (cli.globals().json || words.includes('--json'))
     cli.io.err(
@@ -32,7 +33,7 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
       ),
     )
   else {
-    // A provider's or a server's own words may be among them.
+    // The message may quote a provider or a server.
     cli.io.err(`${coloured(cli, 'stderr', 'red', 'aichat:')} ${stripControls(error.message)}`)
     for (const detail of error.details) cli.io.err(`  ${stripControls(detail)}`)
     if (error.code === 'internal' && !cli.globals().debug)
@@ -44,7 +45,7 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
   return error.exit
 }
 
-/** The exit code of a command that a signal ended: 128 and the signal's number. */
+/** The exit code of a command that a signal ended: 128 plus the signal's number. */
 export function signalExit({ signal }: Io): number {
   if (signal.reason === interrupted) return 130
   return signal.reason === terminated ? 143 : 129
@@ -56,28 +57,28 @@ function explain(thrown: unknown, cli: Cli): AppError {
     return new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
   const error = toAppError(thrown)
   const { path } = (thrown ?? {}) as { path?: unknown }
-  // Who runs the command may know which file it is; a client of the service may not.
+  // Names the file here only: clients of the service must not learn its path.
   return error.code === 'io' && error !== thrown && typeof path === 'string'
-    ? new AppError('io', error.message, { details: [`It is ${path}`, ...error.details], cause: thrown })
+    ? new AppError('io', error.message, { details: [`File: ${path}`, ...error.details], cause: thrown })
     : error
 }
 
-/** commander's message as one of ours: what is wrong, what may have been meant, where to read on. */
+/** Turns commander's message into a `usage` error with its suggestion and the help to read. */
 function usage({ thrown, command }: UsageError): AppError {
   const path = pathOf(command)
-  const readOn = `See: aichat ${['help', ...path].join(' ')}`
+  const seeHelp = `See: aichat ${['help', ...path].join(' ')}`
   if (thrown.code === 'commander.help') {
     const names = command.commands.map((sub) => sub.name()).join(', ')
-    return new AppError('usage', `aichat ${path.join(' ')} needs one of its commands: ${names}`, { details: [readOn] })
+    return new AppError('usage', `aichat ${path.join(' ')} needs a command: ${names}`, { details: [seeHelp] })
   }
-  const [said = '', meant] = thrown.message.replace(/^error: /, '').split('\n')
-  const message = said.charAt(0).toUpperCase() + said.slice(1)
+  const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n')
+  const message = problem.charAt(0).toUpperCase() + problem.slice(1)
   const unknown = path.length === 0 ? /^Unknown command '(.*)'$/.exec(message)?.[1] : undefined
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
-      ...(meant ? [meant.replace(/^\(|\)$/g, '')] : []),
+      ...(suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat "${unknown}"`]),
-      readOn,
+      seeHelp,
     ],
     cause: thrown,
   })

@@ -5,7 +5,7 @@ import { parseJson } from '../../formats/json.ts'
 import type { Cli } from './cli.ts'
 import { readStdin } from './stdin.ts'
 
-/** A file's bytes, or stdin's for `-`. Throws `no_input` with the path and the reason. */
+/** Reads a file, or stdin for `-`. Throws `no_input` with the path and the reason, `too_large` beyond the limit in bytes. */
 export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024): Promise<Buffer> {
   if (path === '-') return readStdin(cli, limit)
   try {
@@ -18,21 +18,20 @@ export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024
   }
 }
 
-/** A limit in the unit in which it is a whole number. */
 function sizeOf(bytes: number): string {
   return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`
 }
 
-/** A JSON file, or stdin for `-`. */
+/** Reads and parses a JSON file, or stdin for `-`. */
 export async function readJsonInput(cli: Cli, path: string, limit?: number): Promise<unknown> {
   const bytes = await readInput(cli, path, limit)
-  return parseJson(bytes.toString('utf8'), path === '-' ? 'the standard input' : path)
+  return parseJson(bytes.toString('utf8'), path === '-' ? 'standard input' : path)
 }
 
-/** Writes the result to a file, whole or not at all. Throws `cannot_create` when it exists and `force` is not set. */
+/** Writes a file atomically. Throws `cannot_create` when it exists and `force` is not set. */
 export async function writeOutput(path: string, content: string | Uint8Array, force: boolean): Promise<void> {
   if (!force && (await stat(path).catch(() => undefined))) {
-    throw new AppError('cannot_create', `${path} exists already`, { details: ['Say --force to replace it'] })
+    throw new AppError('cannot_create', `${path} already exists`, { details: ['Add --force to replace it'] })
   }
   try {
     await stat(dirname(path))
@@ -46,11 +45,11 @@ export async function writeOutput(path: string, content: string | Uint8Array, fo
 function explain(reason: unknown): string {
   const code = (reason as NodeJS.ErrnoException).code
   const words: Record<string, string> = {
-    ENOENT: 'there is no such file or folder',
+    ENOENT: 'file or folder not found',
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EISDIR: 'it is a folder',
-    ENOTDIR: 'a part of its path is no folder',
+    ENOTDIR: 'part of its path is not a folder',
     EROFS: 'the disk is read-only',
     ENOSPC: 'the disk is full',
   }

@@ -4,56 +4,56 @@ import { AppError } from '../../errors.ts'
 
 export { stripControls } from '../../formats/terminal-text.ts'
 
-/** The terminal, or what stands in for it: everything a command reads and writes. */
+/** The streams, environment and signals of a command; tests pass their own. */
 export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly stdinIsTerminal: boolean
   readonly stdoutIsTerminal: boolean
   readonly stderrIsTerminal: boolean
-  /** Columns of the terminal, else what COLUMNS says, else 80. */
+  /** Columns of the terminal, else COLUMNS, else 80. */
   readonly columns: number
   /** Aborted by Ctrl-C, by SIGTERM, and by SIGHUP where a terminal is in use. */
   readonly signal: AbortSignal
   readonly stdin: Readable
   readonly stderr: Writable
-  /** Writes the result; resolves when the reader can take more. A reader that has gone is no error. */
+  /** Writes to stdout; resolves when written. A closed pipe (EPIPE) is no error. Throws `io` when a write fails. */
   out(data: string | Uint8Array): Promise<void>
-  /** Writes a line of progress, a warning or a question. */
+  /** Writes a line to stderr. */
   err(text: string): void
-  /** True when the reader of stdout has gone away. */
+  /** True after stdout was closed by its reader. */
   readonly outClosed: boolean
-  /** True when stdin is a pipe or a file: something was handed over. A terminal, a null device or nothing is not. */
-  stdinIsGiven(): boolean
-  /** From now on a terminal that goes is a reason to stop only where stdin is that terminal: for a service. */
+  /** True when stdin is a pipe, a file or a socket; false for a terminal or the null device. */
+  stdinIsPiped(): boolean
+  /** For services: SIGHUP stops the command only where stdin is the terminal. */
   outliveTerminal(): void
 }
 
-/** This process's own streams. */
+/** The streams of this process. */
 export function processIo(): Io {
   const controller = new AbortController()
-  // The system tells that the terminal has gone. A command without one, as under nohup, goes on.
+  // SIGHUP: the terminal closed. A command without a terminal, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
-  const heed = (name: NodeJS.Signals, reason: Error) => {
-    // Not `once`: a library that restores the terminal would take a signal without listeners for its own to end with.
-    const heard = () => {
+  const abortOn = (name: NodeJS.Signals, reason: Error) => {
+    // Not `once`: libraries that restore the terminal end the process on a signal without listeners.
+    const onSignal = () => {
       if (name === 'SIGHUP' && outlives) return
       if (!controller.signal.aborted) return controller.abort(reason)
-      // The first signal asked the command to stop, the second ends it.
-      process.off(name, heard)
+      // The first signal asks the command to stop, the second ends the process.
+      process.off(name, onSignal)
       process.kill(process.pid, name)
     }
-    process.on(name, heard)
+    process.on(name, onSignal)
   }
-  heed('SIGINT', interrupted)
-  heed('SIGTERM', terminated)
-  heed('SIGHUP', hungUp)
+  abortOn('SIGINT', interrupted)
+  abortOn('SIGTERM', terminated)
+  abortOn('SIGHUP', hungUp)
   let closed = false
   process.stdout.on('error', (reason: NodeJS.ErrnoException) => {
     if (reason.code !== 'EPIPE') writeError = reason
     closed = true
   })
   process.stderr.on('error', () => {})
-  // A terminal that has gone; who reads stdin hears of it by its end.
+  // A closed terminal; readers of stdin see its end.
   process.stdin.on('error', () => {})
   let writeError: Error | undefined
   return {
@@ -81,7 +81,7 @@ export function processIo(): Io {
     outliveTerminal() {
       outlives = !process.stdin.isTTY
     },
-    stdinIsGiven() {
+    stdinIsPiped() {
       if (process.stdin.isTTY) return false
       try {
         const stat = fstatSync(0)
@@ -93,7 +93,7 @@ export function processIo(): Io {
   }
 }
 
-/** The reasons with which a command is asked to stop. */
+/** Abort reasons of `Io.signal`. */
 export const interrupted = new Error('interrupted')
 export const terminated = new Error('terminated')
-const hungUp = new Error('the terminal has gone')
+const hungUp = new Error('terminal closed')

@@ -1,18 +1,19 @@
 import type { Cli } from './cli.ts'
 
-/** A line on stderr that shows how far something is. */
+/** A progress line on stderr. */
 export interface Progress {
-  /** `share` from 0 to 1; `text` says what is being done. */
+  /** `share` is from 0 to 1; `text` stands behind the bar. */
   show(share: number, text: string): void
-  /** Takes the line away, before something else is printed. */
+  /** Erases the line before other output. */
   clear(): void
 }
 
-/** A bar of so many characters, and the least milliseconds between two drawings of it. */
+/** The bar's length: characters. */
 const width = 24
-const restMs = 80
+/** The least time between two drawings: milliseconds. */
+const intervalMs = 80
 
-/** A progress bar where somebody watches: on a terminal that can redraw a line, and neither with --quiet nor with --json. */
+/** A progress bar on terminals that can redraw a line; silent with --quiet and --json. */
 export function openProgress(cli: Cli): Progress {
   const { quiet, json } = cli.globals()
   const redraws = cli.io.stderrIsTerminal && cli.io.environment['TERM'] !== 'dumb'
@@ -22,13 +23,13 @@ export function openProgress(cli: Cli): Progress {
   return {
     show(share, text) {
       const now = performance.now()
-      if (now - drawnAt < restMs && share < 1) return
+      if (now - drawnAt < intervalMs && share < 1) return
       drawnAt = now
       drawn = true
       const full = Math.round(Math.min(1, Math.max(0, share)) * width)
-      const room = Math.max(10, cli.io.columns - width - 12)
+      const space = Math.max(10, cli.io.columns - width - 12)
       const bar = `${'#'.repeat(full)}${'-'.repeat(width - full)}`
-      cli.io.stderr.write(`\r\x1b[K[${bar}] ${String(Math.floor(share * 100)).padStart(3)}% ${text.slice(0, room)}`)
+      cli.io.stderr.write(`\r\x1b[K[${bar}] ${String(Math.floor(share * 100)).padStart(3)}% ${text.slice(0, space)}`)
     },
     clear() {
       if (drawn) cli.io.stderr.write('\r\x1b[K')

@@ -1,19 +1,68 @@
 import { AppError } from '../../errors.ts'
-import { askTerminal, type Cli, mayAsk } from './cli.ts'
+import type { Cli } from './cli.ts'
+import { stripControls } from './io.ts'
 import { readStdin } from './stdin.ts'
 
-/** The longest secret that is read from stdin: bytes. */
+/** The longest secret read from stdin: bytes. */
 const longest = 64 * 1024
 
-/** A text, asked on stderr. Throws `usage`, naming the flag that says it, where nobody can be asked. */
-export async function askText(cli: Cli, question: string, flag: string): Promise<string> {
-  if (!(await mayAsk(cli))) throw new AppError('usage', `Nobody can be asked here: say ${flag}`)
+/** True when a question can be asked: on a terminal, and without --no-input. */
+export async function canAsk(cli: Cli): Promise<boolean> {
+  const { io } = cli
+  return cli.globals().input && io.stdinIsTerminal && io.stderrIsTerminal && !(await cli.settings()).noInput
+}
+
+/** Asks before a loss; `--yes` answers yes. Throws `found` (exit 1) on no, and `usage` where it cannot ask. */
+export async function confirm(cli: Cli, question: string): Promise<void> {
+  if (cli.globals().yes) return
+  if (!(await canAsk(cli))) throw new AppError('usage', `${question} Cannot ask without a terminal: add --yes`)
+  if (!(await askTerminal<boolean>(cli, { type: 'confirm', message: question, default: false })))
+    throw new AppError('found', 'Nothing was changed')
+}
+
+/** A question of inquirer (https://github.com/SBoudrias/Inquirer.js), without its name. */
+interface Question {
+  readonly type: 'confirm' | 'input' | 'password' | 'checkbox'
+  readonly message: string
+  readonly default?: unknown
+  readonly choices?: readonly object[]
+}
+
+/** Asks on stderr and restores the terminal in every case. Ctrl-C throws `Interrupted`; a signal ends the question too. */
+export async function askTerminal<T>(cli: Cli, question: Question): Promise<T> {
+  const { default: inquirer } = await import('inquirer')
+  // The package reads `signal`; its types do not declare it.
+  const context = { output: cli.io.stderr, signal: cli.io.signal } as object
+  try {
+    const { answer } = await inquirer.createPromptModule(context)([
+      { ...question, message: stripControls(question.message), name: 'answer' } as never,
+    ])
+    return answer as T
+  } catch (reason) {
+    if (reason instanceof Error && reason.name === 'ExitPromptError') throw new Interrupted('interrupted')
+    throw reason
+  }
+}
+
+/** Ctrl-C at a question: exit 130, without a message. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+/** Asks for a text on stderr. Throws `usage`, naming the option that gives it, where it cannot ask. */
+export async function askText(cli: Cli, question: string, option: string): Promise<string> {
+  if (!(await canAsk(cli))) throw new AppError('usage', `Cannot ask without a terminal: add ${option}`)
   return askTerminal(cli, { type: 'input', message: question })
 }
 
-/** A secret, asked on stderr without showing what is typed, or twice for a new one. */
-export async function askSecret(cli: Cli, question: string, flag: string, options: { readonly twice?: boolean } = {}) {
-  if (!(await mayAsk(cli))) throw new AppError('usage', `Nobody can be asked here: pipe it in with ${flag}`)
+/** Asks for a secret on stderr without echo; twice for a new one. Throws `usage` where it cannot ask. */
+export async function askSecret(
+  cli: Cli,
+  question: string,
+  option: string,
+  options: { readonly twice?: boolean } = {},
+) {
+  if (!(await canAsk(cli))) throw new AppError('usage', `Cannot ask without a terminal: pipe it in with ${option}`)
   const ask = (message: string) => askTerminal<string>(cli, { type: 'password', message })
   const secret = await ask(question)
   if (options.twice && secret !== (await ask(`${question} (again)`)))
@@ -21,7 +70,7 @@ export async function askSecret(cli: Cli, question: string, flag: string, option
   return secret
 }
 
-/** Secrets piped in, one a line. Throws `usage` when there are fewer. */
+/** Reads secrets from stdin, one a line. Throws `usage` when there are fewer. */
 export async function readSecrets(cli: Cli, count: number): Promise<readonly string[]> {
   const lines = (await readStdin(cli, longest)).toString('utf8').split(/\r?\n/)
   const secrets = lines.slice(0, count)

@@ -1,13 +1,13 @@
-/** A signal made of others. */
+/** A signal that combines others. */
 export interface StopSignal {
   readonly signal: AbortSignal
-  /** Forgets the others, when what the signal was for is done. */
+  /** Removes the listeners and the timer. */
   release(): void
 }
 
 /**
- * A signal that is aborted as soon as one of the others is, or after the time in milliseconds. Made by hand, because
- * AbortSignal.any forgets its parts when memory is collected (Node 20).
+ * Aborts with the first of the signals, or after the time in milliseconds. Replaces AbortSignal.any, whose parts Node 20
+ * may garbage-collect.
  */
 export function firstOf(signals: readonly AbortSignal[], ms?: number): StopSignal {
   const controller = new AbortController()

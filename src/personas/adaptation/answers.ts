@@ -3,10 +3,10 @@ import type { AdaptationRecord } from './log.ts'
 import { undoneBy } from './replay.ts'
 import { type Inputs, isReplayable } from './state.ts'
 
-/** The record of that id, when it still counts. */
+/** The record of that id. Throws `not_found` for an unknown and `invalid` for an undone one. */
 export function standing(log: readonly AdaptationRecord[], id: string): AdaptationRecord {
   const record = log.find((candidate) => candidate.id === id)
-  if (!record) throw new AppError('not_found', `No record "${id}" in the log of this persona`)
+  if (!record) throw new AppError('not_found', `Record "${id}" not found in the log of this persona`)
   const by = undoneBy(log).get(id)
   if (by !== undefined)
     throw new AppError('invalid', `The record ${id} is undone already`, {
@@ -25,7 +25,7 @@ export function undoable(record: AdaptationRecord): AdaptationRecord {
   return record
 }
 
-/** The record as a proposal that nobody answered yet. Throws `invalid` for any other. */
+/** The record as an unanswered proposal. Throws `invalid` for any other. */
 export function openProposal(
   log: readonly AdaptationRecord[],
   record: AdaptationRecord,

@@ -1,8 +1,8 @@
 import type { Observation } from './adaptations.ts'
 import type { Signal } from './state.ts'
 
-/** A wish about the manner of an answer, as people say it in English, and the trait and direction it speaks of. */
-const wishes: readonly (readonly [pattern: RegExp, trait: string, target: number])[] = [
+/** English phrases about the manner of an answer, each with its trait and direction. */
+const phrases: readonly (readonly [pattern: RegExp, trait: string, target: number])[] = [
   [/\b(?:be brief|briefer|shorter|too long|more concise|keep it short|less verbose|fewer words)\b/, 'verbosity', -1],
   [/\b(?:more details?|more detailed|elaborate|too short|go deeper|longer answers?)\b/, 'verbosity', 1],
   [/\b(?:less formal|(?:not|don'?t be) so formal|more casual|less stiff)\b/, 'formality', -1],
@@ -19,19 +19,18 @@ const wishes: readonly (readonly [pattern: RegExp, trait: string, target: number
   [/\b(?:friendlier|more friendly|kinder|warmer)\b/, 'warmth', 1],
 ]
 
-/** A longer message is about its subject, and may quote such words. */
+/** Characters. A longer message is about its subject, and may quote such phrases. */
 const longestFeedback = 240
 
 /**
- * What a user's message, following an answer, says about the manner of that answer; undefined when it says nothing.
- * Words are weak evidence, so this is only an observation: the persona's settings and the rules of adaptation decide
- * whether and when it moves anything.
+ * Reads feedback on the manner of an answer from the user message after it; undefined for none. Phrases are weak evidence:
+ * the persona's settings and the rules of adaptation decide whether and when such an observation moves anything.
  */
 export function noticeFeedback(message: string): Observation | undefined {
   if (message.length > longestFeedback) return undefined
   const text = message.toLowerCase().replaceAll('’', "'")
   const signals: Signal[] = []
-  for (const [pattern, trait, target] of wishes)
+  for (const [pattern, trait, target] of phrases)
     if (pattern.test(text) && !signals.some((signal) => 'trait' in signal && signal.trait === trait))
       signals.push({ trait, target })
   return signals.length === 0 ? undefined : { trigger_event: 'user_correction', signals }

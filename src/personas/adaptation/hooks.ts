@@ -1,35 +1,22 @@
-import type { Persona, Personas } from '../persona.ts'
+import type { Persona } from '../persona.ts'
 import type { Adaptation } from './adaptations.ts'
 import { noticeFeedback } from './feedback.ts'
 import { adaptationPrompt } from './prompt.ts'
 
-/** How chat meets adaptation: what it tells the model, and what it hears from the user. */
+/** The hooks of chat into adaptation. */
 export interface ChatHooks {
-  /** What the persona has learned of its user, as text for the model; '' for nothing. */
+  /** The persona's learned state as text for the model; '' for none. */
   learned(persona: Persona): Promise<string>
-  /** Told what the user said about an answer that went before it. */
-  observe(persona: Persona, said: string): Promise<void>
+  /** Receives a user message that follows an answer. */
+  observe(persona: Persona, text: string): Promise<void>
 }
 
 export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>): ChatHooks {
   return {
     learned: async (persona) => adaptationPrompt(await adaptation.state(persona)),
-    async observe(persona, said) {
-      const observation = noticeFeedback(said)
+    async observe(persona, text) {
+      const observation = noticeFeedback(text)
       if (observation) await adaptation.observe(persona, observation)
-    },
-  }
-}
-
-/** The same personas, whose log of adaptation also says when its settings became others. */
-export function withSettingsRecords(personas: Personas, adaptation: Pick<Adaptation, 'settingsChanged'>): Personas {
-  return {
-    ...personas,
-    async update(owner, idOrName, change) {
-      const before = await personas.get(owner, idOrName)
-      const after = await personas.update(owner, before.id, change)
-      await adaptation.settingsChanged(before, after)
-      return after
     },
   }
 }

@@ -3,14 +3,14 @@ import { canonicalize } from '../../formats/canonical-json.ts'
 import { type Effect, type Event, type Inputs, isReplayable } from './state.ts'
 
 /**
- * One line of the log: the specification's fields, what it was computed from, and its place in the chain. Lines are
- * never changed or removed; what comes later only says which of them count.
+ * One record of the log: the specification's fields, its inputs, and its place in the hash chain. The log is append-only;
+ * later records may undo earlier ones.
  */
 export interface AdaptationRecord extends Event {
   readonly persona_id: string
   readonly user_id: string
   readonly adaptation_type: string
-  /** What it changed when it was written. A record from another program has its own shape here. */
+  /** Its effects when it was written. A record of another program has its own shape here. */
   readonly changes: readonly Effect[] | unknown
   /** 1, 2, 3… */
   readonly sequence: number
@@ -18,13 +18,13 @@ export interface AdaptationRecord extends Event {
   /** The hash of the record before; `''` for the first. */
   readonly prev_hash: string
   /**
-   * SHA-256, in hex, over the canonical record without this field and without the two that say whose it is: a persona
-   * may be handed to another user with its log as it is.
+   * SHA-256, in hex, over the canonical record without this field, `persona_id` and `user_id`: a persona may go to another
+   * user with its log unchanged.
    */
   readonly hash: string
 }
 
-/** The end of a log: what the next record is chained to. */
+/** The end of a log, to which the next record is chained. */
 export interface LogHead {
   readonly sequence: number
   readonly hash: string
@@ -32,12 +32,12 @@ export interface LogHead {
 
 export const emptyLog: LogHead = { sequence: 0, hash: '' }
 
-/** A record before it has a place in a log; fields that are unknown here are carried along. */
-export type UnsealedRecord = Omit<AdaptationRecord, 'sequence' | 'prev_hash' | 'hash'> &
+/** A record before it has a place in a log; unknown fields are passthrough. */
+export type UnchainedRecord = Omit<AdaptationRecord, 'sequence' | 'prev_hash' | 'hash'> &
   Readonly<Record<string, unknown>>
 
 /** Gives a record its place after a head, and its hash. */
-export function seal(record: UnsealedRecord, head: LogHead): AdaptationRecord {
+export function chainRecord(record: UnchainedRecord, head: LogHead): AdaptationRecord {
   const chained = { ...record, sequence: head.sequence + 1, prev_hash: head.hash }
   return { ...chained, hash: hashOf(chained) }
 }
@@ -47,8 +47,7 @@ export function headOf(record: AdaptationRecord): LogHead {
 }
 
 /**
- * What is wrong with a log's chain, a sentence for each record, named by its place and id; nothing when it holds.
- * It needs one record at a time: call `check` with each in order.
+ * Checks the chain of a log, one record at a time in order: `check` returns the problem of a record, undefined for none.
  */
 export function chainCheck(): { check(record: AdaptationRecord): string | undefined } {
   let head = emptyLog
@@ -67,8 +66,8 @@ export function chainCheck(): { check(record: AdaptationRecord): string | undefi
 }
 
 /**
- * The same log as another persona's and under other ids, chained anew. What the records refer to is renamed with them;
- * a record that refers to one which is not in the log keeps the old id, which then means nothing.
+ * The same log for another persona and under new ids, chained anew. References between records are renamed with them; a
+ * reference to a record that is not in the log keeps its id, which then means nothing.
  */
 export function* relabelled(
   log: readonly AdaptationRecord[],
@@ -79,7 +78,7 @@ export function* relabelled(
   let head = emptyLog
   for (const record of log) {
     const { sequence: _sequence, prev_hash: _previous, hash: _hash, ...rest } = record
-    const renamed = seal(
+    const renamed = chainRecord(
       {
         ...rest,
         id: ids.get(record.id)!,
@@ -95,8 +94,8 @@ export function* relabelled(
 }
 
 /**
- * Whether a log that is one chain can be replayed here: no record was written by rules that are unknown here. Records
- * without rules are history that an import took along.
+ * Whether a chained log can be replayed here: every record has a known algorithm, or none, as history that was imported
+ * from another program.
  */
 export function isOwnLog(chain: readonly Event[]): boolean {
   return chain.every((event) => event.algorithm === undefined || isReplayable(event))

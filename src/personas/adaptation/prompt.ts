@@ -1,6 +1,6 @@
 import type { LearnedView } from './state.ts'
 
-/** What a weight below and above zero asks for, in words that a model follows. */
+/** The instructions to the model for a weight below and above zero. */
 const words: ReadonlyMap<string, readonly [less: string, more: string]> = new Map([
   ['verbosity', ['shorter answers', 'longer, more detailed answers']],
   ['formality', ['a more casual tone', 'a more formal tone']],
@@ -14,16 +14,15 @@ const words: ReadonlyMap<string, readonly [less: string, more: string]> = new Ma
   ['curiosity', ['fewer questions back', 'more questions back']],
 ])
 
-/** A weight nearer to zero is not worth a line. */
+/** The least weight, of either sign, that gets a line. */
 const audible = 0.05
 
-/** As many lines of each kind as a prompt bears. */
+/** The most lines of each kind. */
 const mostLines = 12
 
 /**
- * What chat tells the model about what the persona has learned: a short list, or '' when there is nothing to tell.
- * The strongest weights and the surest preferences come first. Names and values are quoted as JSON, on one line, so
- * that learned text stays data.
+ * The learned state as a short list for the model, the strongest weights and the surest preferences first; '' for none.
+ * Names and values are quoted as JSON, on one line, so that learned text stays data.
  */
 export function adaptationPrompt(state: Pick<LearnedView, 'behavioral_weights' | 'learned_preferences'>): string {
   const weights = Object.entries(state.behavioral_weights)

@@ -5,10 +5,10 @@ import { canonicalize } from '../../formats/canonical-json.ts'
 import type { Sensitivity } from './rules.ts'
 import type { Inputs, Signal } from './state.ts'
 
-/** Adaptation types and triggers; the known ones have their meaning, all others that of an inferred signal. */
+/** An adaptation type or trigger; an unknown one means an inferred signal. */
 const word = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a lower-case word such as explicit_instruction')
 
-/** The name of a trait or preference: it stands in prompts and paths, so it begins with a letter or digit and is short. */
+/** The name of a trait or preference: short and without control characters, since it stands in prompts and paths. */
 const name = z
   .string()
   .trim()
@@ -30,7 +30,7 @@ const change = z.union([
   z.strictObject({ record: z.string().min(1).max(100) }),
 ])
 
-/** As many changes as one request may name: looked at before the first of them is, since each costs time. */
+/** The most changes of one request: checked before the first of them is parsed, since each costs time. */
 const mostChanges = { list: 64, behavioral_weights: 200, learned_preferences: 200, characters: 65_536 } as const
 
 function refuseTooMany(given: unknown, context: z.RefinementCtx): unknown {
@@ -55,7 +55,7 @@ function tooMany(given: unknown): string | undefined {
     : undefined
 }
 
-/** What a request to adapt says. */
+/** The body of a request to adapt. */
 export const adaptationRequest = z.object({
   adaptation_type: word,
   trigger_event: word,
@@ -76,22 +76,22 @@ export const adaptationRequest = z.object({
 export type AdaptationRequest = z.output<typeof adaptationRequest>
 type Change = z.output<typeof change>
 
-/** What a type does with its changes; `inputs` of kind undo and accept need the log and are made by the service. */
+/** A request by the meaning of its type; undo, accept and decline need the log to become inputs. */
 export type RequestedChange =
   | { readonly kind: 'inputs'; readonly inputs: Inputs }
   | { readonly kind: 'undo' | 'accept' | 'decline'; readonly record: string }
 
-/** Reads a request by the meaning of its type. Throws an `invalid` AppError that names every change that does not fit. */
+/** Reads a request by the meaning of its type. Throws `invalid` naming every change that does not fit. */
 export function readRequest(request: AdaptationRequest, sensitivity: Sensitivity): RequestedChange {
   const changes = asList(request.changes)
   const reader = readers.get(request.adaptation_type) ?? readSignals
   const problems: string[] = []
-  const wish = reader(changes, { sensitivity, type: request.adaptation_type, problems })
+  const requested = reader(changes, { sensitivity, type: request.adaptation_type, problems })
   if (problems.length > 0)
     throw new AppError('invalid', `The changes do not fit an adaptation of type ${request.adaptation_type}`, {
       details: problems,
     })
-  return wish
+  return requested
 }
 
 interface Reading {
@@ -131,7 +131,7 @@ function readSignals(changes: readonly Change[], reading: Reading): RequestedCha
   return { kind: 'inputs', inputs: { kind: 'signals', sensitivity: reading.sensitivity, signals } }
 }
 
-/** The signal of a change, or what is wrong with it. */
+/** The signal of a change, or its problem as a text. */
 function signalOf(change: Change, type: string): Signal | string {
   if ('record' in change) return 'names a record, which only rollback and the proposal types take'
   if ('trait' in change) {

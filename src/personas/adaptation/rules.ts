@@ -5,13 +5,13 @@
 
 export type Sensitivity = 'low' | 'medium' | 'high'
 
-/** The rules by which a record was written; a record of unknown rules is kept as history and moves nothing. */
+/** The algorithm of a record; a record of another one is kept as history and moves nothing. */
 export const algorithm = 'bounded-steps/1'
 
 /** One, in micro-units. */
 export const one = 1_000_000
 
-/** What one sensitivity allows; weights in micro-units. */
+/** The limits of one sensitivity; weights in micro-units. */
 export interface StepRule {
   /** The part of the distance to the target that a fully trusted signal covers. */
   readonly rate: number
@@ -27,28 +27,28 @@ export interface StepRule {
   readonly prior: number
 }
 
-/** Ordered: for the same signals a higher sensitivity never moves less. */
+/** Monotonic: for the same signals a higher sensitivity never moves less. */
 export const stepRules: Readonly<Record<Sensitivity, StepRule>> = {
   low: { rate: 50_000, eventCap: 30_000, dayCap: 60_000, bound: 300_000, signals: 5, prior: 20 },
   medium: { rate: 150_000, eventCap: 100_000, dayCap: 200_000, bound: 600_000, signals: 3, prior: 8 },
   high: { rate: 350_000, eventCap: 250_000, dayCap: 600_000, bound: one, signals: 1, prior: 3 },
 }
 
-/** A smaller step is evidence only: below this nobody could tell the difference. */
+/** Micro-units below which a step moves nothing: too small to notice. */
 const deadZone = 1_000
 
 export const dayMs = 86_400_000
 
 /**
- * The time in which an inferred weight loses half of its distance from zero. One for all sensitivities: were it shorter
- * for a sensitive persona, that one would stand nearer to zero than a cautious one after a pause.
+ * The half-life of an inferred weight. One for all sensitivities: with a shorter one a sensitive persona would be nearer to
+ * zero than a cautious one after a pause.
  */
 export const halfLifeMs = 90 * dayMs
 
-/** Explicit instructions move a weight fully, and it is then pinned: it does not decay and inferred signals leave it. */
+/** The trust of an explicit instruction. It pins the weight, against decay and inferred signals. */
 export const explicitTrust = one
 
-/** What every trigger that is not listed is worth. */
+/** The trust of an unlisted trigger. */
 export const inferredTrust = 200_000
 
 const trusts: ReadonlyMap<string, number> = new Map([
@@ -64,14 +64,14 @@ const trusts: ReadonlyMap<string, number> = new Map([
   ['persona_import', 100_000],
 ])
 
-/** How much a trigger is believed, in micro-units. */
+/** The trust of a trigger, in micro-units. */
 export function trustOf(trigger: string): number {
   return trusts.get(trigger) ?? inferredTrust
 }
 
 /** A number of −1…1 in micro-units. */
 export function toMicro(value: number): number {
-  // Adding zero turns −0 into 0, which has one spelling only.
+  // Adding zero turns −0 into 0, which has one canonical spelling.
   return Math.round(value * one) + 0
 }
 
@@ -79,7 +79,7 @@ export function fromMicro(value: number): number {
   return value / one
 }
 
-/** A weight after `elapsedMs` of decay toward zero; a time that went backwards has not elapsed. */
+/** A weight after `elapsedMs` of decay toward zero; a negative time counts as none. */
 export function decayed(weight: number, elapsedMs: number): number {
   if (elapsedMs <= 0 || weight === 0) return weight
   const halvings = Math.floor(elapsedMs / halfLifeMs)
@@ -106,13 +106,13 @@ const halfRoots: readonly number[] = Array.from({ length: 30 }).reduce<number[]>
 export interface Step {
   /** The weight afterwards. */
   readonly weight: number
-  /** The way it went, in micro-units: what the day's budget is charged with. */
+  /** The distance, in micro-units, which counts against the day's budget. */
   readonly moved: number
-  /** What held the step back, for the record's reason. */
+  /** The limits that shortened the step, for the record's reason. */
   readonly limits: readonly ('event' | 'day' | 'bound' | 'dead zone')[]
 }
 
-/** One bounded step of a weight toward a target, all in micro-units; `spent` is what the day has already moved it. */
+/** One bounded step of a weight toward a target, all in micro-units; `spent` is the day's distance so far. */
 export function step(weight: number, target: number, trust: number, spent: number, rule: StepRule): Step {
   const limits: Step['limits'][number][] = []
   const wanted = Math.round((((target - weight) * rule.rate) / one) * (trust / one)) + 0
@@ -121,7 +121,7 @@ export function step(weight: number, target: number, trust: number, spent: numbe
   const budget = within(move, Math.max(0, rule.dayCap - spent))
   if (budget !== move) limits.push('day')
   move = budget
-  // A weight that a higher sensitivity once carried beyond today's bound is not thrown back, only led no farther.
+  // A weight beyond the bound, from a higher sensitivity before, stays there but goes no farther.
   const reached = Math.min(Math.max(weight + move, Math.min(-rule.bound, weight)), Math.max(rule.bound, weight))
   if (reached !== weight + move) limits.push('bound')
   move = reached - weight

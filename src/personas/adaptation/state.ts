@@ -1,6 +1,6 @@
 import { algorithm, decayed, fromMicro, inferredTrust, one, type Sensitivity, stepRules } from './rules.ts'
 
-/** One wish for a change, as a request or a rule of chat gave it. */
+/** One change asked for by a request, or inferred by a rule of chat. */
 export type Signal =
   | { readonly trait: string /** −1 to 1. */; readonly target: number }
   | { readonly preference: string; readonly value: unknown }
@@ -8,48 +8,48 @@ export type Signal =
   | { readonly preference: string; readonly weaken: true; readonly value?: unknown }
   | { readonly preference: string; readonly remove: true }
 
-/** Everything that the effect of a record depends on, so that it can be computed again at any time. */
+/** The inputs of a record: its effect is a pure function of them and of the state before. */
 export type Inputs =
   | {
       readonly kind: 'signals'
       readonly sensitivity: Sensitivity
       readonly signals: readonly Signal[]
-      /** The proposal that this record carries out. */
+      /** The proposal that this record accepts. */
       readonly accepts?: string
     }
   | { readonly kind: 'pin'; readonly traits: readonly string[]; readonly pinned: boolean }
-  /** Back to the start: what is named, or everything when nothing is. */
+  /** Resets the named traits and preferences, or everything when none is named. */
   | { readonly kind: 'reset'; readonly traits: readonly string[]; readonly preferences: readonly string[] }
   | { readonly kind: 'undo'; readonly target: string }
   | { readonly kind: 'decline'; readonly target: string }
   | { readonly kind: 'decay' }
-  /** Adaptation was switched on or off, or given another sensitivity. */
+  /** Adaptation was enabled, disabled, or given another sensitivity. */
   | { readonly kind: 'settings'; readonly enabled: boolean; readonly sensitivity: Sensitivity }
-  /** A state from elsewhere whose log cannot be replayed here. Weights are −1 to 1. */
+  /** The state of another program with a log that cannot be replayed here. Weights are −1 to 1. */
   | {
       readonly kind: 'snapshot'
       readonly weights: Readonly<Record<string, number>>
       readonly preferences: Readonly<Record<string, unknown>>
     }
-  /** Something that happened to the persona and moved nothing. */
+  /** An event that moved nothing, such as a merge. */
   | { readonly kind: 'note'; readonly about: Readonly<Record<string, unknown>> }
 
-/** What a record needs to be replayed. A record without inputs comes from another program: history that moves nothing. */
+/** The fields of a record that a replay reads. A record without inputs is history of another program and moves nothing. */
 export interface Event {
   readonly id: string
   readonly trigger_event: string
   /** Milliseconds since 1970 UTC. */
   readonly timestamp: number
-  /** `proposed`: waits for somebody to accept it, and moves nothing. */
+  /** `proposed`: moves nothing until it is accepted. */
   readonly status?: 'applied' | 'proposed'
-  /** Who asked: chat needs several signals before a weight moves, a person only one. */
+  /** The source: chat needs several signals before a weight moves, a user only one. */
   readonly actor?: 'user' | 'chat' | 'system'
-  /** The rules it was written by. */
+  /** See `rules.ts`. */
   readonly algorithm?: string
   readonly inputs?: Inputs
 }
 
-/** What a record changed, with a sentence that says why. `path` is a JSON Pointer into the state. */
+/** One change by a record, with its reason. `path` is a JSON Pointer into the state. */
 export interface Effect {
   readonly path: string
   readonly before: unknown
@@ -92,9 +92,9 @@ export interface Preference {
   readonly evidence: string[]
 }
 
-/** What a persona has learned: a pure function of its log. */
+/** The learned state of a persona: a pure function of its log. */
 export interface Learned {
-  /** The time of the newest record that counts, 0 before the first. Time never runs backwards in here. */
+  /** The time of the newest effective record, 0 before the first. Monotonic. */
   clock: number
   frozen: boolean
   sensitivity: Sensitivity
@@ -102,13 +102,13 @@ export interface Learned {
   readonly preferences: Map<string, Preference>
 }
 
-/** More is refused: a persona is a character, not a database. */
+/** The limits of a learned state. */
 export const learnedLimits = {
   traits: 200,
   preferences: 500,
   candidates: 8,
   evidence: 12,
-  /** Characters of the whole state as JSON: each change writes all of it, some ten milliseconds' work. */
+  /** Characters of the whole state as JSON: each change writes all of it, in some ten milliseconds. */
   characters: 262_144,
 } as const
 
@@ -116,7 +116,7 @@ export function nothingLearned(): Learned {
   return { clock: 0, frozen: false, sensitivity: 'medium', traits: new Map(), preferences: new Map() }
 }
 
-/** Whether these rules can replay an event. */
+/** Whether an event has inputs of the current algorithm. */
 export function isReplayable(event: Event): boolean {
   return event.inputs !== undefined && event.algorithm === algorithm
 }
@@ -126,7 +126,7 @@ export function weightAt(learned: Learned, trait: Trait, now: number): number {
   return trait.pinned || learned.frozen ? trait.weight : decayed(trait.weight, now - trait.at)
 }
 
-/** How sure the value that holds is, in micro-units: its part in all that was observed and in the initial doubt. */
+/** The confidence in the value that holds, in micro-units: its share of all support, the initial doubt included. */
 function confidenceOf(preference: Preference, sensitivity: Sensitivity): number {
   if (preference.pinned) return one
   const [held, ...others] = preference.candidates
@@ -136,12 +136,12 @@ function confidenceOf(preference: Preference, sensitivity: Sensitivity): number 
   return Math.round(one * (held.support / (held.support + against + doubt)))
 }
 
-/** A learned preference as every face and package shows it. */
+/** A learned preference as answers and packages show it. */
 export interface PreferenceView {
   readonly value: unknown
   /** 0 to 1. */
   readonly confidence: number
-  /** Sure enough for chat to follow it. */
+  /** True when chat follows it. */
   readonly established: boolean
   readonly source: 'explicit' | 'inferred'
   readonly observed: { readonly for: number; readonly against: number }
@@ -149,9 +149,9 @@ export interface PreferenceView {
   readonly evidence: readonly string[]
 }
 
-/** The state's learned part in the specification's fields, as it is at a time. */
+/** A learned state at a time, in the specification's fields. */
 export interface LearnedView {
-  /** 0 to 1: how far the weights stand from zero on average, measured by what the sensitivity allows. */
+  /** 0 to 1: the mean distance of the weights from zero, relative to the sensitivity's bound. */
   readonly adaptation_level: number
   readonly learned_preferences: Readonly<Record<string, PreferenceView>>
   readonly behavioral_weights: Readonly<Record<string, number>>
@@ -161,7 +161,7 @@ export interface LearnedView {
   readonly frozen: boolean
 }
 
-/** Shows what was learned. Without a time: as the newest record left it, which is what a package carries. */
+/** Shows a learned state at a time; by default at its newest record, as in packages. */
 export function viewLearned(learned: Learned, time: number = learned.clock): LearnedView {
   // A clock that was set back since the newest record: no time has passed.
   const now = Math.max(time, learned.clock)

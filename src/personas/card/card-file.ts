@@ -4,16 +4,16 @@ import { fileKindOf } from '../../formats/file-kind.ts'
 import { memberSpans } from '../../formats/json-spans.ts'
 import { type Card, readCardJson, readCardPng } from './card.ts'
 
-/** The largest card that is read: a picture of some megabytes with a long lorebook. */
+/** The largest card file, in bytes: a picture of some megabytes with a long lorebook. */
 const largestCard = 32 * 1024 ** 2
 
 export interface CardFile {
   readonly card: Card
-  /** The picture that it came in, in base64. */
+  /** The picture of a PNG card, in base64. */
   readonly portrait?: string
 }
 
-/** The character card that a file is, or undefined when it is something else. Throws `invalid` for a damaged card. */
+/** Reads a character card; undefined for any other file. Throws `invalid` for a damaged card, `too_large` for a large one. */
 export function readCardFile(path: string): CardFile | undefined {
   const kind = fileKindOf(path)
   if (kind !== 'png' && !(kind === 'json' && isCardJson(path))) return undefined
@@ -24,7 +24,7 @@ export function readCardFile(path: string): CardFile | undefined {
   return { card: readCardJson(bytes.toString('utf8')) }
 }
 
-/** Looks at the names of the fields only: a package of gigabytes may have this beginning too. */
+/** Reads the top-level names only, in flat memory. */
 function isCardJson(path: string): boolean {
   const file = openSync(path, 'r')
   try {

@@ -2,11 +2,12 @@ import { AppError } from '../../errors.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
+import { type Fields, isFields } from '../fields.ts'
 
 /**
  * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
  * (https://github.com/kwaroran/character-card-spec-v3): how other programs pass characters on. A card is kept whole, as
- * it came, and given out again with what has changed since: what is unknown in it "must never be destroyed".
+ * it came, and exported with later changes: its unknown fields "must never be destroyed".
  */
 export interface Card extends Fields {
   readonly spec: string
@@ -14,9 +15,7 @@ export interface Card extends Fields {
   readonly data: Fields
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** What a card makes of a persona, and a persona of a card. */
+/** The fields of a persona that a card describes. */
 export interface CardPersona {
   readonly name: string
   readonly model?: string
@@ -28,10 +27,10 @@ export interface CardPersona {
   readonly mutation_settings?: Fields
 }
 
-/** Under this name a card carries what it has no fields for; everything learned stays at home, since cards are passed around. */
+/** The card extension for fields that cards lack. Learned state is not exported: cards are passed around. */
 const ourExtension = 'aichat/persona'
 
-/** The fields of a persona that a card carries in our extension. */
+/** The fields of the extension. */
 const ourFields = [
   'model',
   'parameters',
@@ -41,7 +40,7 @@ const ourFields = [
   'system_prompt',
 ] as const
 
-/** Texts of a version 2 card that it must have, `''` where there is nothing to say. */
+/** The required texts of a version 2 card; `''` when empty. */
 const cardTexts = [
   'name',
   'description',
@@ -56,12 +55,12 @@ const cardTexts = [
   'character_version',
 ] as const
 
-/** Whether a JSON value says that it is a card. */
+/** Whether a JSON value names the specification of a card. */
 export function isCard(value: unknown): value is Card {
   return isFields(value) && typeof value['spec'] === 'string' && value['spec'].startsWith('chara_card_')
 }
 
-/** Whether an object with these names is a card of version 1: a flat one of texts, which says of itself nothing at all. */
+/** Whether an object with these field names is a card of version 1: a flat one of texts, without a `spec`. */
 export function isFirstVersion(names: { has(name: string): boolean }): boolean {
   return ['name', 'description', 'personality', 'first_mes'].every((name) => names.has(name)) && !names.has('spec')
 }
@@ -71,7 +70,7 @@ export function readCardPng(png: Uint8Array): Card {
   const texts = new Map(readPngTexts(png).map(({ keyword, text }) => [keyword.toLowerCase(), text]))
   const text = texts.get('ccv3') ?? texts.get('chara')
   if (text === undefined) throw new AppError('invalid', 'The picture holds no character card')
-  // One class after the other, so that a long text that is none costs one pass over it.
+  // One character class after the other: linear time for any text.
   if (!/^[A-Za-z0-9+/\s]*(?:=[=\s]*)?$/.test(text))
     throw new AppError('invalid', 'The character card in the picture is damaged')
   return parseCard(parseStrictJsonBytes(Buffer.from(text, 'base64'), cardLimits))
@@ -82,19 +81,19 @@ export function readCardJson(text: string): Card {
   return parseCard(parseStrictJson(text, cardLimits))
 }
 
-/** Cards are written by hand and by programs that cut texts at a length. */
+/** `mend`: cards are written by hand and by programs that cut texts in the middle of a character. */
 const cardLimits = { ...defaultJsonLimits, mend: true }
 
-/** Judges a card; a newer version than 3 is taken, as its specification asks, and null as absent. Throws `invalid` naming everything wrong. */
+/** Validates a card; a version after 3 is accepted, as the specification asks, and null counts as absent. Throws `invalid` naming every problem. */
 export function parseCard(value: unknown): Card {
   if (isFields(value) && isFirstVersion(new Set(Object.keys(value))))
     throw new AppError('invalid', 'This is a V1 character card, which is not read yet', {
       details: ['Open it in a program that reads it and save it as a card of version 2 or 3'],
     })
   if (!isCard(value))
-    throw new AppError('invalid', 'The file is no character card: it has no spec chara_card_v2 or chara_card_v3')
+    throw new AppError('invalid', 'Invalid character card: it has no spec chara_card_v2 or chara_card_v3')
   const { data } = value
-  if (!isFields(data)) throw new AppError('invalid', 'The character card has no data')
+  if (!isFields(data)) throw new AppError('invalid', 'Invalid character card: it has no data')
   const wrong = cardTexts.filter((name) => (data[name] ?? undefined) !== undefined && typeof data[name] !== 'string')
   const problems = [
     ...wrong.map((name) => `data.${name} must be a text`),
@@ -111,7 +110,7 @@ export function parseCard(value: unknown): Card {
 export function personaOfCard(card: Card): CardPersona {
   const { data } = card
   const ours = extensionsOf(data)[ourExtension]
-  const carried = isFields(ours)
+  const ourValues = isFields(ours)
     ? ourFields.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]] as const]))
     : []
   const description = textOf(data, 'description')
@@ -119,11 +118,11 @@ export function personaOfCard(card: Card): CardPersona {
     name: printableLine(textOf(data, 'name')).trim().slice(0, 200),
     ...(description && { description }),
     system_prompt: promptOf(card),
-    ...Object.fromEntries(carried),
+    ...Object.fromEntries(ourValues),
   }
 }
 
-/** What a card has and a persona made of it does not use, a sentence for each. Kept things are exported again. */
+/** A sentence for each part of a card that chats do not use; those parts are kept and exported again. */
 export function unusedOf({ data }: Card): readonly string[] {
   const book = isFields(data['character_book']) ? data['character_book']['entries'] : undefined
   const lore = Array.isArray(book) ? book.length : Object.keys(isFields(book) ? book : {}).length
@@ -145,7 +144,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** The card of a persona: the one that it came with, or a new one, brought up to date; always of version 3. */
+/** The card of a persona, of version 3: the imported one with later changes, or a new one. */
 export function cardOfPersona(persona: CardPersona, original: Card | undefined): Card {
   const base: Fields = original?.data ?? emptyData
   const prompt = persona.system_prompt ?? ''
@@ -157,7 +156,7 @@ export function cardOfPersona(persona: CardPersona, original: Card | undefined):
     description: persona.description ?? '',
     ...(unchanged ? {} : { system_prompt: prompt }),
     group_only_greetings: base['group_only_greetings'] ?? [],
-    extensions: { ...extensionsOf(base), [ourExtension]: carriedBy(persona, unchanged) },
+    extensions: { ...extensionsOf(base), [ourExtension]: extensionOf(persona, unchanged) },
   }
   return { ...original, spec: 'chara_card_v3', spec_version: '3.0', data }
 }
@@ -182,7 +181,7 @@ const emptyData: Fields = {
   tags: [],
 }
 
-function carriedBy(persona: CardPersona, unchanged: boolean): Fields {
+function extensionOf(persona: CardPersona, unchanged: boolean): Fields {
   const fields = ourFields.filter((name) => persona[name] !== undefined && !(unchanged && name === 'system_prompt'))
   return Object.fromEntries(fields.map((name) => [name, persona[name]]))
 }
@@ -224,8 +223,4 @@ function textOf(data: Fields, name: string): string {
 
 function extensionsOf(data: Fields): Fields {
   return isFields(data['extensions']) ? data['extensions'] : {}
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

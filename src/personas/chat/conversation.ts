@@ -16,7 +16,7 @@ export interface Conversation {
   readonly updated_at: number
 }
 
-/** A message of a saved conversation, in the shape of a chat request, and when it was said. */
+/** A message of a saved conversation, in the shape of a chat request, and its time in milliseconds since 1970 UTC. */
 export interface SavedMessage {
   readonly message: Message
   readonly timestamp: number
@@ -30,14 +30,14 @@ export interface NewConversation {
   readonly created_at: number
 }
 
-/** Where conversations are kept. `owner` is part of every call, and what is not theirs is not there. */
+/** Stores conversations. A conversation of another owner counts as absent. */
 export interface ConversationStore {
   /** False when the owner has one of that name. */
   create(conversation: NewConversation): Promise<boolean>
-  /** The conversation, whoever owns it: the caller compares `user_id`. */
+  /** The conversation of any owner: the caller compares `user_id`. */
   find(id: string): Promise<Conversation | undefined>
   named(owner: string, name: string): Promise<Conversation | undefined>
-  /** The one that was spoken in last comes first. */
+  /** The most recently used first. */
   list(
     owner: string,
     limit: number,
@@ -54,8 +54,7 @@ export interface ConversationStore {
 export const conversationName = displayName(200)
 
 /**
- * The newest messages that fit, whole turns from the oldest on left out, and every message of the system kept. What the
- * user said last is always there: without it there would be nothing to answer.
+ * Fits messages into a context: drops whole turns, the oldest first; keeps every system message and the last turn.
  * @param tokens how many tokens the messages may take together, as `estimateTokens` counts
  */
 export function fitContext(messages: readonly Message[], tokens: number): readonly Message[] {
@@ -73,20 +72,20 @@ export function fitContext(messages: readonly Message[], tokens: number): readon
 }
 
 /**
- * About how many tokens a message takes, rather too many than too few: a token per three characters of a script with
- * spaces, one per character of one without, and a few for each message's frame.
+ * Estimates a message's tokens, rather too many than too few: one per three characters of a script with spaces, one per
+ * character of one without, and a few for each message's frame.
  */
 export function estimateTokens(message: Message): number {
   const text = textOf(message.content) + (message.tool_calls ? JSON.stringify(message.tool_calls) : '')
   const images = Array.isArray(message.content) ? message.content.filter((part) => part.type !== 'text').length : 0
-  // The beginning of a long text speaks for the rest: to look at 30 MiB of them would take a tenth of a second.
+  // A sample of a long text: 30 MiB would take a tenth of a second.
   const sample = text.slice(0, 100_000)
   const found = sample.match(/[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u3000-\u9fff\uac00-\ud7af]/g)?.length ?? 0
   const wide = text === sample ? found : Math.round((found / sample.length) * text.length)
   return 6 + wide + Math.ceil((text.length - wide) / 3) + images * 1000
 }
 
-/** A turn begins with what the user says; answers, tool calls and their results belong to it and go with it. */
+/** A turn is a user message with the answers, tool calls and results that follow it. */
 function turnsOf(messages: readonly Message[]): Message[][] {
   const turns: Message[][] = []
   for (const message of messages) {
@@ -100,7 +99,7 @@ function isSystem(message: Message): boolean {
   return message.role === 'system' || message.role === 'developer'
 }
 
-/** A message as it is kept: pictures and other data are named, not kept, for they would be sent again with every turn. */
+/** The stored form of a message: pictures and other data are replaced by their type, since they would be sent with every turn. */
 export function keptMessage(message: Message): Message {
   if (!Array.isArray(message.content)) return message
   const text = message.content.map((part) => (part.type === 'text' ? textOf([part]) : `[${part.type}]`)).join('\n')

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { Personas } from '../persona.ts'
 import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
 
-/** What the faces ask of saved conversations. Unknown is `not_found`, somebody else's `forbidden`. */
+/** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
   /** A new one; `reuse` gives back the owner's conversation of that name if there is one. */
   create(
@@ -34,8 +34,8 @@ export function createConversations({ store, personas, clock }: ConversationsPar
   return {
     async create(owner, { name, persona, reuse }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
-      const there = await existing()
-      if (there) return there
+      const reused = await existing()
+      if (reused) return reused
       const found = persona === undefined ? undefined : await personas.get(owner, persona)
       const now = clock()
       const id = randomUUID()
@@ -47,9 +47,9 @@ export function createConversations({ store, personas, clock }: ConversationsPar
         created_at: now,
       })
       if (created) return (await store.find(id))!
-      // Somebody else was faster between the look and the write.
+      // Another request created it between the lookup and the write.
       const meanwhile = await existing()
-      if (!meanwhile) throw taken(name)
+      if (!meanwhile) throw nameTaken(name)
       return meanwhile
     },
     get,
@@ -61,11 +61,12 @@ export function createConversations({ store, personas, clock }: ConversationsPar
       const timestamp = clock()
       const saved = messages.map((message) => ({ message: keptMessage(message), timestamp }))
       const { user_id, id, name } = conversation
-      if (!(await store.append(user_id, id, saved))) throw new AppError('not_found', `No session "${name}" any more`)
+      if (!(await store.append(user_id, id, saved)))
+        throw new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)
     },
     async rename(owner, idOrName, name) {
       const conversation = await get(owner, idOrName)
-      if (!(await store.rename(owner, conversation.id, name))) throw taken(name)
+      if (!(await store.rename(owner, conversation.id, name))) throw nameTaken(name)
       return { ...conversation, name }
     },
     async remove(owner, idOrName) {
@@ -78,12 +79,14 @@ export function createConversations({ store, personas, clock }: ConversationsPar
   async function get(owner: string, idOrName: string): Promise<Conversation> {
     const found = (await store.find(idOrName)) ?? (await store.named(owner, idOrName))
     if (!found)
-      throw new AppError('not_found', `No session "${idOrName}"`, { details: ['`aichat session list` shows yours'] })
+      throw new AppError('not_found', `Session "${idOrName}" not found`, {
+        details: ['`aichat session list` shows yours'],
+      })
     if (found.user_id !== owner) throw new AppError('forbidden', `The session "${idOrName}" belongs to another user`)
     return found
   }
 }
 
-function taken(name: string | undefined): AppError {
+function nameTaken(name: string | undefined): AppError {
   return new AppError('invalid', `You have a session named "${name}" already`)
 }

@@ -6,7 +6,7 @@ import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 
-/** A chat request before a persona and a conversation have had their say. */
+/** A chat request before the persona's and the conversation's parts are added. */
 export type OpenRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
 
 export interface PersonaChatCall {
@@ -15,7 +15,7 @@ export interface PersonaChatCall {
   readonly session?: string | undefined
   /** False keeps this chat from reading and writing memories. */
   readonly memory?: boolean | undefined
-  /** The plugin that is to answer, where the caller named one. */
+  /** The plugin that the caller named. */
   readonly plugin?: string | undefined
   readonly request: OpenRequest
   readonly signal?: AbortSignal | undefined
@@ -25,7 +25,7 @@ export interface PreparedChat {
   readonly request: OpenRequest
   /** The memories that were placed in the request, best first. */
   readonly memories: readonly { readonly id: string; readonly score: number }[]
-  /** Keeps what was said, after the answer is whole: the conversation goes on, and the persona remembers. */
+  /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
   finish(answer: Message): Promise<void>
 }
 
@@ -38,39 +38,39 @@ export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
   readonly memories: Pick<Memories, 'find' | 'store'>
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'append'>
-  /** What the persona has learned of its user, as text for the model; '' for nothing. */
+  /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
-  /** Told what the user said about an answer that went before it. */
-  readonly observe: (persona: Persona, said: string) => Promise<void>
+  /** Receives a user message that follows an answer. */
+  readonly observe: (persona: Persona, text: string) => Promise<void>
   /** How many tokens a request for this model and plugin may hold. */
   readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
 }
 
-/** How many memories a request carries at the most, and how many characters of them. */
-const recalled = 8
-const recalledLength = 6_000
-/** Characters of a single memory that a request carries; the rest of a longer one is left out, which the line says. */
+/** The most memories in a request, and their characters in all. */
+const mostRecalled = 8
+const recalledCharacters = 6_000
+/** The most characters of one memory in a request; a longer one is cut, with a note. */
 const longestRecalled = 3_000
-/** What is left of the context for the answer, unless the request asks for less. */
+/** Tokens of the context that are reserved for the answer, unless the request sets its own limit. */
 const answerTokens = 1_024
 
-/** Chats in which a persona answers, or which are part of a saved conversation. */
+/** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, persona: asked, session, memory, plugin, request, signal }) {
+    async prepare({ owner, persona: named, session, memory, plugin, request, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
-      const name = asked ?? conversation?.persona_id
+      const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
-      const whole = lastSaid(request.messages)
-      // A message may have 30 MiB; what is looked for and what is learned from has its bounds before any word is.
-      const said = whole.slice(0, maxContentLength).trim()
+      const whole = lastUserText(request.messages)
+      // A message may have 30 MiB: it is cut before it is searched for and learned from.
+      const text = whole.slice(0, maxContentLength).trim()
       const end = whole.slice(-queryLength).trim()
-      const remembers = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
+      const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(({ message }) => message)
-      const hits = remembers ? await recall(persona, end, [...before, ...request.messages], signal) : []
+      const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const system = persona ? await systemPrompt(persona, hits) : ''
-      // A prompt stands at the beginning, where every model looks for it, also in the middle of a conversation.
+      // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
       const prompts = talk < 0 ? request.messages.length : talk
       const messages = [
@@ -91,24 +91,24 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (persona)
-            await learn(persona, said, conversation, remembers, before.length > 0 || request.messages.length > 1)
+            await learn(persona, text, conversation, hasMemory, before.length > 0 || request.messages.length > 1)
         },
       }
     },
   }
 
-  /** What matters for the end of what was said, without what the request holds already and what only asks. */
+  /** The memories that match the end of the message, without those in the request already and without mere questions. */
   async function recall(persona: Persona, end: string, messages: readonly Message[], signal?: AbortSignal) {
     if (end === '') return []
-    const { hits } = await parts.memories.find(persona, { query: end, limit: recalled * 3, signal })
+    const { hits } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
     const present = new Set(messages.map((message) => textOf(message.content).trim()))
     const chosen: SearchHit[] = []
     let length = 0
     for (const hit of hits) {
       const { content: whole } = hit.entry
-      if (chosen.length === recalled || present.has(whole) || onlyAsks(whole)) continue
+      if (chosen.length === mostRecalled || present.has(whole) || isOnlyQuestions(whole)) continue
       const content = shortened(whole)
-      if (length + content.length > recalledLength) continue
+      if (length + content.length > recalledCharacters) continue
       length += content.length
       chosen.push({ ...hit, entry: { ...hit.entry, content } })
     }
@@ -127,30 +127,30 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }
 
-  async function keepTurn(conversation: Conversation, asked: readonly Message[], answer: Message): Promise<void> {
-    const spoken = asked.filter(({ role }) => role !== 'system' && role !== 'developer')
+  async function keepTurn(conversation: Conversation, messages: readonly Message[], answer: Message): Promise<void> {
+    const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
     await parts.conversations.append(conversation, [...spoken, answer])
   }
 
   async function learn(
     persona: Persona,
-    said: string,
+    text: string,
     conversation: Conversation | undefined,
-    remembers: boolean,
+    hasMemory: boolean,
     followsAnswer: boolean,
   ): Promise<void> {
-    if (remembers && worthKeeping(said)) {
+    if (hasMemory && isWorthKeeping(text)) {
       const metadata = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
-      const content = wellFormed(said)
-      await parts.memories.store(persona, [{ content, importance_score: onlyAsks(said) ? 0.2 : 0.5, metadata }])
+      const content = wellFormed(text)
+      await parts.memories.store(persona, [{ content, importance_score: isOnlyQuestions(text) ? 0.2 : 0.5, metadata }])
     }
-    if (followsAnswer && said !== '') await parts.observe(persona, said)
+    if (followsAnswer && text !== '') await parts.observe(persona, text)
   }
 }
 
 /**
- * The memories as a list for the model, each with when, by whom and where it was said. They are the user's words of
- * another day: one line each, so that none can pass for an instruction of the prompt around it.
+ * The memories as a list for the model, each with date, speaker and source. They are user text: one line each, so that none
+ * passes for an instruction of the surrounding prompt.
  */
 function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   if (hits.length === 0) return ''
@@ -169,46 +169,46 @@ function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   ].join('\n')
 }
 
-/** Characters of where a memory is from: a word such as `chat`, and no second memory. */
+/** The most characters of a memory's source: a word such as `chat`. */
 const longestSource = 100
 
-/** The beginning of a text that is longer than a request carries, and a note of what is left out. */
+/** Cuts a text to `longestRecalled` characters, with a note of its length. */
 function shortened(content: string): string {
   if (content.length <= longestRecalled) return content
   const note = ` … [${content.length.toLocaleString('en')} characters in all]`
   return wellFormed(content.slice(0, longestRecalled - note.length)) + note
 }
 
-/** Whatever could begin a line becomes a space. */
+/** Replaces white space and control characters by single spaces. */
 function oneLine(text: string): string {
   return text.replace(/[\s\u0000-\u001f\u0085]+/g, ' ').trim()
 }
 
-/** The most characters at the end of a message that are looked for in memory. */
+/** The query for memories: the most characters from the end of a message. */
 const queryLength = 4_000
 
-/** The text that the user said last; '' when the last word is not theirs. */
-function lastSaid(messages: readonly Message[]): string {
+/** The text of the last message; '' when it is not the user's. */
+function lastUserText(messages: readonly Message[]): string {
   const last = messages.at(-1)
   return last?.role === 'user' ? textOf(last.content) : ''
 }
 
-/** Whether every sentence of a text asks: such a text tells nothing that could be remembered. */
-function onlyAsks(text: string): boolean {
+/** Whether every sentence of a text is a question: such a text states nothing to remember. */
+function isOnlyQuestions(text: string): boolean {
   const sentences = text.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? []
   return sentences.length > 0 && sentences.every((sentence) => /[?？؟]\s*$/u.test(sentence) || sentence.trim() === '')
 }
 
-/** Thanks and greetings say nothing worth finding again. */
-function worthKeeping(said: string): boolean {
-  const terms = queryTermsOf(said)
+/** False for thanks and greetings. */
+function isWorthKeeping(text: string): boolean {
+  const terms = queryTermsOf(text)
   return (
     terms.length > 0 &&
-    !/^(?:hi|hello|hey|thanks?(?: you)?|ok(?:ay)?|yes|no|sure|great|good|bye|cool)[\s.!]*$/i.test(said)
+    !/^(?:hi|hello|hey|thanks?(?: you)?|ok(?:ay)?|yes|no|sure|great|good|bye|cool)[\s.!]*$/i.test(text)
   )
 }
 
-/** Fields that were given; a null counts as not given, as in OpenAI's requests. */
+/** Drops absent fields; null counts as absent, as in OpenAI's requests. */
 function given(request: OpenRequest): OpenRequest {
   const fields = Object.entries(request).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(fields) as unknown as OpenRequest

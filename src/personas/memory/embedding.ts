@@ -1,6 +1,6 @@
 import type { EmbeddingSpace } from './memory.ts'
 
-/** Whether a text is kept or asks: some models want to be told. */
+/** Whether a text is stored or a query: some models embed them differently. */
 export type TextRole = 'document' | 'query'
 
 export interface Embeddings {
@@ -11,14 +11,14 @@ export interface Embeddings {
 
 /** Turns texts into vectors of one space. */
 export interface Embedder {
-  /** The name by which a persona asks for it. */
+  /** Its name as a persona's `embedding_model`. */
   readonly model: string
   /**
-   * How much nearness in this space counts beside the words of a question, from 0 to 1, see `rank`. A trained embedder's
-   * judgement counts more than static word vectors'.
+   * The weight of similarity in this space beside the words of a query, from 0 to 1, see `rank`: higher for a trained
+   * embedder than for static word vectors.
    */
   readonly trust: number
-  /** The space of its vectors, or undefined before the first answer of a runner has told. */
+  /** The space of its vectors; undefined before a runner's first answer. */
   space(): EmbeddingSpace | undefined
   /** Throws `unavailable` where the runner does not answer. */
   embed(texts: readonly string[], role: TextRole, signal?: AbortSignal): Promise<Embeddings>
@@ -29,27 +29,27 @@ export interface EmbeddingModel {
   readonly name: string
   readonly provider: 'builtin' | 'pulled' | 'ollama'
   readonly dimension?: number
-  /** What it cannot do. */
+  /** Its limitations. */
   readonly note?: string
 }
 
 export interface EmbeddingModels {
   readonly models: readonly EmbeddingModel[]
-  /** How to get a better model, where only the built-in one is there. */
+  /** How to install a better model, where only the built-in one is available. */
   readonly instructions?: readonly string[]
 }
 
-/** The embedders there are on this machine. */
+/** The embedders of this machine. */
 export interface Embedders {
   list(): Promise<EmbeddingModels>
   /**
-   * The embedder of a persona's `embedding_model`, or the built-in one where it names none. Says nothing about whether the
-   * model is there: asking it does.
+   * The embedder of a persona's `embedding_model`, the built-in one by default. The model need not be installed: then `embed`
+   * throws.
    */
   embedder(model: string | undefined): Embedder
   /** Throws `invalid`, with the command that installs it, for a model that is not installed. */
   require(model: string): Promise<void>
 }
 
-/** The name of the embedder that is always there. */
+/** The name of the embedder that is always available. */
 export const builtinModel = 'builtin'

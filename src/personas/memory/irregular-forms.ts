@@ -1,7 +1,6 @@
 /**
- * English words whose other forms no suffix rule finds, a line per kind, each group headed by its base form.
- * Forms that are a word of their own too (`left`, `saw`, `found`) stand here where the verb is the likelier reading in what
- * people tell about themselves; `wound` and `ground` do not.
+ * English words with forms that no suffix rule finds, each group headed by its base form. Forms that are words of their own
+ * too (`left`, `saw`, `found`) are listed where the verb is likelier in personal statements; `wound` and `ground` are not.
  */
 const groups = `
 arise arose arisen;awake awoke awoken;beat beaten;become became;begin began begun;bend bent;bind bound;bite bit bitten;

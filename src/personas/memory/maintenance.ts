@@ -1,17 +1,17 @@
 import type { Memories } from './memories.ts'
 
-/** Work that goes on beside the requests. */
+/** Background work beside the requests. */
 export interface Maintenance {
-  /** Ends it; resolves when nothing is written any more. */
+  /** Ends it; resolves after the last write. */
   close(): Promise<void>
 }
 
-/** Milliseconds between two rounds: a memory that has outlived its days is on the disk so long at the most. */
+/** Milliseconds between two rounds: an expired memory stays on the disk so long at the most. */
 const pause = 3_600_000
 
 /**
- * Removes now and then, and at the start, what has outlived its days and what an earlier process had begun to remove. No
- * read shows any of it before. A round that fails is tried again with the next.
+ * Removes expired memories and unfinished removals of earlier processes, at the start and at intervals. No read shows them
+ * before. A round that fails is tried again with the next.
  */
 export function startMaintenance(memories: Pick<Memories, 'maintain'>): Maintenance {
   const stop = new AbortController()

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/heavy-turns.ts'
-import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
   Eviction,
@@ -9,7 +9,6 @@ import type {
   MemoryInput,
   MemoryStore,
   RetentionPolicy,
-  Scope,
   Unexpired,
   Vector,
   WipeFilter,
@@ -18,13 +17,13 @@ import { type Parts, type Ranked, rank } from './ranking.ts'
 import { queryTermsOf } from './ranking-terms.ts'
 import { createReembedding } from './reembedding.ts'
 
-/** A memory as the faces show it. */
+/** A memory in answers. */
 export interface MemoryView extends Omit<MemoryEntry, 'vector'> {
   /** The name of the embedding model that the persona uses. */
   readonly embedding_model: string
-  /** `pending` until the model has answered; the memory is found by its words meanwhile. */
+  /** `pending` until the model has answered; until then the memory is found by its words. */
   readonly embedding_status: 'ready' | 'pending'
-  /** Only where it was asked for; empty while pending. */
+  /** Only on request; empty while pending. */
   readonly embedding?: readonly number[]
 }
 
@@ -48,7 +47,7 @@ export interface SearchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What the faces ask of memories; `owner` is whoever asks, and only what is theirs is there for them. */
+/** Memories; for `owner`, the caller, memories of other users do not exist. */
 export interface Memories {
   add(
     owner: string,
@@ -66,17 +65,17 @@ export interface Memories {
   search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
   /** The same for a persona that the caller has looked up already. */
   find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
-  /** Stores what was said for a persona that the caller has looked up already. */
+  /** Stores memories for a persona that the caller has looked up already. */
   store(persona: Persona, memories: readonly MemoryInput[]): Promise<void>
-  /** Embeds in the background what has no vector of the persona's model yet. */
+  /** Embeds memories without a vector of the persona's model, in the background. */
   reembed(persona: Persona): void
-  /** Removes what the persona's settings do not let stay: a few slices before it resolves, the rest behind it. */
+  /** Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest behind it. */
   clean(persona: Persona): Promise<void>
-  /** Removes for good what was left behind by removed users and personas. */
+  /** Removes for good the memories of removed users and personas. */
   clear(): Promise<void>
-  /** The same for everybody's, and what an earlier process had begun to remove: for a service, now and then. */
+  /** Finishes removals of earlier processes and removes expired memories of all users: for a service, at intervals. */
   maintain(signal?: AbortSignal): Promise<void>
-  /** Resolves when no background work is under way; what was not done is done at the next start. */
+  /** Ends background work; the next start resumes it. */
   close(): Promise<void>
 }
 
@@ -87,16 +86,16 @@ export interface MemoriesParts {
   readonly clock: () => number
 }
 
-/** How many candidates go into ranking. More changes little below the first fifty places. */
+/** Candidates for ranking. More would change little below the first fifty places. */
 const candidates = 120
 
-/** So many are ranked in a millisecond, unless they are long. */
+/** Fewer candidates are ranked in a millisecond, unless they are long. */
 const fewCandidates = 200
 
-/** Milliseconds that a new memory waits for its vector; a model that has to be loaded first is given longer afterwards. */
-const patience = 3_000
+/** Milliseconds that a new memory waits for its vector; a model that has to be loaded first gets longer in the background. */
+const embeddingTimeout = 3_000
 
-/** A query's words beyond these say nothing new, and each costs a look-up. */
+/** The most terms of a query: each costs a lookup. */
 const mostTerms = 32
 
 export function createMemories({ store, personas, embedders, clock }: MemoriesParts): Memories {
@@ -106,32 +105,32 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
   let isClosing = false
 
   return {
-    async add(owner, asked, input) {
-      const persona = await personas.get(owner, asked)
+    async add(owner, idOrName, input) {
+      const persona = await personas.get(owner, idOrName)
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
     },
-    async list(owner, asked, options) {
-      const persona = await personas.get(owner, asked)
+    async list(owner, idOrName, options) {
+      const persona = await personas.get(owner, idOrName)
       const listed = { ...options, ...unexpiredOf(persona, clock()), embeddings: true }
       const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
-    async categories(owner, asked) {
-      const persona = await personas.get(owner, asked)
+    async categories(owner, idOrName) {
+      const persona = await personas.get(owner, idOrName)
       return store.categories(scopeOf(persona), unexpiredOf(persona, clock()))
     },
-    async evictions(owner, asked, limit) {
-      return store.evictions(scopeOf(await personas.get(owner, asked)), limit)
+    async evictions(owner, idOrName, limit) {
+      return store.evictions(scopeOf(await personas.get(owner, idOrName)), limit)
     },
-    async wipe(owner, asked, filter) {
-      return store.wipe(scopeOf(await personas.get(owner, asked)), filter)
+    async wipe(owner, idOrName, filter) {
+      return store.wipe(scopeOf(await personas.get(owner, idOrName)), filter)
     },
-    async search(owner, asked, options) {
-      return find(await personas.get(owner, asked), options)
+    async search(owner, idOrName, options) {
+      return find(await personas.get(owner, idOrName), options)
     },
     find,
     async store(persona, memories) {
@@ -175,7 +174,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     }
   }
 
-  /** Stores even when the runner is away: text is the truth, and its vector can follow. */
+  /** Stores even when the runner is away: the vectors can follow. */
   async function keep(persona: Persona, memories: readonly MemoryInput[]) {
     const vectors = await vectorsOf(
       embedders.embedder(persona.embedding_model),
@@ -220,18 +219,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
   }
 }
 
-/** Whose memories a persona's are. */
-export function scopeOf(persona: Persona): Scope {
-  return { personaId: persona.id, userId: persona.user_id }
-}
-
-/** Which memories have not outlived their days. */
+/** The filter for memories that have not expired. */
 function unexpiredOf(persona: Persona, now: number): Unexpired {
   const { cleanup, maxAge } = policyOf(persona, now)
   return cleanup ? { since: now - maxAge } : {}
 }
 
-/** What a persona's settings let it keep. */
+/** The retention policy of a persona's settings. */
 function policyOf(persona: Persona, now: number): RetentionPolicy {
   const { max_memories, retention_days, auto_cleanup } = memorySettingsOf(persona)
   return { maxMemories: max_memories, maxAge: retention_days * dayMs, cleanup: auto_cleanup, now }
@@ -263,9 +257,9 @@ function viewOf(
   }
 }
 
-/** A vector for each text, or undefined when the runner does not answer while somebody waits. */
+/** A vector for each text; undefined when the runner does not answer in `embeddingTimeout`. */
 async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<readonly Vector[] | undefined> {
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(embeddingTimeout)
   try {
     const { space, vectors } = await embedder.embed(texts, 'document', signal)
     return vectors.map((values) => ({ space, values }))
@@ -275,7 +269,7 @@ async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<
   }
 }
 
-/** The query's vector; none where the runner does not answer in time. */
+/** The query's vector; undefined when the runner does not answer. */
 async function queryVector(embedder: Embedder, query: string, signal?: AbortSignal): Promise<Vector | undefined> {
   try {
     const { space, vectors } = await embedder.embed([query], 'query', signal)

@@ -1,10 +1,10 @@
 import { type Metadata, speakerOf } from './memory.ts'
 import { termsOf } from './ranking-terms.ts'
 
-/** How many memories before and after one count as what was said around it. */
+/** The memories before and after one that count as its context. */
 export const reach = 3
 
-/** Memories further apart than this (milliseconds) are no part of one exchange, whatever conversation they belong to. */
+/** Milliseconds. Memories further apart are not each other's context, even in one conversation. */
 export const gap = 3_600_000
 
 /** A memory before (negative distance) or after another in the same conversation. */
@@ -15,19 +15,19 @@ export interface Neighbour {
   readonly terms: string
 }
 
-/** The terms of who said a memory and when; questions ask for both in words. */
+/** The terms of a memory's speaker and date, which questions ask for in words. */
 export function aboutTerms(memory: { readonly timestamp: number; readonly metadata: Metadata }): string {
   return termsOf(`${speakerOf(memory.metadata)} ${dateText(memory.timestamp)}`).join(' ')
 }
 
-/** Whether a text asks for something; answers are remembered for what they say, questions rarely are. */
+/** Whether a text is a question. */
 export function isQuestion(text: string): boolean {
   return /[?？؟]["'”’)\]]*\s*$/u.test(text)
 }
 
 /**
- * What stands around a memory as the text of the context column: a line per neighbour, which begins with one mark for each
- * step before (`<`) or after (`>`), and a `?` where that neighbour asks. The marks are no terms and are not indexed.
+ * The context column of a memory: a line per neighbour, which begins with one mark for each step before (`<`) or after (`>`),
+ * and a `?` where that neighbour is a question. The marks are no terms and are not indexed.
  */
 export function writeContext(neighbours: readonly Neighbour[]): string {
   return neighbours
@@ -38,7 +38,7 @@ export function writeContext(neighbours: readonly Neighbour[]): string {
     .join('\n')
 }
 
-/** What the mark of a line of context says of that neighbour. @param mark what stands before the line's first space */
+/** Parses the mark of a line of context. @param mark the text before the line's first space */
 export function readMark(mark: string): Pick<Neighbour, 'distance' | 'question'> {
   const question = mark.endsWith('?')
   const steps = mark.length - Number(question)
@@ -47,7 +47,7 @@ export function readMark(mark: string): Pick<Neighbour, 'distance' | 'question'>
 
 const months = 'January February March April May June July August September October November December'.split(' ')
 
-/** `8 May 2023`, in UTC so that the index does not depend on the machine's place. */
+/** `8 May 2023`, in UTC so that the index does not depend on the time zone. */
 function dateText(timestamp: number): string {
   const date = new Date(timestamp)
   return Number.isNaN(date.getTime())

@@ -1,7 +1,7 @@
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
 
-/** What counts how much in the lexical score. */
+/** The weights of the lexical score. */
 export interface Weights {
   /** BM25's saturation: the lower, the less a repeated word adds. */
   readonly k1: number
@@ -11,19 +11,19 @@ export interface Weights {
   readonly about: number
   /** The term stands one, two, three memories before or after. */
   readonly near: readonly [number, number, number]
-  /** What is left of that between memories of no named conversation, which may stand side by side by chance. */
+  /** The share of that between memories of no named conversation, which may be adjacent by chance. */
   readonly unnamed: number
-  /** Added when the memory before it is a question: this one is likely its answer. */
+  /** Added when the memory before is a question: this one is likely its answer. */
   readonly asked: number
   /** The term stands somewhere in the same conversation. */
   readonly conversation: number
-  /** What remains of a term's further credit once something nearer has had it. */
+  /** The share of a term's credit that remains after a nearer match. */
   readonly rest: number
-  /** Taken off when the memory only asks. */
+  /** Subtracted when the memory is a question. */
   readonly question: number
-  /** Added when the query asks for a time and the memory tells one. */
+  /** Added when the query asks for a time and the memory contains one. */
   readonly time: number
-  /** Added for each doubling of length: longer memories say more. */
+  /** Added for each doubling of length. */
   readonly length: number
 }
 
@@ -46,19 +46,18 @@ export const weights: Weights = {
 }
 
 /**
- * How telling a term is that stands in `frequency` of a scope's memories: the idf of BM25 in its form that is never
- * negative (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). FTS5's own bm25()
- * counts over all scopes: other users' memories would shape the order, and its cost would grow with theirs.
+ * The inverse document frequency of a term in `frequency` of a scope's memories: BM25's in its form that is never negative
+ * (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). FTS5's own bm25() counts over
+ * all scopes: other users' memories would shape the order, and its cost would grow with theirs.
  */
 export function inverseFrequency(memories: number, frequency: number): number {
   return Math.log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
 }
 
 /**
- * How well each candidate's words, and those around it, answer a query: about 1 for a memory that holds all of them, more
- * where what surrounds it speaks of them too, 0 for none. BM25's saturated frequencies, weighed by how telling a term is
- * in this scope, over several fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted
- * fields", 2004), divided by what the whole query is worth.
+ * The lexical score of each candidate: about 1 for a memory that contains all terms, more where its context contains them
+ * too, 0 for none. BM25's saturated frequencies, weighted by inverse document frequency, over several fields (Robertson,
+ * Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004), divided by the score of the whole query.
  * @param terms in the order in which the store counted their frequencies
  */
 export function scoreTerms(found: Found, query: string, terms: readonly string[], chosen: Weights): number[] {
@@ -69,7 +68,7 @@ export function scoreTerms(found: Found, query: string, terms: readonly string[]
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query)
-  // What a word earns that stands there once is 1 / (1 + k1): other weights' scores are brought to the scale of the product's.
+  // A term that occurs once scores 1 / (1 + k1): scores of other weights are brought to the scale of the product's.
   const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
     const name = conversationOf(candidate.entry.metadata)
@@ -79,13 +78,13 @@ export function scoreTerms(found: Found, query: string, terms: readonly string[]
   })
 }
 
-/** How strongly each asked term stands in a memory and around it. */
+/** The matches of each query term in a memory and in its context. */
 interface Matches {
   /** Saturated frequencies, from 0 to 1. */
   readonly own: readonly number[]
-  /** How often. */
+  /** Frequencies. */
   readonly about: readonly number[]
-  /** What it earns by its neighbours one, two, three steps away, by that step. */
+  /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
 }
 
@@ -106,14 +105,14 @@ function matchesOf({ terms, about, context }: Candidate, asked: Asked, meanLengt
   return { own, about: countsIn(about, asked), near }
 }
 
-/** How a query's terms are found in texts of terms: by one expression, which is far quicker than parting the texts. */
+/** A query's terms as one regular expression, which is far faster than splitting the texts. */
 interface Asked {
   readonly size: number
   readonly pattern: RegExp
   readonly places: ReadonlyMap<string, number>
 }
 
-/** Terms hold letters, marks and digits only, so none of them means anything to a regular expression. */
+/** Terms hold letters, marks and digits only, so they need no escaping. */
 function askedFor(terms: readonly string[]): Asked {
   return {
     size: terms.length,
@@ -122,7 +121,7 @@ function askedFor(terms: readonly string[]): Asked {
   }
 }
 
-/** How often each term stands in a text without lines. */
+/** The frequency of each term in a text of one line. */
 function countsIn(text: string, asked: Asked): number[] {
   let found: number[] | undefined
   eachLine(text, asked, (counts) => {
@@ -131,7 +130,7 @@ function countsIn(text: string, asked: Asked): number[] {
   return found ?? nothing(asked.size)
 }
 
-/** Hands over how often each term stands in a line, and where that begins and ends, for the lines with any of them. */
+/** Calls `take` for each line with a match: the frequency of each term, and the line's start and end. */
 function eachLine(
   text: string,
   { pattern, places, size }: Asked,
@@ -143,7 +142,7 @@ function eachLine(
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     if (match[0] === '') {
-      // An expression that matches nothing stays where it is for ever, unless it is moved on.
+      // An empty match does not advance by itself.
       pattern.lastIndex++
       continue
     }
@@ -172,7 +171,7 @@ function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
-/** What a memory earns for each term: in full for its own text, less for what stands around it, ever less for more of it. */
+/** The credit of each term: full for the memory's own text, less for its context, diminishing with each further match. */
 function creditsOf(
   { own, about, near }: Matches,
   talk: readonly boolean[] | undefined,
@@ -190,7 +189,7 @@ function creditsOf(
   })
 }
 
-/** Which terms the candidates of a conversation hold together; memories of no named conversation have none. */
+/** The terms that the candidates of a conversation contain together; memories of no named conversation have none. */
 function conversationTerms(
   candidates: readonly Candidate[],
   matches: readonly Matches[],
@@ -211,11 +210,11 @@ function conversationTerms(
 const timeQuestion =
   /^\s*(?:when|since when|how long|how often|(?:in |on |at )?(?:what|which) (?:day|date|week|month|year|time))\b/i
 
-/** Words that place something in time. */
+/** Words for times. */
 const times =
   /\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|weeks?|weekend|months?|years?|morning|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|\d{4})\b|\bMay\b/i
 
-/** What a memory's form adds to or takes from what it says. */
+/** The factor of a memory's form: question or statement, with a time or without, its length. */
 function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights): number {
   const question = isQuestion(entry.content) ? 1 - chosen.question : 1
   const time = asksTime && times.test(entry.content) ? 1 + chosen.time : 1

@@ -2,11 +2,11 @@ import { irregularForms } from './irregular-forms.ts'
 import { stem } from './stem.ts'
 
 /**
- * A text as the terms by which it is found, in order, function words included. Latin, Greek and Cyrillic words lose case and
+ * The index terms of a text, in order, function words included. Latin, Greek and Cyrillic words lose case and
  * diacritics; English ones are stemmed, irregular forms too. Scripts written without spaces become overlapping pairs of
- * characters, Chinese ones single characters as well: a word of two characters is found, which trigrams would not do.
- * Every store indexes exactly these terms, so that a search finds the same in any of them.
- * A term is one or more letters, marks and digits: no query syntax of any engine can be written with it, and none is empty.
+ * characters, Chinese ones single characters as well: bigrams find words of two characters, trigrams would not.
+ * Every store indexes exactly these terms, so that all of them find the same.
+ * A term is one or more letters, marks and digits: never empty, and never query syntax of an engine.
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
@@ -30,7 +30,7 @@ export function wordsOf(text: string): string[] {
   )
 }
 
-/** What a question asks with: terms without function words, or all of them when nothing else was said; each once. */
+/** The terms of a query: without function words, unless it has no others; each once. */
 export function queryTermsOf(query: string): string[] {
   const telling: string[] = []
   for (const word of wordsOf(query)) {
@@ -40,18 +40,18 @@ export function queryTermsOf(query: string): string[] {
   return [...new Set(telling.length > 0 ? telling : termsOf(query))]
 }
 
-/** Whether a word carries no topic of its own. @param word as `wordsOf` gives it */
+/** Whether a word is a function word. @param word as `wordsOf` gives it */
 export function isFunctionWord(word: string): boolean {
   return functionWords.has(plain(word))
 }
 
-/** Adds a single word as a term. Of a word that is nothing but accents nothing is left, which is no term. */
+/** Adds a single word as a term, unless it is nothing but accents. */
 function addWord(word: string, terms: string[]): void {
   const letters = plain(word)
   if (letters !== '') terms.push(stem(irregularForms.get(letters) ?? letters))
 }
 
-/** A word without apostrophes and without the diacritics of European scripts; others' marks are letters and stay. */
+/** A word without apostrophes and without the diacritics of European scripts; marks of other scripts are letters and stay. */
 export function plain(word: string): string {
   return word
     .replace(/['’]/g, '')
@@ -76,7 +76,7 @@ function addCharacters(word: string, terms: string[]): void {
   }
 }
 
-/** English words that say how a sentence is built, not what it is about; without apostrophes. */
+/** English function words, without apostrophes. */
 const functionWords: ReadonlySet<string> = new Set(
   `a about above after again against all also am an and any are arent as at be because been before being below between
   both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during each either else even ever

@@ -1,11 +1,11 @@
 import type { Candidate, Found } from './memory.ts'
 import { scoreTerms, type Weights, weights } from './ranking-lexical.ts'
 
-/** What a memory's score is made of: `score = (lexical + vector) · recency · importance`. */
+/** The parts of a memory's score: `score = (lexical + vector) · recency · importance`. */
 export interface Parts {
-  /** How much of the question's words it answers; 1 is about all of them in its own text. */
+  /** The match with the query's words; about 1 when its own text contains all of them. */
   readonly lexical: number
-  /** How near it is in meaning, weighed by how far the vectors' space can be trusted. */
+  /** The similarity in meaning, weighted by the trust in the vector space. */
   readonly vector: number
   /** Between `priors.oldest` and 1. */
   readonly recency: number
@@ -20,21 +20,21 @@ export interface Ranked {
 }
 
 export interface RankOptions {
-  /** As it was asked. */
+  /** The text of the query. */
   readonly query: string
   /** The query's terms in the order in which the store counted their frequencies. */
   readonly terms: readonly string[]
-  /** How far the space of the vectors can be trusted, see `Embedder.trust`; undefined leaves them out. */
+  /** The trust in the vector space, see `Embedder.trust`; undefined leaves vectors out. */
   readonly trust: number | undefined
   /** Milliseconds since 1970 UTC. */
   readonly now: number
-  /** Others than the product's, to measure with. */
+  /** Other weights than the product's, for measurements. */
   readonly weights?: Weights
 }
 
 /**
- * Orders what a store found, best first. Memories that neither a term nor a vector speaks for are left out.
- * Pure, and the same for every store.
+ * Ranks the candidates of a store, best first. Memories that match by neither term nor vector are left out. Pure, and the
+ * same for every store.
  */
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const lexical = scoreTerms(found, options.query, options.terms, options.weights ?? weights)
@@ -54,13 +54,13 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
 }
 
 /**
- * Gentle priors, factors near 1: they decide between memories that answer equally well and cannot lift one that does not
- * answer. A sum, as in "Generative Agents" (Park et al., 2023), would let a fresh and important but beside-the-point memory win.
+ * Priors as factors near 1: tie-breaks between memories that match equally well, which cannot lift one that does not match.
+ * A sum, as in "Generative Agents" (Park et al., 2023), would let a recent and important but irrelevant memory win.
  */
 const priors = {
   /** A memory of importance 1 counts this much more than one of importance 0. */
   importance: 0.1,
-  /** What a very old memory still counts. */
+  /** The recency of a very old memory. */
   oldest: 0.95,
   /** Milliseconds after which half of the difference is gone: 30 days. */
   halfLife: 30 * 86_400_000,
@@ -71,18 +71,18 @@ function recencyOf(timestamp: number, now: number): number {
   return priors.oldest + (1 - priors.oldest) * 0.5 ** (age / priors.halfLife)
 }
 
-/** A question whose best match by words scores less than the one is not answered by words, more than the other it is. */
+/** Best lexical scores below the first: no match by words; above the second: a full one. */
 const unanswered = 0.15
 const answered = 0.25
 
-/** How much better the words have to answer where one memory is near in meaning and no other is. */
+/** Added to the required lexical score where a single memory is near in meaning. */
 const alone = 0.3
 
 /**
- * How much of a score the words and the meaning each make. Cosines are stretched over a query's candidates, since spaces
- * differ in what they call near: the nearest counts in full, one no nearer than most counts nothing. (Bruch, Gai and Ingber,
- * "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, find such a sum of normalised scores better than a sum of
- * reciprocal ranks, which the words' clear winner enters like any other.)
+ * The shares of words and meaning in a score. Cosines are normalised over a query's candidates, since their range differs by
+ * space: the nearest counts in full, the median nothing. (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
+ * Retrieval", 2023, find such a sum of normalised scores better than a sum of reciprocal ranks, which loses the lead of a
+ * clear winner by words.)
  */
 function fuse(candidates: readonly Candidate[], best: number, trust: number | undefined): Fusion {
   const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => b - a)
@@ -91,10 +91,10 @@ function fuse(candidates: readonly Candidate[], best: number, trust: number | un
   const middle = cosines[cosines.length >> 1]!
   const span = Math.max(nearest - middle, 1e-6)
   const lead = (nearest - (cosines[1] ?? middle)) / span
-  // The better the words answer, the less meaning has to add; where they hardly do, a chance match must not win.
+  // The better the match by words, the less meaning adds; where there is hardly one, a chance match must not win.
   const lost = Math.min(1, Math.max(0, (answered - best + alone * lead) / (answered - unanswered)))
   const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)
-  // A trace of the plain cosine keeps the farther half in order too: among few memories it is worth showing.
+  // A trace of the plain cosine keeps the farther half in order too.
   const nearness = (cosine: number) =>
     0.95 * Math.max(0, (cosine - middle) / span) + 0.05 * Math.max(0, cosine / Math.max(nearest, 1e-6))
   return {
@@ -104,8 +104,8 @@ function fuse(candidates: readonly Candidate[], best: number, trust: number | un
 }
 
 interface Fusion {
-  /** What a lexical score is multiplied with. */
+  /** The factor of lexical scores. */
   readonly lexical: number
-  /** What each candidate's nearness adds. */
+  /** The addend of each candidate. */
   readonly vector: readonly number[]
 }

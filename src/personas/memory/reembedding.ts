@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Persona } from '../persona.ts'
+import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
 import type { MemoryEntry, MemoryStore, PendingPage, Vector } from './memory.ts'
 
@@ -10,39 +10,39 @@ export interface ReembeddingParts {
 }
 
 export interface Reembedding {
-  /** Embeds what has no vector of the persona's model, in the background. */
+  /** Embeds memories without a vector of the persona's model, in the background. */
   start(persona: Persona): void
-  /** The same after a pause: the runner has just failed. */
+  /** The same after a pause, when the runner has just failed. */
   later(persona: Persona): void
-  /** Starts it if something may be pending; cheap to call at every search. */
+  /** Starts it if vectors may be pending; cheap enough for every search. */
   check(persona: Persona): void
-  /** Ends the work; resolves when nothing is written any more. */
+  /** Ends the work; resolves after the last write. */
   close(): Promise<void>
 }
 
-/** Texts sent to the embedder at once: enough to keep it busy, few enough that each write is short. */
+/** Texts per call of the embedder: enough to keep it busy, few enough that each write is short. */
 const batch = 32
-/** Milliseconds after a failure: doubled each time up to a minute. */
+/** Milliseconds after a failure, with exponential backoff up to a minute. */
 const firstPause = 2_000
 const longestPause = 60_000
 /** Milliseconds that closing waits for a batch. */
-const patience = 2_000
-/** How long a scope that was found complete is believed to be. */
-const believed = 30_000
+const closeTimeout = 2_000
+/** Milliseconds for which a scope that was found complete is not checked again. */
+const checkInterval = 30_000
 
 interface Job {
   running: Promise<void> | undefined
   timer: NodeJS.Timeout | undefined
   pause: number
   completeAt: number
-  /** For which model that holds. */
+  /** The model of `completeAt`. */
   model: string | undefined
 }
 
 /**
  * Brings vectors up to date: for memories stored while the runner was away, and for all of them after the persona's model
- * has changed. Search goes on with what is there. A job lives in this process only; what it did not finish, the next look
- * at the persona finds again, since the database says what is missing.
+ * has changed. Search goes on meanwhile. A job lives in this process only; the database lists the missing vectors, so the
+ * next check of the persona resumes an unfinished one.
  */
 export function createReembedding({ store, embedders, clock }: ReembeddingParts): Reembedding {
   const jobs = new Map<string, Job>()
@@ -58,14 +58,14 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     },
     check(persona) {
       const job = jobOf(persona)
-      const complete = job.model === persona.embedding_model && clock() - job.completeAt < believed
+      const complete = job.model === persona.embedding_model && clock() - job.completeAt < checkInterval
       if (!complete && !job.timer) start(persona)
     },
     async close() {
       closed = true
       for (const { timer } of jobs.values()) clearTimeout(timer)
-      // A batch under way may still be written; a runner that takes its time is not waited for.
-      const timer = setTimeout(() => stop.abort(), patience)
+      // A batch under way may still be written; a slow runner is aborted.
+      const timer = setTimeout(() => stop.abort(), closeTimeout)
       await Promise.all([...jobs.values()].map(({ running }) => running))
       clearTimeout(timer)
     },
@@ -96,7 +96,7 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
         if (complete) Object.assign(job, { completeAt: clock(), model: persona.embedding_model })
       })
       .catch((reason) => {
-        // The runner is away: later. Anything else would fail again at once, and the next look tells whether it still does.
+        // The runner is away: retry later. Any other failure would repeat at once: the next check tries again.
         if (reason instanceof AppError && reason.code !== 'not_found') wait(persona, job)
         else job.completeAt = clock()
       })
@@ -115,21 +115,21 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     job.pause = Math.min(job.pause * 2, longestPause)
   }
 
-  /** True when nothing is left to do; false when it was stopped. */
+  /** True when all vectors are there; false when it was stopped. */
   async function work(persona: Persona): Promise<boolean> {
-    const scope = { personaId: persona.id, userId: persona.user_id }
+    const scope = scopeOf(persona)
     const embedder = embedders.embedder(persona.embedding_model)
     let spaceKey = embedder.space()?.key
     for (let from: number | undefined = 0; !closed; ) {
-      // Before the model has made a vector its space is not known, and whatever is there counts as missing: one will tell.
+      // Before the first vector the model's space is unknown and all memories count as missing: one of them is embedded.
       const isKnown = spaceKey !== undefined
       const page: PendingPage = await store.pending(scope, spaceKey, from, isKnown ? batch : 1)
       const entries = page.entries
-      // Others get their turn between batches, and where many have their vector already.
+      // Yields to the event loop between batches and between pages without any.
       await new Promise((resolve) => setImmediate(resolve))
       if (closed) return false
       if (entries.length > 0) spaceKey = await embedBatch(entries)
-      // What was asked for without a space is asked for again with it.
+      // Starts again from 0 once the space is known.
       from = isKnown || entries.length === 0 ? page.next : 0
       if (from === undefined) return true
     }
@@ -138,8 +138,8 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     async function embedBatch(entries: readonly MemoryEntry[]): Promise<string> {
       const texts = entries.map(({ content }) => content)
       const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
-      const made = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
-      await store.putVectors(scope, new Map(made))
+      const embedded = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
+      await store.putVectors(scope, new Map(embedded))
       return space.key
     }
   }

@@ -1,9 +1,9 @@
 import type { Scope } from '../memory/memory.ts'
 
-/** Asked for, or taken of what was about to be replaced. */
+/** Requested, or made before a replacement. */
 export type BackupReason = 'manual' | 'before_restore' | 'before_import'
 
-/** A backup as the store lists it; its package lies in a file beside the database. */
+/** A backup; its package is a file beside the database. */
 export interface BackupRow {
   readonly backup_id: string
   readonly persona_id: string
@@ -17,12 +17,12 @@ export interface BackupRow {
   readonly adaptations: number
 }
 
-/** The list of backups. */
+/** Stores the rows of backups. */
 export interface BackupStore {
   add(scope: Scope, row: BackupRow): Promise<void>
   /** Newest first. */
   list(scope: Scope): Promise<readonly BackupRow[]>
   remove(scope: Scope, backupId: string): Promise<void>
-  /** Whether any persona has a backup of that id: a file without one is left over from a crash or a removed persona. */
+  /** Whether a backup of that id exists: a file without a row is left over from a crash or a removed persona. */
   isKnown(backupId: string): Promise<boolean>
 }

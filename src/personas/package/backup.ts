@@ -1,18 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
-import type { Persona } from '../persona.ts'
+import { type Persona, scopeOf } from '../persona.ts'
 import {
   type ArchivedPersona,
   isSmall,
@@ -20,38 +9,46 @@ import {
   type PersonaWrite,
   type ReplacedBackup,
 } from './archive.ts'
+import { openBackupFiles } from './backup-files.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
-import { holder, holderPattern, isHeld } from './holders.ts'
-import { incomingMemories, incomingPersona, returningLog, unchanged, weightOf } from './import.ts'
+import { restoredLog } from './import-log.ts'
+import { incomingMemories } from './import-memories.ts'
+import { incomingPersona } from './import-persona.ts'
+import { diskBytes, isSmallPackage } from './package-size.ts'
 import type { PackageSource } from './source.ts'
-import { type VerifiedPackage, verifyInThisProcess, verifyPackage } from './verify-file.ts'
-import { type PackagedPersona, type PackageRequest, type PackageWriter, packaged } from './write-package.ts'
-import { isSmallPackage, type WriteInChild } from './write-task.ts'
+import { openForImport } from './verify-file.ts'
+import {
+  type PackageRequest,
+  type PackageWriter,
+  removedMeanwhile,
+  type WrittenPersona,
+  writePackage,
+} from './write-package.ts'
+import type { WriteInChild } from './write-task.ts'
 
 /** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
 export interface Backups {
   create(persona: Persona, signal?: AbortSignal): Promise<BackupRow>
   list(persona: Persona): Promise<readonly BackupRow[]>
   /**
-   * Puts a backup, or without an id the newest, in the place of the persona, which is backed up in the same
-   * transaction. Throws `not_found` for an unknown one, and `invalid`, naming the broken record, for one that is
-   * damaged; then nothing was changed.
+   * Replaces the persona by a backup, without an id by the newest; the persona is backed up in the same transaction. Throws
+   * `not_found` for an unknown backup, and `invalid`, naming the broken record, for a damaged one; then nothing was changed.
    */
   restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored>
-  /** Runs something that replaces a persona and hands it the function that backs up what is replaced. */
-  taking<T>(
+  /** Runs `replace`, which replaces a persona, with the backup that it takes of it on the way. */
+  replaceWithBackup<T>(
     persona: Persona,
     reason: BackupReason,
     replace: (backup: ReplacedBackup) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<{ readonly result: T; readonly row: BackupRow }>
-  /** Runs something that removes personas for good, and then removes the files of their backups. */
-  leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
+  /** Runs `remove`, which removes personas for good, and then removes the files of their backups. */
+  removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
 
 export interface Restored {
   readonly restored: string
-  /** The backup of what was replaced. */
+  /** The backup of the replaced persona. */
   readonly backup_id: string
   readonly memories: number
   readonly adaptations: number
@@ -59,41 +56,39 @@ export interface Restored {
 
 export interface BackupParts {
   readonly archive: PersonaArchive
-  readonly packager: PackageWriter
+  readonly writer: PackageWriter
   readonly store: BackupStore
   readonly folder: string
   readonly now: () => number
   readonly newId: () => string
   readonly producer: string
-  /** Restores what would hold others up; without it everything is done in this process. */
+  /** Restores large backups in a child process; without it everything is done in this process. */
   readonly runInChild?: WriteInChild
 }
 
-/** As many backups of a persona are kept, those that were asked for apart from the others; the oldest goes first. */
+/** Backups that are kept of a persona, requested ones and automatic ones apart; the oldest is removed first. */
 const mostBackups = { manual: 20, automatic: 10 } as const
 
-/** A file without a row and without a holder may be a backup's that an earlier aichat is making, unless it is older: milliseconds. */
-const orphanAge = 3_600_000
-
-/** Backups in a folder; what is left over in it from earlier is removed. */
+/** Opens the backups in a folder and sweeps it. */
 export async function createBackups(parts: BackupParts): Promise<Backups> {
-  const { archive, packager, store, folder, now, newId, producer } = parts
-  const { writeContainer } = await import('./zip-writer.ts')
+  const { archive, writer, store, now, newId, producer } = parts
+  const { writeZipPackage } = await import('./zip-writer.ts')
+  const files = openBackupFiles(parts.folder)
   await sweep()
-  return { create, list, restore, taking, leaving }
+  return { create, list, restore, replaceWithBackup, removeWithBackups }
 
   async function create(persona: Persona, signal?: AbortSignal): Promise<BackupRow> {
     const scope = scopeOf(persona)
-    const made = await writeAhead(persona, 'manual', signal)
+    const { row } = await writeAhead(persona, 'manual', signal)
     try {
-      await store.add(scope, made.row)
+      await store.add(scope, row)
     } catch (reason) {
-      discard(made.row.backup_id)
+      files.discard(row.backup_id)
       throw reason
     }
-    publish(made.row.backup_id)
+    files.publish(row.backup_id)
     await prune(scope)
-    return made.row
+    return row
   }
 
   function list(persona: Persona): Promise<readonly BackupRow[]> {
@@ -103,26 +98,20 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
   async function restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored> {
     const rows = await list(persona)
     const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
-    if (!row)
-      throw new AppError(
-        'not_found',
-        backupId === undefined
-          ? `The persona "${persona.name}" has no backup`
-          : `The persona "${persona.name}" has no backup ${backupId}`,
-      )
-    const file = placeOf(row.backup_id)
+    if (!row) throw new AppError('not_found', `The persona "${persona.name}" has no backup ${backupId ?? ''}`.trimEnd())
+    const path = files.find(row.backup_id)
     const isQuick =
-      !existsSync(file) || (isSmallPackage({ path: file, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
+      !existsSync(path) || (isSmallPackage({ path, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
     if (parts.runInChild && !isQuick)
       return (await parts.runInChild(
         { action: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
         signal,
       )) as Restored
-    const source = await openBackup(row, signal)
+    const source = await openBackup(row, path)
     try {
-      const arrival = await arrivalOf(persona, source, row, signal)
-      const replace = (backup: ReplacedBackup) => archive.write({ ...arrival, backup }, signal)
-      const { result, row: before } = await taking(persona, 'before_restore', replace, signal)
+      const write = await restoringWrite(persona, source, row, signal)
+      const replace = (backup: ReplacedBackup) => archive.write({ ...write, backup }, signal)
+      const { result, row: before } = await replaceWithBackup(persona, 'before_restore', replace, signal)
       return {
         restored: row.backup_id,
         backup_id: before.backup_id,
@@ -134,7 +123,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     }
   }
 
-  async function taking<T>(
+  async function replaceWithBackup<T>(
     persona: Persona,
     reason: BackupReason,
     replace: (backup: ReplacedBackup) => Promise<T>,
@@ -145,13 +134,12 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     const isLarge = () => !isSmall(archive.extent(scopeOf(persona)))
     const backup: ReplacedBackup = {
       async prepare() {
-        if (ahead) discard(ahead.row.backup_id)
+        if (ahead) files.discard(ahead.row.backup_id)
         ahead = isLarge() ? await writeAhead(persona, reason, signal) : undefined
       },
       take(replaced) {
         if (ahead?.fingerprint === replaced.fingerprint()) row = ahead.row
-        else if (isLarge()) row = undefined
-        else row = writeNow(reason, replaced)
+        else row = isLarge() ? undefined : writeNow(reason, replaced)
         return row
       },
     }
@@ -159,187 +147,106 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     try {
       result = await replace(backup)
     } catch (thrown) {
-      for (const each of [row, ahead?.row]) if (each) discard(each.backup_id)
+      for (const each of [row, ahead?.row]) if (each) files.discard(each.backup_id)
       throw thrown
     }
     if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
-    if (ahead && row !== ahead.row) discard(ahead.row.backup_id)
-    publish(row.backup_id)
+    if (ahead && row !== ahead.row) files.discard(ahead.row.backup_id)
+    files.publish(row.backup_id)
     await prune(scopeOf(persona))
     return { result, row }
   }
 
-  async function leaving<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
+  async function removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
     const rows = (await Promise.all(personas.map(list))).flat()
     const result = await remove()
-    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) rmSync(pathOf(backup_id), { force: true })
+    for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) files.remove(backup_id)
     return result
   }
 
-  /** A backup that is what it was when it was made. Throws `invalid` for any other. */
-  async function openBackup(row: BackupRow, signal: AbortSignal | undefined): Promise<PackageSource> {
-    let judged: VerifiedPackage
-    try {
-      const file = { path: placeOf(row.backup_id), kind: 'zip' } as const
-      judged = await (parts.runInChild ? verifyPackage(file, signal) : verifyInThisProcess(file))
-    } catch (reason) {
-      if ((reason as NodeJS.ErrnoException).code === 'ENOENT')
-        throw new AppError('invalid', `The file of the backup ${row.backup_id} is gone; nothing was changed`)
-      throw reason
-    }
-    const { verdict } = judged
-    if (verdict.valid && verdict.actual === row.checksum) return unchanged(await judged.open(), verdict.content_hash)
-    const details = verdict.valid ? ['its checksum is not the one that was noted when it was made'] : verdict.problems
-    throw new AppError('invalid', `The backup ${row.backup_id} is damaged; nothing was changed`, { details })
+  /** Opens a backup. Throws `invalid` when its file is gone, or changed since it was made. */
+  async function openBackup({ backup_id, checksum }: BackupRow, path: string): Promise<PackageSource> {
+    if (!existsSync(path))
+      throw new AppError('invalid', `The file of the backup ${backup_id} is gone; nothing was changed`)
+    const { result, source } = await openForImport({ path, kind: 'zip' })
+    if (source && result.actual === checksum) return source
+    source?.close()
+    const details = source ? ['its checksum is not the one that was noted when it was made'] : result.problems
+    throw new AppError('invalid', `The backup ${backup_id} is damaged; nothing was changed`, { details })
   }
 
-  async function arrivalOf(
+  async function restoringWrite(
     persona: Persona,
     source: PackageSource,
     { memories, bytes }: BackupRow,
     signal: AbortSignal | undefined,
   ): Promise<PersonaWrite> {
     const { input, extra, passthrough } = incomingPersona(source.head, {})
-    const log = await returningLog(source, signal)
+    const log = await restoredLog(source, signal)
     const { lineage: _step, ...fields } = passthrough
     const { lineage } = source.head.metadata
+    const { id, user_id, created_at } = persona
     return {
-      persona: {
-        ...input,
-        extra,
-        id: persona.id,
-        user_id: persona.user_id,
-        created_at: persona.created_at,
-        updated_at: now(),
-      },
+      persona: { ...input, extra, id, user_id, created_at, updated_at: now() },
       how: 'replace',
       memories: () => incomingMemories(source, undefined),
       count: memories,
-      weight: weightOf(source, bytes),
+      weight: diskBytes(source.form, bytes),
       log: () => log,
-      // A persona that comes back to where it was has no new step of descent.
+      // A restore adds no step to the lineage.
       passthrough: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
     }
   }
 
-  /** Writes the file of a backup before there is a row for it. */
+  /** Writes the pending file of a backup, before its row. */
   async function writeAhead(
     persona: Persona,
     reason: BackupReason,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly row: BackupRow; readonly fingerprint: string }> {
     const id = newId()
-    const wish = wishFor(id)
-    const made = await packager.write(scopeOf(persona), wish, signal)
-    if (!made) throw new AppError('not_found', `The persona "${persona.id}" was removed meanwhile`)
-    return { row: rowOf(persona.id, id, reason, wish, made), fingerprint: made.fingerprint }
+    const request = requestFor(id)
+    const written = await writer.write(scopeOf(persona), request, signal)
+    if (!written) throw removedMeanwhile(persona.id)
+    return { row: rowOf(persona.id, id, reason, request, written), fingerprint: written.fingerprint }
   }
 
-  /** The same at once, of a persona that is just being replaced. */
+  /** The same in this process, inside the transaction that replaces the persona. */
   function writeNow(reason: BackupReason, replaced: ArchivedPersona): BackupRow {
     const id = newId()
-    const wish = wishFor(id)
-    return rowOf(replaced.persona.id, id, reason, wish, packaged(replaced, wish, producer, writeContainer))
+    const request = requestFor(id)
+    return rowOf(replaced.persona.id, id, reason, request, writePackage(replaced, request, producer, writeZipPackage))
   }
 
-  function wishFor(id: string): PackageRequest {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    return { path: pendingOf(id), form: 'container', embeddings: true, exportedAt: now() }
+  function requestFor(id: string): PackageRequest {
+    return { path: files.pending(id), form: 'container', embeddings: true, exportedAt: now() }
   }
 
   function rowOf(
     persona_id: string,
     backup_id: string,
     reason: BackupReason,
-    { path, exportedAt }: PackageRequest,
-    { checksum, content_hash, memories, records }: PackagedPersona,
+    { exportedAt }: PackageRequest,
+    { checksum, content_hash, memories, records }: WrittenPersona,
   ): BackupRow {
-    flushFolder(folder)
-    return {
-      backup_id,
-      persona_id,
-      created_at: exportedAt,
-      reason,
-      checksum,
-      content_hash,
-      bytes: statSync(path).size,
-      memories,
-      adaptations: records,
-    }
+    const bytes = files.flush(backup_id)
+    const sums = { checksum, content_hash }
+    return { backup_id, persona_id, created_at: exportedAt, reason, ...sums, bytes, memories, adaptations: records }
   }
 
-  /** Keeps the newest. */
+  /** Removes the oldest backups beyond `mostBackups`. */
   async function prune(scope: Scope): Promise<void> {
     const rows = await store.list(scope)
     const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
     const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
     for (const { backup_id } of [...manual, ...automatic]) {
       await store.remove(scope, backup_id)
-      rmSync(pathOf(backup_id), { force: true })
+      files.remove(backup_id)
     }
     await sweep()
   }
 
-  /**
-   * Removes files that no row knows: of removed personas, and of a process that was killed while it wrote one. One that was
-   * killed after the row was there left a whole backup, which gets its name.
-   */
-  async function sweep(): Promise<void> {
-    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-      if (isHeld(name)) continue
-      const path = join(folder, name)
-      const [first = '', second = ''] = name.split('.')
-      const isPending = holderPattern.test(name)
-      const isKnown = await store.isKnown(isPending ? second : first)
-      if (isPending && isKnown && name.endsWith(`${second}${ending}`)) renameSync(path, pathOf(second))
-      else if (isPending || (!isKnown && ageOf(path) > orphanAge)) rmSync(path, { force: true })
-    }
-  }
-
-  /** Where a backup is. */
-  function pathOf(backupId: string): string {
-    return join(folder, `${backupId}${ending}`)
-  }
-
-  /** Where it is until its row is in the database: the name says which process to leave it to. */
-  function pendingOf(backupId: string): string {
-    return join(folder, `${holder()}.${backupId}${ending}`)
-  }
-
-  /** The one or the other, for a backup that another process has just made. */
-  function placeOf(backupId: string): string {
-    if (existsSync(pathOf(backupId)) || !existsSync(folder)) return pathOf(backupId)
-    const pending = readdirSync(folder).find((name) => name.endsWith(`.${backupId}${ending}`))
-    return pending === undefined ? pathOf(backupId) : join(folder, pending)
-  }
-
-  function publish(backupId: string): void {
-    renameSync(pendingOf(backupId), pathOf(backupId))
-    flushFolder(folder)
-  }
-
-  function discard(backupId: string): void {
-    rmSync(pendingOf(backupId), { force: true })
-  }
-}
-
-const ending = '.dna.zip'
-
-/** Milliseconds since a file was written. */
-function ageOf(path: string): number {
-  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-}
-
-function scopeOf(persona: Persona): Scope {
-  return { personaId: persona.id, userId: persona.user_id }
-}
-
-/** A file that is named in the database must be found in its folder, also after the power went. */
-function flushFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
+  function sweep(): Promise<void> {
+    return files.sweep((backupId) => store.isKnown(backupId))
   }
 }

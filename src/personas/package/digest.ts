@@ -1,20 +1,19 @@
 import { createHash, type Hash } from 'node:crypto'
 import { canonicalize } from '../../formats/canonical-json.ts'
+import { type Fields, isFields, withoutFields } from '../fields.ts'
 import type { PackageHead, PackageMemory } from './format.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** Fields that are not what a persona is, but which copy of it this is: they differ after a round trip. */
+/** Fields that differ after a round trip: they tell copies of a persona apart. */
 const bookkeeping = new Set(['id', 'user_id', 'persona_id', 'created_at', 'updated_at', 'last_mutation'])
 
-/** SHA-256 of nothing: what stands for the vector of a memory that has none. */
+/** SHA-256 of no bytes, for a memory without a vector. */
 const noVector = createHash('sha256').digest()
 
-/** How many hex digits of a record's digest a package lists: enough to name a changed record, not to prove it. */
+/** Hex digits of a record's digest in a package: enough to name a changed record, not to prove it. */
 export const digestLength = 16
 
 /**
- * The content hash of a package, taken up record by record: SHA-256 over the canonical contents without ids, owner,
+ * The content hash of a package, updated record by record: SHA-256 over the canonical contents without ids, owner,
  * times of writing and lineage. The same persona has the same hash in either form, before and after a round trip.
  * Memories count as a set, since a store may list them in any order; the log counts in its order.
  */
@@ -23,38 +22,38 @@ export class ContentHash {
   readonly #log: Hash = createHash('sha256')
   readonly #places = new Map<unknown, number>()
 
-  /** Takes up a memory and returns its digest, ids included: `digestLength` hex digits. */
+  /** Adds a memory and returns its digest, ids included: `digestLength` hex digits. */
   memory({ fields, vector }: PackageMemory): string {
     const sum = vector ? sha256(vectorBytes(oneZero(vector))) : noVector
-    this.#memories.push(sha256(canonicalize(without(fields, bookkeeping)), sum))
+    this.#memories.push(sha256(canonicalize(withoutFields(fields, bookkeeping)), sum))
     return sha256(canonicalize(fields), sum).toString('hex').slice(0, digestLength)
   }
 
-  /** Takes up the next record of the log and returns its digest, ids included. */
+  /** Adds the next record of the log and returns its digest, ids included. */
   record(record: Fields): string {
     this.#places.set(record['id'], this.#places.size + 1)
-    const content = { ...without(record, bookkeeping), hash: undefined, prev_hash: undefined }
+    const content = { ...withoutFields(record, bookkeeping), hash: undefined, prev_hash: undefined }
     this.#log.update(sha256(canonicalize({ ...content, inputs: this.#placed(record['inputs']) })))
     return digestOf(record)
   }
 
-  /** The hash of all that was taken up, with the small parts. */
+  /** The hash of all added records and the small parts. */
   digest({ persona, state, extra }: PackageHead): string {
     const memories = createHash('sha256')
     for (const sum of this.#memories.sort(Buffer.compare)) memories.update(sum)
     const content = {
-      persona: without(persona, bookkeeping),
-      state: withoutEvidence(without(state, bookkeeping)),
+      persona: withoutFields(persona, bookkeeping),
+      state: withoutEvidence(withoutFields(state, bookkeeping)),
       memories: memories.digest('hex'),
       adaptation_log: this.#log.copy().digest('hex'),
       extra,
     }
-    return `sha256:${sha256(canonicalize(content)).toString('hex')}`
+    return checksumOf(canonicalize(content))
   }
 
-  /** Inputs that refer to another record by its id refer to its place instead, which no import changes. */
+  /** Replaces ids of other records by their places, which no import changes. */
   #placed(inputs: unknown): unknown {
-    if (typeof inputs !== 'object' || inputs === null || Array.isArray(inputs)) return inputs
+    if (!isFields(inputs)) return inputs
     const placed: Record<string, unknown> = { ...inputs }
     for (const name of ['target', 'accepts'])
       if (typeof placed[name] === 'string') placed[name] = this.#places.get(placed[name]) ?? 0
@@ -67,19 +66,19 @@ export function digestOf(part: Fields): string {
   return sha256(canonicalize(part)).toString('hex').slice(0, digestLength)
 }
 
-/** A vector as little-endian 32-bit floats, the form in which it is packed and hashed. */
+/** A vector as little-endian 32-bit floats, its form in a zip and in hashes. */
 export function vectorBytes(vector: Float32Array): Buffer {
   const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
   return littleEndian ? bytes : Buffer.from(bytes).swap32()
 }
 
-/** The document form knows one zero only, so the hash does too. */
+/** Turns -0 into 0: JSON packages have one zero. */
 function oneZero(vector: Float32Array): Float32Array {
   const bits = new Int32Array(vector.buffer, vector.byteOffset, vector.length)
   return bits.includes(-0x80000000) ? vector.map((value) => value + 0) : vector
 }
 
-/** Whether no number of a vector is NaN or infinite: either times zero is NaN. */
+/** Whether all numbers of a vector are finite: NaN and infinity times zero are NaN. */
 export function isFiniteVector(vector: Float32Array): boolean {
   let sum = 0
   for (let index = 0; index < vector.length; index++) sum += vector[index]! * 0
@@ -95,23 +94,24 @@ export function vectorOf(bytes: Uint8Array): Float32Array {
 
 const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
+/** A checksum as packages carry it: the name of the algorithm and SHA-256 in hex. */
+export function checksumOf(text: string): string {
+  return `sha256:${sha256(text).toString('hex')}`
+}
+
 function sha256(...pieces: readonly (string | Uint8Array)[]): Buffer {
   const hash = createHash('sha256')
   for (const piece of pieces) hash.update(piece)
   return hash.digest()
 }
 
-function without(fields: Fields, names: ReadonlySet<string>): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
-}
-
-/** Evidence lists records by their ids; what they say is in the log. */
+/** Drops evidence, which lists records by id; the records are in the log. */
 function withoutEvidence(state: Fields): Fields {
   const preferences = state['learned_preferences']
-  if (typeof preferences !== 'object' || preferences === null || Array.isArray(preferences)) return state
-  const rest = Object.entries(preferences).map(([name, value]: [string, unknown]) => [
+  if (!isFields(preferences)) return state
+  const rest = Object.entries(preferences).map(([name, value]) => [
     name,
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, evidence: undefined } : value,
+    isFields(value) ? { ...value, evidence: undefined } : value,
   ])
   return { ...state, learned_preferences: Object.fromEntries(rest) }
 }

@@ -1,21 +1,20 @@
 import { wellFormed } from '../../formats/canonical-json.ts'
 import { viewLearned } from '../adaptation/state.ts'
+import type { Fields } from '../fields.ts'
 import type { Persona } from '../persona.ts'
 import type { ArchivedMemory, ArchivedPersona, Passthrough } from './archive.ts'
 import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
 export interface ExportOptions {
   /** Milliseconds since 1970 UTC. */
   readonly exportedAt: number
-  /** The program that writes, such as `aichat 1.2.3`. */
+  /** The writing program, such as `aichat 1.2.3`. */
   readonly producer: string
-  /** Without its vectors a package is a tenth of the size; whoever imports it computes them again. */
+  /** Without vectors a package is a tenth of the size; an import computes them again. */
   readonly embeddings: boolean
 }
 
-/** A persona as a package. What came with it and is unknown here is put back where it stood. */
+/** The contents of a persona's package. Passthrough goes back to its place. */
 export function packageContent(archived: ArchivedPersona, options: ExportOptions): PackageContent {
   const { persona, learned, log, passthrough } = archived
   return {
@@ -50,8 +49,8 @@ function metadataOf({ persona, passthrough, spaces }: ArchivedPersona, options: 
   }
 }
 
-/** The persona's own fields over those that came along; settings keep the unknown fields that they came with. */
-function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough): Fields {
+/** The persona's fields over unknown ones; settings keep their unknown fields. */
+function personaFields({ extra = {}, ...persona }: Persona, passthrough: Passthrough): Fields {
   const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
     const both = { ...(extra[name] as Fields | undefined), ...persona[name] }
     return Object.keys(both).length > 0 || persona[name] ? [[name, both] as const] : []
@@ -61,8 +60,8 @@ function personaFields({ extra = {}, ...persona }: Persona, carried: Passthrough
     ...persona,
     parameters: wellFormed(persona.parameters),
     ...Object.fromEntries(settings),
-    ...(carried.card && { character_card: carried.card }),
-    ...(carried.portrait !== undefined && { portrait: carried.portrait }),
+    ...(passthrough.card && { character_card: passthrough.card }),
+    ...(passthrough.portrait !== undefined && { portrait: passthrough.portrait }),
   }
 }
 

@@ -8,37 +8,37 @@ export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
 
 export interface ExportRequest {
   readonly format: ExportFormat
-  /** Seals the package into an age file; not for cards, which are made to be passed around. */
+  /** Encrypts the package into an age file; not for cards, which are made to be passed around. */
   readonly passphrase?: string | undefined
   readonly embeddings: boolean
 }
 
-/** A package in a file of its own, to be sent and then discarded. */
+/** An exported package in a scratch file, to be sent and then discarded. */
 export interface ExportedFile {
   readonly path: string
   readonly filename: string
   readonly type: string
   readonly bytes: number
-  /** Of the package, not of an envelope around it; undefined for a card. */
+  /** Of the package, not of an age file around it; undefined for a card. */
   readonly checksum: string | undefined
   readonly content_hash: string | undefined
   discard(): void
 }
 
-/** What a package is known by. */
+/** The sums of a package; a card has none. */
 export interface Sums {
   readonly checksum?: string
   readonly content_hash?: string
 }
 
-/** What was written, as it is offered. */
+/** Describes a written file for its download. */
 export function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
-  const isSealed = request.passphrase !== undefined
+  const isEncrypted = request.passphrase !== undefined
   const { ending, type } = forms[request.format]
   return {
     path,
-    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isSealed ? '.age' : ''}`,
-    type: isSealed ? 'application/octet-stream' : type,
+    filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isEncrypted ? '.age' : ''}`,
+    type: isEncrypted ? 'application/octet-stream' : type,
     bytes: statSync(path).size,
     checksum: sums.checksum,
     content_hash: sums.content_hash,

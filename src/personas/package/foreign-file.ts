@@ -3,12 +3,12 @@ import { type FileError, unsupported } from '../../formats/file-error.ts'
 import { readSpan } from '../../formats/json-spans.ts'
 import { isFirstVersion } from '../card/card.ts'
 
-/** Files of other programs that people have and try, told from a damaged package by what they hold, and refused by name. */
+/** Detects files of other programs, so that they are refused by name instead of as damaged packages. */
 
 const saveAnew = 'open it in a program that reads it and save it as a card of version 2 or 3 (PNG or JSON)'
 
-/** What a JSON document with these top-level names is, when it is one of those. */
-export function foreignDocument(names: ReadonlyMap<string, unknown>): FileError | undefined {
+/** The error for a foreign JSON file with these top-level names; undefined for any other. */
+export function foreignJson(names: ReadonlyMap<string, unknown>): FileError | undefined {
   if (names.has('export_metadata')) return undefined
   if (isFirstVersion(names)) return unsupported(`This is a V1 character card, which is not read yet; ${saveAnew}`)
   // Letta's agent file, in its present form and its first one.
@@ -22,8 +22,8 @@ export function foreignDocument(names: ReadonlyMap<string, unknown>): FileError 
   return undefined
 }
 
-/** What a zip is, when it is one of those: CHARX, the archive of character card version 3, holds `card.json`. */
-export function foreignArchive(path: string): FileError | undefined {
+/** The error for a CHARX zip (character card version 3), which holds `card.json`; undefined for any other. */
+export function foreignZip(path: string): FileError | undefined {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
@@ -41,8 +41,8 @@ export function foreignArchive(path: string): FileError | undefined {
   }
 }
 
-/** Bytes at the end of an archive in which its directory is looked for. */
+/** Bytes at the end of a zip that are searched for its directory. */
 const longestDirectory = 1024 ** 2
 
-/** How an entry of the directory begins (PKWARE APPNOTE 6.3.10, section 4.3.12): its name stands 46 bytes later. */
+/** The signature of a directory entry (PKWARE APPNOTE 6.3.10, section 4.3.12); its name stands 46 bytes later. */
 const entryMark = Buffer.from('PK\x01\x02', 'latin1')

@@ -1,47 +1,48 @@
 import { damaged, type FileError, unsupported } from '../../formats/file-error.ts'
 import { zipLimits } from '../../formats/zip.ts'
+import type { Fields } from '../fields.ts'
 
 /**
  * The persona package ("DNA"): a persona, its state, its memories and its log in the specification's fields.
- * As a *document* it is one JSON object; as a *container*, for large ones, a zip of the same parts with the vectors as
- * raw little-endian floats. Either can be inside an age file.
+ * Its form `document` is one JSON object; the form `container`, for large ones, is a zip of the same parts with the vectors
+ * as raw little-endian floats. Either can be inside an age file.
  */
 
-/** What this program writes. The part before the point grows when an older reader would misunderstand. */
+/** The version that is written. The major number grows when an older reader would misunderstand. */
 export const packageVersion = '1.0'
 
-/** The oldest reader that understands what this program writes. */
+/** The oldest reader version that understands `packageVersion`. */
 export const minReaderVersion = '1.0'
 
-/** Features that a package may ask of its reader; asking for another one makes it unreadable here. */
+/** Features that a package may require; one that requires another is refused. */
 export const knownFeatures: readonly string[] = ['adaptation-log/1', 'embeddings/1']
 
 /** The forms of a package, told apart by their first bytes. */
 export type PackageForm = 'document' | 'container'
 
-/** A memory as it stands in a package, its vector apart. Fields that are unknown here are among the others. */
+/** A memory of a package, its vector apart. Its fields include unknown ones. */
 export interface PackageMemory {
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: Fields
   readonly vector?: Float32Array
 }
 
-/** The parts of a package that are small. */
+/** The small parts of a package. */
 export interface PackageHead {
-  readonly persona: Readonly<Record<string, unknown>>
-  readonly state: Readonly<Record<string, unknown>>
+  readonly persona: Fields
+  readonly state: Fields
   /** `export_metadata`. */
-  readonly metadata: Readonly<Record<string, unknown>>
+  readonly metadata: Fields
   /** Top-level fields that are unknown here. */
-  readonly extra: Readonly<Record<string, unknown>>
+  readonly extra: Fields
 }
 
-/** What goes into a package. `memories` and `log` are walked once. */
+/** The contents of a package. `memories` and `log` are iterated once. */
 export interface PackageContent extends PackageHead {
   readonly memories: Iterable<PackageMemory>
-  readonly log: Iterable<Readonly<Record<string, unknown>>>
+  readonly log: Iterable<Fields>
 }
 
-/** What a package turned out to be when it was written. */
+/** The sums and counts of a written package. */
 export interface WrittenPackage {
   readonly checksum: string
   readonly content_hash: string
@@ -49,32 +50,32 @@ export interface WrittenPackage {
   readonly records: number
 }
 
-/** How much of a stranger's package is read before it is refused. */
+/** Limits beyond which an untrusted package is refused. */
 export const packageLimits = {
-  /** Bytes of the file, and of all that is unpacked from it. */
+  /** Bytes of the file, and of all its unpacked members. */
   bytes: zipLimits.bytes,
   memories: 500_000,
   records: 100_000,
   /** Bytes of the persona, the state, or the metadata each. */
   part: 32 * 1024 ** 2,
-  /** Bytes of what is unknown beside them, all of it together. */
+  /** Bytes of all unknown parts together. */
   unknown: 2 * 1024 ** 2,
   /** Bytes of one memory with its embedding as text, or of one record. */
   item: 4 * 1024 ** 2,
   /** Characters of a memory's labels, and of its unknown fields, as JSON. */
   labels: 64 * 1024,
   dimension: 16_384,
-  /** Characters of a memory, as the store takes them. */
+  /** Characters of a memory, the limit of the store. */
   content: 20_000,
 } as const
 
 /**
- * Whether a package can be read here, by what it says of itself; the problem when it cannot. A newer minor version can:
- * what is unknown in it is carried along. A newer major one only when it says that this reader is enough.
+ * The problem of a package that cannot be read here, by its version and features. A newer minor version can be read: its
+ * unknown fields are passthrough. A newer major one can when its `min_reader_version` allows it.
  */
-export function versionProblem(metadata: Readonly<Record<string, unknown>>): FileError | undefined {
+export function versionProblem(metadata: Fields): FileError | undefined {
   const version = readVersion(metadata['version'])
-  if (!version) return damaged(`export_metadata.version is not a version: ${show(metadata['version'])}`)
+  if (!version) return damaged(`export_metadata.version is an invalid version: ${show(metadata['version'])}`)
   const features = metadata['required_features'] ?? []
   if (!Array.isArray(features) || !features.every((feature) => typeof feature === 'string'))
     return damaged('export_metadata.required_features is not a list of names')
@@ -82,7 +83,7 @@ export function versionProblem(metadata: Readonly<Record<string, unknown>>): Fil
   if (missing.length > 0) return unsupported(`The package needs ${missing.map(show).join(', ')}: update aichat`)
   const asked = metadata['min_reader_version']
   const least = asked === undefined ? ([version[0], 0] as const) : readVersion(asked)
-  if (!least) return damaged(`export_metadata.min_reader_version is not a version: ${show(asked)}`)
+  if (!least) return damaged(`export_metadata.min_reader_version is an invalid version: ${show(asked)}`)
   const [major, minor] = readVersion(packageVersion)!
   if (least[0] > major || (least[0] === major && least[1] > minor))
     return unsupported(
@@ -101,7 +102,7 @@ function show(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 60)
 }
 
-/** Members of a container, in the order in which they are written. */
+/** Members of a zipped package, in the order in which they are written. */
 export const memberNames = {
   persona: 'persona.json',
   state: 'state.json',

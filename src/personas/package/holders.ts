@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 
 /**
- * Who holds a file or row that lasts only as long as a process: its number and when it started, since numbers are given
- * again. Such as `pid4711-123456`, which begins like no id.
+ * The holder of a file or row that lives as long as this process: its pid and start time, since pids are reused. Such as
+ * `pid4711-123456`, which begins like no id.
  */
 export function holder(): string {
   own ??= `pid${process.pid}-${startOf(process.pid) ?? 0}`
@@ -11,12 +11,12 @@ export function holder(): string {
 
 let own: string | undefined
 
-/** What a holder looks like at the beginning of a name. */
+/** A holder at the beginning of a name. */
 export const holderPattern = /^pid(\d+)-(\d+)\b/
 
 /**
- * Whether that process still runs. Where the system does not say when a process started (it is Linux that does), its
- * number must do; and what has no holder is held by nobody.
+ * Whether the process of a holder still runs; false for a name without one. Compares the start time on Linux, the pid alone
+ * on other systems.
  */
 export function isHeld(name: string): boolean {
   const match = holderPattern.exec(name)
@@ -28,7 +28,7 @@ export function isHeld(name: string): boolean {
 
 const hasProc = existsSync('/proc/self/stat')
 
-/** In clock ticks after the system's start; undefined when there is no such process, or it is dead and not yet collected. */
+/** A process's start, in clock ticks after boot; undefined for an unknown process or a zombie. */
 function startOf(pid: number): number | undefined {
   try {
     // proc(5): the name in brackets may hold anything; behind it come the state and, as the 20th, the start time.

@@ -1,344 +1,262 @@
+import { statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
-import { damaged } from '../../formats/file-error.ts'
-import { printableLine } from '../../formats/terminal-text.ts'
-import { collectYielding } from '../../process/event-loop-turns.ts'
-import {
-  type AdaptationRecord,
-  emptyLog,
-  headOf,
-  isOwnLog,
-  type LogHead,
-  relabelled,
-  seal,
-  type UnsealedRecord,
-} from '../adaptation/log.ts'
-import { fold } from '../adaptation/replay.ts'
+import { type AdaptationRecord, chainRecord, type LogHead } from '../adaptation/log.ts'
+import { advance } from '../adaptation/replay.ts'
 import { algorithm } from '../adaptation/rules.ts'
-import { type Inputs, type Learned, type LearnedView, learnedLimits, nothingLearned } from '../adaptation/state.ts'
-import { isCard, parseCard } from '../card/card.ts'
-import type { EmbeddingSpace } from '../memory/memory.ts'
-import { type PersonaInput, personaInput } from '../persona.ts'
-import type { IncomingMemory, Passthrough } from './archive.ts'
-import { ContentHash } from './digest.ts'
-import type { PackageHead, PackageMemory } from './format.ts'
-import { isChained, isFields, isName, isValue } from './records.ts'
+import type { Learned } from '../adaptation/state.ts'
+import { personaOfCard, unusedOf } from '../card/card.ts'
+import { type CardFile, readCardFile } from '../card/card-file.ts'
+import type { Fields } from '../fields.ts'
+import { type Persona, type Personas, personaInput, scopeOf } from '../persona.ts'
+import { isSmall, type PersonaArchive, type PersonaWrite } from './archive.ts'
+import type { Backups } from './backup.ts'
+import { incomingLog } from './import-log.ts'
+import { incomingMemories } from './import-memories.ts'
+import { incomingPersona, isPortrait, largestCard } from './import-persona.ts'
+import { raisedLimitWarnings, refuseTooMany, truncationWarnings, withMemoryLimit } from './memory-limits.ts'
+import { diskBytes, isSmallPackage } from './package-size.ts'
+import type { Scratch } from './scratch.ts'
 import type { PackageSource } from './source.ts'
 import type { VerifyResult } from './verify.ts'
+import { decryptPackage, openForImport, type PlainPackage } from './verify-file.ts'
+import type { ImportMode, ImportRequest, WriteInChild } from './write-task.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export interface Imported {
+  readonly persona_id: string
+  readonly mode: ImportMode
+  readonly dry_run: boolean
+  readonly imported: { readonly memories: number; readonly adaptations: number }
+  /** Memories of the package that the persona had already. */
+  readonly duplicates: number
+  /** The backup of the replaced persona. */
+  readonly backup_id?: string
+  readonly warnings: readonly string[]
+}
 
-/** What an import needs from its surroundings. */
 export interface ImportParts {
-  readonly now: number
+  readonly archive: PersonaArchive
+  readonly backups: Pick<Backups, 'replaceWithBackup'>
+  readonly personas: Pick<Personas, 'get'>
+  readonly scratch: Scratch
+  readonly now: () => number
   readonly newId: () => string
-  readonly signal?: AbortSignal | undefined
-}
-
-/** A log, and the state that it gives. */
-export interface IncomingLog {
-  readonly records: readonly AdaptationRecord[]
-  readonly learned: Learned
-}
-
-/** Under whose name a package is taken in: never the one that it says. */
-export interface NewScope {
-  readonly personaId: string
-  readonly userId: string
-}
-
-/** The persona's own part of a package, judged by the rules for any new persona. */
-export interface IncomingPersona {
-  readonly input: PersonaInput
-  readonly extra: Fields
-  readonly passthrough: Passthrough
-}
-
-const personaNames = [
-  'name',
-  'model',
-  'description',
-  'system_prompt',
-  'parameters',
-  'embedding_model',
-  'memory_settings',
-  'mutation_settings',
-]
-const settingNames = {
-  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days'],
-  mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
-} as const
-const ownPersonaFields = new Set([...personaNames, 'id', 'user_id', 'created_at', 'updated_at'])
-const ownStateFields = new Set<string>([
-  'persona_id',
-  'user_id',
-  'last_mutation',
-  ...([
-    'adaptation_level',
-    'learned_preferences',
-    'behavioral_weights',
-    'pinned_traits',
-    'sensitivity',
-    'frozen',
-  ] satisfies (keyof LearnedView)[]),
-])
-const ownMetadata = new Set(
-  'exported_at user_id version checksum content_hash counts record_digests embedding_spaces min_reader_version required_features producer lineage'.split(
-    ' ',
-  ),
-)
-const ownMemoryFields = new Set([
-  'id',
-  'user_id',
-  'persona_id',
-  'content',
-  'timestamp',
-  'importance_score',
-  'metadata',
-  'embedding_space',
-  'embedding',
-  'embedding_length',
-])
-
-/** More steps of descent than this are not remembered. */
-const longestLineage = 50
-
-/** What is unknown in a persona is read with it at every chat, so it is held short: characters of JSON. */
-const largestExtra = 64 * 1024
-
-/** Parameters have room in a request that makes a persona for about as much: characters of JSON. */
-const largestParameters = 1024 ** 2
-
-/** What is unknown in the other parts is read only to be exported again: characters of JSON. */
-const largestCarried = 1024 ** 2
-
-/** A card with a long lorebook has a megabyte or two. Characters of JSON. */
-export const largestCard = 8 * 1024 ** 2
-
-/** A picture is passthrough up to this many characters of base64. */
-const largestPortrait = 12 * 1024 ** 2
-
-/** Reads the persona of a package and what is only passthrough along. Throws `invalid` with everything that does not fit. */
-export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPersona {
-  const known = Object.fromEntries(
-    Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
-  )
-  // A name from elsewhere, or from before names were held to this, comes in without what nobody can see.
-  const parsed = personaInput.safeParse({
-    ...known,
-    ...(typeof known['name'] === 'string' && { name: printableLine(known['name']) }),
-  })
-  if (!parsed.success) {
-    const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
-    throw new AppError('invalid', 'The persona of the package cannot be used here', { details })
-  }
-  const { character_card: card, portrait } = head.persona
-  if (isCard(card) && JSON.stringify(card).length > largestCard)
-    throw new AppError('invalid', `The character card of the persona has more than ${largestCard} characters`)
-  const understood = [...(isCard(card) ? ['character_card'] : []), ...(isPortrait(portrait) ? ['portrait'] : [])]
-  const extra = {
-    ...others(head.persona, new Set([...ownPersonaFields, ...understood])),
-    ...unknownSettings(head.persona),
-  }
-  if (JSON.stringify(parsed.data.parameters).length > largestParameters)
-    throw new AppError('invalid', `The parameters of the persona have more than ${largestParameters} characters`)
-  if (JSON.stringify(extra).length > largestExtra)
-    throw new AppError('invalid', `The persona carries more than ${largestExtra} characters that are unknown here`)
-  const [metadata, state] = [others(head.metadata, ownMetadata), others(head.state, ownStateFields)]
-  const { lineage: origin } = head.metadata
-  const unknown = { package: head.extra, export_metadata: metadata, 'lineage of the package': origin ?? [], state }
-  for (const [name, fields] of Object.entries(unknown))
-    if (JSON.stringify(fields).length > largestCarried)
-      throw new AppError(
-        'invalid',
-        `The ${name} has more than ${largestCarried} characters that are only passthrough along`,
-      )
-  const earlier = Array.isArray(head.metadata['lineage']) ? head.metadata['lineage'].filter(isFields) : []
-  const passthrough: Passthrough = {
-    extra: head.extra,
-    metadata,
-    state,
-    lineage: [...earlier, lineage].slice(-longestLineage),
-    ...(isCard(card) && { card: parseCard(card) }),
-    ...(isPortrait(portrait) && { portrait }),
-  }
-  return { input: parsed.data, extra, passthrough }
-}
-
-export function isPortrait(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= largestPortrait
-}
-
-function unknownSettings(persona: Fields): Fields {
-  const found = Object.entries(settingNames).flatMap(([name, known]) => {
-    const settings = persona[name]
-    const rest = isFields(settings) ? others(settings, new Set<string>(known)) : {}
-    return Object.keys(rest).length > 0 ? [[name, rest] as const] : []
-  })
-  return Object.fromEntries(found)
+  /** The chat model for a character card that names none. */
+  readonly defaultModel: () => string | undefined
+  /** Imports large packages in a child process; without it everything is done in this process. */
+  readonly runInChild?: WriteInChild
 }
 
 /**
- * The bytes that the memories of a package take on the disk, its write-ahead log included: vectors lie in pages that
- * they do not fill, and a document spells each of their numbers with ten digits.
+ * Imports a package or character card as a persona of `owner`; the owner that the file names is ignored. Throws `invalid`
+ * naming every problem; then nothing was written.
  */
-export function weightOf({ form }: Pick<VerifyResult, 'form'>, bytes: number): number {
-  return bytes * (form === 'document' ? 0.5 : 1.5)
+export type Import = (owner: string, path: string, request: ImportRequest, signal?: AbortSignal) => Promise<Imported>
+
+/** A package that was verified, and the request to import it. */
+interface PackageImport {
+  readonly owner: string
+  readonly request: ImportRequest
+  readonly source: PackageSource
+  readonly result: VerifyResult
+  /** Bytes that its memories take on the disk. */
+  readonly weight: number
+  readonly signal: AbortSignal | undefined
 }
 
-/** The memories of a package; under new ids unless they come back to where they were. */
-export function* incomingMemories(source: PackageSource, newId: (() => string) | undefined): Generator<IncomingMemory> {
-  const spaces = spacesOf(source.head)
-  for (const memory of source.memories()) {
-    const { fields, vector } = memory
-    const values = vector && !vector.every((value) => value === 0) ? vector : undefined
-    yield {
-      id: newId ? newId() : String(fields['id']),
-      content: String(fields['content']),
-      timestamp: Number(fields['timestamp']),
-      importance_score: Number(fields['importance_score']),
-      metadata: isFields(fields['metadata']) ? fields['metadata'] : {},
-      ...(values && { vector: { values, space: spaceOf(memory, values.length, spaces) } }),
-      extra: others(fields, ownMemoryFields),
+export function createImport(parts: ImportParts): Import {
+  const { archive, backups, personas, scratch, now, newId } = parts
+
+  return async (owner, path, request, signal) => {
+    const named = await namedPersona(owner, request)
+    const plain = await decryptPackage(path, scratch, request.passphrase, signal)
+    try {
+      if (parts.runInChild && !isQuick(plain, request, named))
+        return await importInChild(parts.runInChild, owner, plain.path, { ...request, persona: named?.id }, signal)
+      const { result, source } = await openForImport(plain)
+      if (!source) {
+        const card = result.kind === 'unsupported' ? readCardFile(plain.path) : undefined
+        if (card) return await importCard(owner, card, request)
+        throw invalidPackage(result)
+      }
+      try {
+        const weight = diskBytes(result.form, statSync(plain.path).size)
+        return await importPackage({ owner, request, source, result, weight, signal })
+      } finally {
+        source.close()
+      }
+    } finally {
+      await plain.discard()
     }
   }
-}
 
-function spacesOf({ metadata, persona }: PackageHead): (key: string) => EmbeddingSpace {
-  const listed = Array.isArray(metadata['embedding_spaces']) ? metadata['embedding_spaces'].filter(isFields) : []
-  const spaces = new Map(listed.map((space) => [space['key'], space]))
-  const fallback = typeof persona['embedding_model'] === 'string' ? persona['embedding_model'] : 'unknown'
-  return (key) => {
-    const { model, dimension } = spaces.get(key) ?? {}
+  async function namedPersona(owner: string, { mode, persona }: ImportRequest): Promise<Persona | undefined> {
+    return mode === 'create' || persona === undefined ? undefined : personas.get(owner, persona)
+  }
+
+  function isQuick(plain: PlainPackage, { mode }: ImportRequest, named: Persona | undefined): boolean {
+    if (!isSmallPackage(plain)) return false
+    return mode === 'create' || (named !== undefined && isSmall(archive.extent(scopeOf(named))))
+  }
+
+  async function importInChild(
+    runInChild: WriteInChild,
+    owner: string,
+    path: string,
+    { passphrase: _passphrase, ...request }: ImportRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Imported> {
+    const model = parts.defaultModel()
+    const defaultModel = model === undefined ? {} : { defaultModel: model }
+    const task = { action: 'import', owner, path, request, now: now(), ...defaultModel } as const
+    return (await runInChild(task, signal)) as Imported
+  }
+
+  async function importPackage(about: PackageImport): Promise<Imported> {
+    const { owner, request, source, result, weight, signal } = about
+    const { head } = source
+    const lineage = {
+      persona_id: head.persona['id'],
+      checksum: result.expected,
+      content_hash: result.content_hash,
+      exported_at: head.metadata['exported_at'],
+      imported_at: now(),
+    }
+    const { input, extra, passthrough } = incomingPersona(head, lineage)
+    if (request.mode === 'merge') return merge(await target(owner, head.persona['id'], request), about)
+    const replaced = request.mode === 'replace' ? await target(owner, head.persona['id'], request) : undefined
+    const persona: Persona = {
+      ...withMemoryLimit(input, result.memories),
+      extra,
+      id: replaced?.id ?? newId(),
+      user_id: owner,
+      created_at: replaced?.created_at ?? now(),
+      updated_at: now(),
+    }
+    const log = await incomingLog(source, scopeOf(persona), { now: now(), newId, signal })
+    const write: PersonaWrite = {
+      persona,
+      how: replaced ? 'replace' : 'create',
+      memories: () => incomingMemories(source, newId),
+      count: result.memories,
+      weight,
+      log: () => log,
+      passthrough,
+      dryRun: request.dry_run,
+    }
+    const backedUp =
+      replaced && !request.dry_run
+        ? await backups.replaceWithBackup(
+            replaced,
+            'before_import',
+            (backup) => archive.write({ ...write, backup }, signal),
+            signal,
+          )
+        : undefined
+    const { memories } = backedUp?.result ?? (await archive.write(write, signal))
     return {
-      key,
-      model: typeof model === 'string' ? model : fallback,
-      dimension: typeof dimension === 'number' ? dimension : 0,
+      ...imported(persona, request, { memories, adaptations: log.records.length }, result.memories - memories),
+      warnings: [...raisedLimitWarnings(input, persona), ...truncationWarnings(head.state, log.learned)],
+      ...(backedUp && { backup_id: backedUp.row.backup_id }),
     }
   }
-}
 
-/** The space that a memory names, when its dimension is right; a package of another program names none. */
-function spaceOf({ fields }: PackageMemory, dimension: number, find: (key: string) => EmbeddingSpace): EmbeddingSpace {
-  const key = typeof fields['embedding_space'] === 'string' ? fields['embedding_space'] : ''
-  const space = find(key)
-  if (key !== '' && (space.dimension === dimension || space.dimension === 0)) return { ...space, dimension }
-  return { key: `imported/${space.model}#${dimension}`, model: space.model, dimension }
-}
-
-/**
- * The log of a package as this persona's own, and the state that it gives. A log of ours is chained anew under new ids.
- * One of another program is kept as history, which moves nothing; its state becomes one record.
- */
-export async function incomingLog(source: PackageSource, scope: NewScope, parts: ImportParts): Promise<IncomingLog> {
-  const log = await collectYielding(source.log(), parts.signal)
-  if (log.length > 0 && log.every(isChained) && isOwnLog(log)) {
-    const records = await collectYielding(relabelled(log, scope, parts.newId), parts.signal)
-    return { records, learned: fold(records) }
+  /** Adds new memories; the learned state stays as it is, and one record of the log notes the import. */
+  async function merge(
+    persona: Persona,
+    { source, result, request, weight, signal }: PackageImport,
+  ): Promise<Imported> {
+    const { content_hash, memories: count, adaptations } = result
+    const write: PersonaWrite = {
+      persona: { ...persona, updated_at: now() },
+      how: 'merge',
+      memories: () => incomingMemories(source, newId),
+      count,
+      weight,
+      log: (head, learned) => noteMerge(persona, head, learned, { content_hash, memories: count, adaptations }),
+      passthrough: {},
+      admit: (memories) => refuseTooMany(persona, memories),
+      dryRun: request.dry_run,
+    }
+    const { memories } = await archive.write(write, signal)
+    return imported(persona, request, { memories, adaptations: 0 }, count - memories)
   }
-  const records = await collectYielding(foreignLog(log, source.head.state, scope, parts), parts.signal)
-  return { records, learned: records.length > 0 ? fold(records) : nothingLearned() }
-}
 
-function* foreignLog(
-  log: readonly Fields[],
-  state: Fields,
-  scope: NewScope,
-  parts: ImportParts,
-): Generator<AdaptationRecord> {
-  let head: LogHead = emptyLog
-  const sealed = (record: UnsealedRecord) => {
-    const next = seal(record, head)
-    head = headOf(next)
-    return next
-  }
-  for (const record of log) yield sealed(history(record, scope, parts))
-  const inputs = snapshotOf(state)
-  if (inputs) {
-    const { persona_id, user_id } = owned(scope)
-    const trigger = {
-      adaptation_type: 'checkpoint',
+  function noteMerge(persona: Persona, head: LogHead, learned: Learned, about: Fields) {
+    const fields = { id: newId(), persona_id: persona.id, user_id: persona.user_id, timestamp: now(), changes: [] }
+    const kind = {
+      adaptation_type: 'import_merge',
       trigger_event: 'persona_import',
       actor: 'system',
       status: 'applied',
     } as const
-    const fields = { id: parts.newId(), persona_id, user_id, timestamp: parts.now }
-    yield sealed({ ...fields, ...trigger, algorithm, inputs, changes: [] })
+    const record: AdaptationRecord = chainRecord(
+      { ...fields, ...kind, algorithm, inputs: { kind: 'note', about } },
+      head,
+    )
+    return { records: [record], learned: advance(learned, record).learned }
+  }
+
+  async function importCard(owner: string, { card, portrait }: CardFile, request: ImportRequest): Promise<Imported> {
+    if (request.mode !== 'create')
+      throw new AppError('invalid', 'A character card can only be imported as a new persona')
+    if (JSON.stringify(card).length > largestCard || (portrait !== undefined && !isPortrait(portrait)))
+      throw new AppError('too_large', 'The character card or its picture is too large to be kept', {
+        details: [`A card may have ${largestCard} characters, and a picture 9 MiB`],
+      })
+    const described = personaOfCard(card)
+    const model = request.model ?? described.model ?? parts.defaultModel()
+    const parsed = personaInput.safeParse({ ...described, ...(model !== undefined && { model }) })
+    if (!parsed.success) {
+      const details = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
+      if (model === undefined) details.unshift('A card names no chat model: name one (--model, ?model=)')
+      throw new AppError('invalid', 'The character card gives an invalid persona', { details })
+    }
+    const persona: Persona = { ...parsed.data, id: newId(), user_id: owner, created_at: now(), updated_at: now() }
+    await archive.write({
+      persona,
+      how: 'create',
+      memories: () => [],
+      count: 0,
+      weight: 0,
+      log: (_head, learned) => ({ records: [], learned }),
+      passthrough: { card, ...(portrait !== undefined && { portrait }) },
+      dryRun: request.dry_run,
+    })
+    return { ...imported(persona, request, { memories: 0, adaptations: 0 }, 0), warnings: unusedOf(card) }
+  }
+
+  /** The persona to merge into or replace: the named one, or the owner's persona of the id in the package. */
+  async function target(owner: string, id: unknown, { mode, persona }: ImportRequest): Promise<Persona> {
+    if (persona !== undefined) return personas.get(owner, persona)
+    const own = typeof id === 'string' ? await personas.get(owner, id).catch(() => undefined) : undefined
+    if (own) return own
+    throw new AppError(
+      'invalid',
+      `Say which persona to ${mode === 'merge' ? 'merge into' : 'replace'}: the package is of none of yours`,
+    )
   }
 }
 
-/** The records as they are, for a log that comes back to where it was. */
-export async function returningLog(source: PackageSource, signal?: AbortSignal): Promise<IncomingLog> {
-  const log = await collectYielding(source.log(), signal)
-  if (!log.every(isChained)) throw damaged('The log of the package is not one chain')
-  return { records: log, learned: fold(log) }
-}
-
-/** A record of another program: its specified fields, and everything else as it came. */
-function history(record: Fields, scope: NewScope, parts: ImportParts): UnsealedRecord {
-  const {
-    id,
-    persona_id: _persona,
-    user_id: _user,
-    adaptation_type,
-    trigger_event,
-    changes,
-    timestamp,
-    original,
-    ...rest
-  } = record
-  const known = { adaptation_type, trigger_event, changes, timestamp } as Pick<
-    AdaptationRecord,
-    'adaptation_type' | 'trigger_event' | 'changes' | 'timestamp'
-  >
-  return { ...known, ...owned(scope), id: parts.newId(), original: isFields(original) ? original : { id, ...rest } }
-}
-
-function owned({ personaId, userId }: NewScope) {
-  return { persona_id: personaId, user_id: userId }
-}
-
-/** The learned part of a foreign state; undefined when there is nothing in it that can be taken over. */
-function snapshotOf(state: Fields): Extract<Inputs, { kind: 'snapshot' }> | undefined {
-  const weights = Object.entries(fieldsIn(state, 'behavioral_weights')).filter(
-    (entry): entry is [string, number] => isName(entry[0]) && Number.isFinite(entry[1]),
-  )
-  const preferences = Object.entries(fieldsIn(state, 'learned_preferences'))
-    .map(([name, held]) => [name, isFields(held) && 'confidence' in held ? held['value'] : held] as const)
-    .filter(([name, value]) => isName(name) && isValue(value))
-  if (weights.length + preferences.length === 0) return undefined
-  // Not more than a persona keeps: which ones it took would depend on the order in which they are read later. What moves
-  // the persona most goes before; JavaScript's sort is stable.
-  const strongest = [...weights].sort(([, left], [, right]) => Math.abs(right) - Math.abs(left))
-  return {
-    kind: 'snapshot',
-    weights: Object.fromEntries(strongest.slice(0, learnedLimits.traits)),
-    preferences: Object.fromEntries(preferences.slice(0, learnedLimits.preferences)),
+function invalidPackage({ kind, problems }: VerifyResult): AppError {
+  const descriptions = {
+    damaged: 'is damaged',
+    unsupported: 'cannot be read here',
+    not_authenticated: 'cannot be authenticated',
   }
+  // The one problem of a file that is no package names the file's format: it is the message.
+  const [only = ''] = problems
+  const message =
+    kind === 'unsupported' && problems.length === 1
+      ? only.replace(/[.;]$/, '')
+      : `The package ${descriptions[kind ?? 'damaged']}`
+  return new AppError('invalid', `${message}; nothing was imported`, { details: problems })
 }
 
-function fieldsIn(fields: Fields, name: string): Fields {
-  return isFields(fields[name]) ? fields[name] : {}
-}
-
-function others(fields: Fields, known: ReadonlySet<string>): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.has(name)))
-}
-
-/**
- * A package that was verified, read once more for good. When its end is reached and it was not the same as before (the
- * file was changed in between), it throws, and the transaction that reads from it is taken back.
- */
-export function unchanged(source: PackageSource, contentHash: string | null): PackageSource {
-  return {
-    ...source,
-    *memories() {
-      const hash = new ContentHash()
-      for (const memory of source.memories()) {
-        hash.memory(memory)
-        yield memory
-      }
-      for (const record of source.log()) hash.record(record)
-      if (hash.digest(source.head) !== contentHash) throw damaged('The package was changed while it was read')
-    },
-  }
+function imported(
+  persona: Persona,
+  { mode, dry_run }: ImportRequest,
+  counts: Imported['imported'],
+  duplicates: number,
+): Imported {
+  return { persona_id: persona.id, mode, dry_run, imported: counts, duplicates, warnings: [] }
 }

@@ -3,35 +3,34 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { canonicalize, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { damaged, unsupported } from '../../formats/file-error.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from '../../formats/json-spans.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { isFiniteVector } from './digest.ts'
-import { foreignDocument } from './foreign-file.ts'
+import { foreignJson } from './foreign-file.ts'
 import { type PackageHead, type PackageMemory, packageLimits } from './format.ts'
-import type { Outline, PackageSource, Visitor } from './source.ts'
+import type { PackageSource, Visitor } from './source.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** The top-level fields whose records are read one by one. */
+/** The top-level lists, read record by record, and the most records of each. */
 const lists = { memories: packageLimits.memories, adaptation_log: packageLimits.records } as const
-const parts = ['persona', 'state', 'export_metadata'] as const
+const smallParts = ['persona', 'state', 'export_metadata'] as const
 
 /**
- * Opens a package in document form: one JSON object, of any size. Throws a FileError when it is none, or when one of
- * its small parts cannot be read. With the `outline` of an earlier opening the file is not searched for them again.
+ * Opens a package of one JSON object, of any size. Throws a FileError for any other file, and when one of its small parts
+ * cannot be read.
  */
-export function openDocument(path: string, outline?: Outline): PackageSource {
+export function openJsonPackage(path: string): PackageSource {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
     if (size > packageLimits.bytes) throw damaged(`The package is larger than ${packageLimits.bytes} bytes`)
-    const members = outline ? new Map(outline) : memberSpans(file, size)
+    const members = memberSpans(file, size)
     if (members.has('spec') && !members.has('export_metadata'))
       throw unsupported('The file is a character card, which has no checksum')
-    const foreign = foreignDocument(members)
+    const foreign = foreignJson(members)
     if (foreign) throw foreign
-    const missing = [...parts, ...Object.keys(lists)].filter((name) => !members.has(name))
+    const missing = [...smallParts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     const head = readHead(file, members)
-    return { form: 'document', head, outline: [...members], ...walks(file, members), close: () => closeSync(file) }
+    return { form: 'document', head, ...walks(file, members), close: () => closeSync(file) }
   } catch (reason) {
     closeSync(file)
     throw reason
@@ -39,13 +38,13 @@ export function openDocument(path: string, outline?: Outline): PackageSource {
 }
 
 function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead {
-  const [persona, state, metadata] = parts.map((name) => {
+  const [persona, state, metadata] = smallParts.map((name) => {
     const value = readValue(file, members.get(name)!, packageLimits.part, name)
     if (!isFields(value)) throw damaged(`${name} is not an object`)
     return value
   }) as [Fields, Fields, Fields]
   const others = [...members].filter(
-    ([name]) => !Object.hasOwn(lists, name) && !(parts as readonly string[]).includes(name),
+    ([name]) => !Object.hasOwn(lists, name) && !(smallParts as readonly string[]).includes(name),
   )
   const unknown = others.reduce((sum, [, { start, end }]) => sum + end - start, 0)
   if (unknown > packageLimits.unknown)
@@ -53,7 +52,7 @@ function readHead(file: number, members: ReadonlyMap<string, Span>): PackageHead
       `The package holds ${unknown} bytes of parts that are unknown here (${others
         .map(([name]) => name.slice(0, 40))
         .slice(0, 5)
-        .join(', ')}); at most ${packageLimits.unknown} are carried along`,
+        .join(', ')}); at most ${packageLimits.unknown} are kept`,
     )
   const extra = others.map(([name, span]) => [name, readValue(file, span, packageLimits.part, name)])
   return { persona, state, metadata, extra: Object.fromEntries(extra) }
@@ -64,7 +63,7 @@ function walks(file: number, members: ReadonlyMap<string, Span>): Pick<PackageSo
     walk(visitor) {
       const hash = createHash('sha256')
       let expected: unknown
-      // The checksum is over the canonical text, so the parts are taken in its order, wherever they stand in the file.
+      // The checksum is over the canonical text, so the parts are read in its order.
       for (const [index, name] of [...members.keys()].sort().entries()) {
         hash.update(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
         const span = members.get(name)!
@@ -127,11 +126,7 @@ function fieldsOf(value: unknown): Fields {
   return value
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A memory of the document; its embedding is a list of numbers, absent or empty where there is none. */
+/** Parses a memory; its embedding is a list of numbers, absent or empty where there is none. */
 function readMemory(value: unknown): PackageMemory {
   const { embedding, ...fields } = fieldsOf(value)
   if (embedding === undefined || embedding === null) return { fields }

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { canonicalNumbers, shortDouble } from '../../formats/canonical-numbers.ts'
 import { createFile, type FileWriter } from '../../formats/file-writer.ts'
+import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
 import { closingMetadata } from './metadata.ts'
 
 /**
- * Writes a package as one canonical JSON document to a new file, in flat memory: the memories go through a file beside
- * it, since the content hash stands before them. Floats have at most nine digits, which is enough for every bit.
+ * Writes a package as canonical JSON to a new file, in flat memory: the memories go through a file beside it, since the
+ * content hash stands before them. Floats have at most nine digits, which is enough for every bit.
  */
-export function writeDocument(path: string, content: PackageContent): WrittenPackage {
+export function writeJsonPackage(path: string, content: PackageContent): WrittenPackage {
   const hash = new ContentHash()
   const spool = createFile(`${path}.memories`)
   const out = createFile(path)
@@ -38,7 +39,7 @@ export function writeDocument(path: string, content: PackageContent): WrittenPac
   }
 }
 
-/** Room for the checksum, filled in when it is known. */
+/** A placeholder for the checksum, which is patched in at the end. */
 const placeholder = `sha256:${'0'.repeat(64)}`
 
 /** Writes the parts in the canonical order of their names; returns the checksum, which is over all but itself. */
@@ -74,7 +75,7 @@ function assemble(
   const names = [...Object.keys(texts), ...Object.keys(content.extra)].sort()
   for (const [index, name] of names.entries()) {
     put(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
-    // A foreign part may be named like something that every object has.
+    // An unknown part may be named like a property of Object.prototype.
     const text = Object.hasOwn(texts, name) ? texts[name] : undefined
     if (text) text()
     else put(canonicalize(content.extra[name]))
@@ -86,7 +87,7 @@ function assemble(
 }
 
 /** The canonical texts of the fields that sort before and after `checksum`, to be joined around it. */
-function aroundChecksum(metadata: Readonly<Record<string, unknown>>): {
+function aroundChecksum(metadata: Fields): {
   readonly before: string
   readonly after: string
 } {

@@ -1,26 +1,24 @@
 import { AppError } from '../../errors.ts'
 import { type Learned, learnedLimits } from '../adaptation/state.ts'
+import type { Fields } from '../fields.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 
 type Settings = Pick<Persona, 'memory_settings'>
 
-/**
- * The persona with room for as many memories as come with it: an import that says it took them must not see them evicted by
- * the next one that is stored.
- */
+/** Raises the memory limit to the number of imported memories: else the next one that is stored would evict some of them. */
 export function withMemoryLimit<T extends Settings>(persona: T, memories: number): T {
   if (memories <= memorySettingsOf(persona).max_memories) return persona
   return { ...persona, memory_settings: { ...persona.memory_settings, max_memories: memories } }
 }
 
-/** A warning when `withRoom` made room. */
-export function raised(before: Settings, after: Settings): readonly string[] {
-  const [asked, most] = [before, after].map((persona) => memorySettingsOf(persona).max_memories)
-  if (asked === most) return []
-  return [`memory_settings.max_memories was raised from ${asked} to ${most}, so that all memories are kept`]
+/** A warning when `withMemoryLimit` raised the limit. */
+export function raisedLimitWarnings(before: Settings, after: Settings): readonly string[] {
+  const [limit, most] = [before, after].map((persona) => memorySettingsOf(persona).max_memories)
+  if (limit === most) return []
+  return [`memory_settings.max_memories was raised from ${limit} to ${most}, so that all memories are kept`]
 }
 
-/** Throws `invalid` where a persona that was there before, and whose settings are its owner's, would have too many. */
+/** Throws `invalid` where a merge would give a persona more memories than its own settings allow. */
 export function refuseTooMany(persona: Settings, memories: number): void {
   const { max_memories: most } = memorySettingsOf(persona)
   if (memories <= most) return
@@ -33,8 +31,8 @@ export function refuseTooMany(persona: Settings, memories: number): void {
   )
 }
 
-/** A warning for each part of a state that is more than a persona keeps. */
-export function lost(state: Readonly<Record<string, unknown>>, learned: Learned): readonly string[] {
+/** A warning for each part of an imported state that is larger than a persona's may be. */
+export function truncationWarnings(state: Fields, learned: Learned): readonly string[] {
   const size = (name: string) => Object.keys((state[name] as object | null | undefined) ?? {}).length
   const parts = [
     { name: 'behavioral_weights', kept: learned.traits.size, most: learnedLimits.traits },

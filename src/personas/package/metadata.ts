@@ -1,12 +1,13 @@
+import { type Fields, isFields } from '../fields.ts'
 import { type ContentHash, digestLength, digestOf } from './digest.ts'
 import type { PackageHead } from './format.ts'
 
-/** What is known of a package once all its records went by. */
-export interface ClosingMetadata extends Readonly<Record<string, unknown>> {
+/** `export_metadata` with the content hash. */
+export interface ClosingMetadata extends Fields {
   readonly content_hash: string
 }
 
-/** `export_metadata` with what only the end of writing knows: hash, counts, and the digests that name a broken record. */
+/** `export_metadata` after the last record: with hash, counts, and the digests that name a broken record. */
 export function closingMetadata(
   head: PackageHead,
   hash: ContentHash,
@@ -26,25 +27,24 @@ export function closingMetadata(
   }
 }
 
-/** The digests of the records that a package really holds. */
+/** The digests of a package's actual records. */
 export interface FoundRecords {
   readonly memories: readonly string[]
   readonly records: readonly string[]
-  /** False when reading broke off, so that what is not there may only not have been reached. */
+  /** False when reading broke off: then an absent record may only not have been reached. */
   readonly isWhole: boolean
 }
 
-/** As many broken records are named; one is enough to know, a thousand are not read. */
+/** The most broken records that are named. */
 const mostNamed = 20
 
 /**
- * The records that are not what `export_metadata.record_digests` lists: changed, moved, added or missing, a sentence
- * for each. Nothing when the package lists no digests, as those of other programs.
+ * A sentence for each record that differs from `export_metadata.record_digests`: changed, moved, added or missing. None
+ * when the package lists no digests, as those of other programs.
  */
 export function namedDifferences(head: PackageHead, found: FoundRecords): readonly string[] {
-  const listed = head.metadata['record_digests']
-  if (typeof listed !== 'object' || listed === null) return []
-  const digests = listed as Readonly<Record<string, unknown>>
+  const digests = head.metadata['record_digests']
+  if (!isFields(digests)) return []
   const problems: string[] = []
   for (const name of ['persona', 'state'] as const)
     if (typeof digests[name] === 'string' && digests[name] !== digestOf(head[name]))
@@ -62,18 +62,18 @@ function differences(name: string, listed: unknown, actual: readonly string[], i
   if (typeof listed !== 'string') return []
   const expected = listed.match(new RegExp(`.{1,${digestLength}}`, 'gs')) ?? []
   const known = new Map(expected.map((digest, index) => [digest, index]))
-  const there = new Set(actual)
+  const present = new Set(actual)
   const problems = actual.flatMap((digest, index) => {
     const wanted = expected[index]
     if (wanted === digest) return []
     const place = known.get(digest)
     if (place !== undefined) return [`${name}[${index}] stood at ${name}[${place}]`]
-    return [`${name}[${index}] was ${wanted !== undefined && !there.has(wanted) ? 'changed' : 'added'}`]
+    return [`${name}[${index}] was ${wanted !== undefined && !present.has(wanted) ? 'changed' : 'added'}`]
   })
   const missing = expected.flatMap((digest, index) => {
     const replacement = actual[index]
     const wasChanged = replacement !== undefined && !known.has(replacement)
-    return isWhole && !there.has(digest) && !wasChanged ? [`${name}[${index}] is missing`] : []
+    return isWhole && !present.has(digest) && !wasChanged ? [`${name}[${index}] is missing`] : []
   })
   return [...missing, ...problems]
 }

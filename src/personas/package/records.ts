@@ -1,18 +1,18 @@
 import type { AdaptationRecord } from '../adaptation/log.ts'
 import { algorithm, type Sensitivity, stepRules } from '../adaptation/rules.ts'
 import type { Inputs, Signal } from '../adaptation/state.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { packageLimits } from './format.ts'
 
 /**
- * What a stranger's package says, looked at field by field. These checks are written by hand: `aichat persona verify`
- * runs over tens of thousands of records and loads as little as it can.
+ * Validates the fields of untrusted packages. Written by hand: `aichat persona verify` checks tens of thousands of records
+ * and loads as little as it can.
  */
-type Fields = Readonly<Record<string, unknown>>
 
 /** The largest time that a date can hold (ECMA-262, 21.4.1.1), in milliseconds. */
 const latest = 8.64e15
 
-/** What does not fit in a persona. What is optional may also be null, as some languages write what is absent. */
+/** Problems of a persona. Optional fields may be null, as some languages write absent ones. */
 export function personaProblems(persona: Fields): readonly string[] {
   return [
     ...unless(isText(persona['name'], 200), 'name must be a text of 1 to 200 characters'),
@@ -30,7 +30,7 @@ export function personaProblems(persona: Fields): readonly string[] {
   ]
 }
 
-/** What does not fit in `export_metadata`, beside its version and sums. */
+/** Problems of `export_metadata`, beside its version and sums. */
 export function metadataProblems(metadata: Fields): readonly string[] {
   return [
     ...unless(isAbsentOr(metadata['exported_at'], isTime), 'exported_at must be a time in milliseconds'),
@@ -38,7 +38,7 @@ export function metadataProblems(metadata: Fields): readonly string[] {
   ]
 }
 
-/** What does not fit in a state. */
+/** Problems of a state. */
 export function stateProblems(state: Fields): readonly string[] {
   const { behavioral_weights: weights, learned_preferences: preferences } = state
   return [
@@ -52,7 +52,7 @@ export function stateProblems(state: Fields): readonly string[] {
   ]
 }
 
-/** What does not fit in a memory. */
+/** Problems of a memory. */
 export function memoryProblems(memory: Fields): readonly string[] {
   return [
     ...unless(isText(memory['id'], 200), 'id must be a text of 1 to 200 characters'),
@@ -71,7 +71,7 @@ export function memoryProblems(memory: Fields): readonly string[] {
   ]
 }
 
-/** Fields of a memory that are not looked into, and are written with every memory that is read. */
+/** Bounds the metadata and unknown fields of a memory, which are read with every memory. */
 function labelProblems({ content: _content, metadata = {}, ...others }: Fields): readonly string[] {
   return [
     ...unless(
@@ -85,7 +85,7 @@ function labelProblems({ content: _content, metadata = {}, ...others }: Fields):
   ]
 }
 
-/** What does not fit in a record of the log. One that says it follows our rules must be one that can be replayed. */
+/** Problems of a record of the log. One that names our algorithm must be replayable. */
 export function recordProblems(record: Fields): readonly string[] {
   return [
     ...['id', 'adaptation_type', 'trigger_event'].flatMap((name) =>
@@ -98,7 +98,7 @@ export function recordProblems(record: Fields): readonly string[] {
   ]
 }
 
-/** Whether a record that passed has its place in a chain, as ours do. */
+/** Whether a valid record has a place in a chain, as records of aichat have. */
 export function isChained(record: Fields): record is Fields & AdaptationRecord {
   return typeof record['hash'] === 'string'
 }
@@ -156,12 +156,12 @@ function isSignal(signal: unknown): signal is Signal {
   return 'value' in signal ? isValue(signal['value']) : signal['weaken'] === true || signal['remove'] === true
 }
 
-/** What a preference may be, as a request may say it: short, since it stands in prompts. */
+/** Whether a preference may have this value, as in a request: short, since it stands in prompts. */
 export function isValue(value: unknown): boolean {
   return value !== undefined && JSON.stringify(value).length <= 2000
 }
 
-/** A trait's or preference's name: as a request may give it, or as an import took it. */
+/** Whether a trait or preference may have this name, as in a request. */
 export function isName(name: unknown): name is string {
   return typeof name === 'string' && /^[\p{L}\p{N}][\p{L}\p{N} _.\-/]{0,63}$/u.test(name)
 }
@@ -192,10 +192,6 @@ function isTime(value: unknown): value is number {
 
 function isNumber(value: unknown, least: number, most: number): value is number {
   return typeof value === 'number' && value >= least && value <= most
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isAbsentOr(value: unknown, isRight: (value: unknown) => boolean): boolean {

@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, isAbsolute, join } from 'node:path'
 import { holder, isHeld } from './holders.ts'
 
-/** A folder for files that live as long as one request. */
+/** A folder for files of one request. */
 export interface Scratch {
   /** A path in the folder that is not there yet. */
   path(): string
-  /** Notes a folder elsewhere that lives as long, so that it is removed too when this process is killed. */
+  /** Notes a folder beside an export: it is swept too if this process is killed. */
   note(folder: string): { forget(): void }
 }
 
 /**
- * Opens a scratch folder, which only its owner may enter. What a process that was killed left in it is removed at once: it
- * is the plain text of what somebody said. What a process that runs is at is left to it.
+ * Opens a scratch folder, which only its owner may enter. Files of killed processes are removed at once, since they hold
+ * decrypted text; files of running processes stay.
  */
 export function openScratch(folder: string, newId: () => string): Scratch {
   sweepScratch(folder)
@@ -32,10 +32,10 @@ export function openScratch(folder: string, newId: () => string): Scratch {
 
 const noteEnding = '.note'
 
-/** How a folder is named that may be noted: nothing else is removed, whatever a note says. */
+/** The prefix of folders that may be noted: a sweep removes no other folder. */
 export const notedFolder = '.aichat-export-'
 
-/** Removes what processes left that run no more. */
+/** Removes the files and noted folders of processes that ended. */
 export function sweepScratch(folder: string): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { createReadStream, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { parseStrictJson } from '../../formats/canonical-json.ts'
 import { ageIntro } from '../../formats/file-kind.ts'
@@ -6,21 +7,53 @@ import { createFile } from '../../formats/file-writer.ts'
 import { packageLimits } from './format.ts'
 import type { Scratch } from './scratch.ts'
 
-/** A package that arrived, in a file of its own. */
+/** A received package in a file. */
 export interface ReceivedPackage {
   readonly path: string
-  /** 0 when nothing was sent. */
+  /** 0 for an empty body. */
   readonly bytes: number
   readonly passphrase: string | undefined
   discard(): void
+}
+
+/**
+ * A package in a local file: in this process it is read where it lies, over HTTP it is streamed, an encrypted one after its
+ * passphrase.
+ */
+export class LocalPackage implements AsyncIterable<Uint8Array> {
+  readonly path: string
+  readonly bytes: number
+  readonly #passphrase: string | undefined
+  readonly #watch: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+
+  /** @param watch passes the streamed bytes on, for a progress bar */
+  constructor(
+    path: string,
+    passphrase: string | undefined,
+    watch: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array> = (bytes) => bytes,
+  ) {
+    this.path = resolve(path)
+    this.bytes = statSync(path).size
+    this.#passphrase = passphrase
+    this.#watch = watch
+  }
+
+  received(): ReceivedPackage {
+    return { path: this.path, bytes: this.bytes, passphrase: this.#passphrase, discard: () => {} }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    if (this.#passphrase !== undefined) yield Buffer.from(`${JSON.stringify({ passphrase: this.#passphrase })}\n`)
+    yield* this.#watch(createReadStream(this.path))
+  }
 }
 
 /** The longest passphrase line: bytes. */
 const longestLine = 4096
 
 /**
- * Writes an arriving package to a file as it comes. An encrypted one may be preceded by one line of JSON,
- * `{"passphrase":"…"}`: in an address it would end up in logs. Throws `too_large` beyond what a package may have.
+ * Writes a package to a scratch file as it is received. One line of JSON, `{"passphrase":"…"}`, may precede an encrypted
+ * one: an address would end up in logs. Throws `too_large` beyond `packageLimits.bytes`.
  */
 export async function receivePackage(stream: AsyncIterable<Uint8Array>, scratch: Scratch): Promise<ReceivedPackage> {
   const path = scratch.path()

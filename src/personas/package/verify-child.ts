@@ -1,5 +1,5 @@
-import { serveTask } from '../../process/run-in-child.ts'
-import { verifyTask } from './verify-file.ts'
+import { serveTask } from '../../process/child-side.ts'
+import { type PlainFile, verifyPlain } from './verify-file.ts'
 
-// Runs in a process of its own: see process/run-in-child.ts.
-serveTask(verifyTask)
+// Runs in a child process, see process/run-in-child.ts.
+serveTask((file: PlainFile) => verifyPlain(file))

@@ -1,54 +1,169 @@
+import { rm } from 'node:fs/promises'
+import { damaged, FileError, unsupported } from '../../formats/file-error.ts'
+import { type FileKind, fileKindOf } from '../../formats/file-kind.ts'
 import { runInChild } from '../../process/run-in-child.ts'
-import { openPlain, type PlainPackage } from './open-file.ts'
-import type { Outline, PackageSource } from './source.ts'
-import { refused, type VerifyResult, verifySource } from './verify.ts'
-import { isSmallPackage } from './write-task.ts'
+import type { Fields } from '../fields.ts'
+import { ContentHash } from './digest.ts'
+import type { PackageMemory } from './format.ts'
+import { isSmallPackage, unpackedBytes } from './package-size.ts'
+import type { Scratch } from './scratch.ts'
+import type { PackageSource } from './source.ts'
+import { failedVerification, type RecordObserver, type VerifyResult, verifySource } from './verify.ts'
 
-/** What the process is asked. */
-export type VerifyTask = Pick<PlainPackage, 'path' | 'kind'>
-
-/** A verdict, and what was found on the way that spares whoever opens the package next a pass over it. */
-export interface VerifiedSource {
-  readonly verdict: VerifyResult
-  readonly outline?: Outline
+/** A package of either form as a readable file: an encrypted one was decrypted into a scratch file. */
+export interface PlainPackage {
+  readonly path: string
+  readonly kind: FileKind
+  /** Removes the scratch file. */
+  discard(): Promise<void>
 }
 
-/** A package that was judged, to be opened by whoever takes it in. */
+/** The path and kind of a plain package: the task of the verifying child process. */
+export type PlainFile = Pick<PlainPackage, 'path' | 'kind'>
+
+export interface VerifyOptions {
+  readonly passphrase?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Told after each memory; verifies a large package in this process too. */
+  readonly onMemory?: (memories: number, total: number | undefined) => void
+}
+
+/**
+ * Verifies a package in a file; a large one in a child process, unless its progress is observed. Problems of the package
+ * are in the result, a missing or wrong passphrase included; rejects only for failures of this machine.
+ */
+export async function verifyPackage(
+  path: string,
+  scratch: Scratch,
+  options: VerifyOptions = {},
+): Promise<VerifyResult> {
+  const { passphrase, signal, onMemory } = options
+  let plain: PlainPackage
+  try {
+    plain = await decryptPackage(path, scratch, passphrase, signal)
+  } catch (reason) {
+    return failedVerification(reason)
+  }
+  const { discard, ...file } = plain
+  try {
+    if (onMemory || isSmallPackage(file)) return await verifyPlain(file, onMemory)
+    return await runInChild<VerifyResult>({ beside: import.meta.url, name: './verify-child' }, file, signal)
+  } finally {
+    await discard()
+  }
+}
+
+/** Verifies a plain package in this process, however large it is. */
+export async function verifyPlain(file: PlainFile, onMemory?: VerifyOptions['onMemory']): Promise<VerifyResult> {
+  const { result, source } = await openVerified(file, onMemory && { onMemory })
+  source?.close()
+  return result
+}
+
+/** A verified package that is open for its import; without a source it is invalid. */
 export interface VerifiedPackage {
-  readonly verdict: VerifyResult
-  open(): Promise<PackageSource>
+  readonly result: VerifyResult
+  readonly source?: PackageSource
 }
 
-/** Judges a package; a large one in a process of its own, so that nobody else waits for it. */
-export async function verifyPackage({ path, kind }: VerifyTask, signal?: AbortSignal): Promise<VerifiedPackage> {
-  const task: VerifyTask = { path, kind }
-  const judgement = isSmallPackage(task)
-    ? await verifyTask(task)
-    : await runInChild<VerifiedSource>({ beside: import.meta.url, name: './verify-child' }, task, signal)
-  return verifiedPackage(task, judgement)
+/**
+ * Verifies a package in this process and leaves a valid one open. Up to `keptBytes` the records are kept, and the file is
+ * read once; a larger one is read again in flat memory, and its source throws at its end when the file was changed since.
+ */
+export function openForImport(file: PlainFile): Promise<VerifiedPackage> {
+  return openVerified(file, unpackedBytes(file) <= keptBytes ? { kept: { memories: [], log: [] } } : {})
 }
 
-/** The same in this process, however large it is: for one that nobody else waits for. */
-export async function verifyInThisProcess({ path, kind }: VerifyTask): Promise<VerifiedPackage> {
-  return verifiedPackage({ path, kind }, await verifyTask({ path, kind }))
+/** Bytes of an unpacked package up to which its records are kept in memory between verification and import. */
+const keptBytes = 8 * 1024 ** 2
+
+interface Kept {
+  readonly memories: PackageMemory[]
+  readonly log: Fields[]
 }
 
-function verifiedPackage(task: VerifyTask, { verdict, outline }: VerifiedSource): VerifiedPackage {
-  return { verdict, open: () => openPlain(task, outline) }
-}
-
-/** Judges a package in this process. */
-export async function verifyTask(task: VerifyTask): Promise<VerifiedSource> {
+async function openVerified(
+  file: PlainFile,
+  { kept, onMemory }: { readonly kept?: Kept; readonly onMemory?: VerifyOptions['onMemory'] } = {},
+): Promise<VerifiedPackage> {
   let source: PackageSource
   try {
-    source = await openPlain(task)
+    source = await openPlain(file)
   } catch (reason) {
-    return { verdict: refused(reason) }
+    return { result: failedVerification(reason) }
   }
   try {
-    const { outline } = source
-    return { verdict: verifySource(source), ...(outline && { outline }) }
-  } finally {
+    const { memories: total } = (source.head.metadata['counts'] ?? {}) as { readonly memories?: unknown }
+    const observer: RecordObserver = {
+      memory(memory, count) {
+        kept?.memories.push(memory)
+        onMemory?.(count, typeof total === 'number' && total > 0 ? total : undefined)
+      },
+      record: (record) => void kept?.log.push(record),
+    }
+    const result = verifySource(source, observer)
+    if (result.valid) {
+      const verified = kept
+        ? { ...source, memories: () => kept.memories, log: () => kept.log }
+        : unchanged(source, result.content_hash)
+      return { result, source: verified }
+    }
     source.close()
+    return { result }
+  } catch (reason) {
+    source.close()
+    throw reason
   }
+}
+
+/** A source that throws at the end of its memories when its contents are no longer the verified ones. */
+function unchanged(source: PackageSource, contentHash: string | null): PackageSource {
+  return {
+    ...source,
+    *memories() {
+      const hash = new ContentHash()
+      for (const memory of source.memories()) {
+        hash.memory(memory)
+        yield memory
+      }
+      for (const record of source.log()) hash.record(record)
+      if (hash.digest(source.head) !== contentHash) throw damaged('The package was changed while it was read')
+    },
+  }
+}
+
+/**
+ * Decrypts an encrypted package into a scratch file; any other is used where it lies. Throws a FileError,
+ * `not_authenticated` also when a passphrase is needed and none was given.
+ */
+export async function decryptPackage(
+  path: string,
+  scratch: Scratch,
+  passphrase?: string,
+  signal?: AbortSignal,
+): Promise<PlainPackage> {
+  const kind = fileKindOf(path)
+  if (kind !== 'age') return { path, kind, discard: async () => {} }
+  if (passphrase === undefined)
+    throw new FileError('not_authenticated', 'The package is encrypted: its passphrase is needed')
+  const { decryptFile } = await import('../../formats/age-file.ts')
+  const plain = scratch.path()
+  const discard = () => rm(plain, { force: true })
+  try {
+    await decryptFile(path, plain, passphrase, signal)
+    return { path: plain, kind: fileKindOf(plain), discard }
+  } catch (reason) {
+    await discard()
+    throw reason
+  }
+}
+
+/** Opens a plain package; loads only the reader of its form. Throws a FileError for any other file. */
+async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
+  if (kind === 'json') return (await import('./json-reader.ts')).openJsonPackage(path)
+  if (kind === 'zip') return (await import('./zip-reader.ts')).openZipPackage(path)
+  if (kind === 'age') throw unsupported('The package is encrypted twice')
+  if (kind === 'armored') throw unsupported('The package is encrypted and armored: decrypt it with `age -d FILE` first')
+  if (kind === 'png') throw unsupported('The file is a picture: a character card has no checksum')
+  throw new FileError('damaged', 'Invalid persona package: neither JSON, zip nor age')
 }

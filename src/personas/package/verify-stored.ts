@@ -1,17 +1,16 @@
-import { createHash } from 'node:crypto'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { chainCheck } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
-import { viewLearned } from '../adaptation/state.ts'
+import { type Learned, viewLearned } from '../adaptation/state.ts'
 import type { ArchivedPersona } from './archive.ts'
-import { ContentHash, isFiniteVector } from './digest.ts'
+import { ContentHash, checksumOf, isFiniteVector } from './digest.ts'
 import { type PackageContent, packageVersion } from './format.ts'
 import { memoryProblems, personaProblems, recordProblems } from './records.ts'
 import { shortened, type VerifyResult } from './verify.ts'
 
 /**
- * Judges a persona as it is stored. `expected` is the checksum of the state that its log gives, `actual` that of the
- * state that is stored; the log must be one chain, every record and vector what it may be, and everything what this program sealed.
+ * Verifies a stored persona. `expected` is the checksum of the state that its log gives, `actual` that of the stored state;
+ * the log must be one chain, every record and vector valid, and every seal intact.
  */
 export function verifyStored(archived: ArchivedPersona, content: PackageContent): VerifyResult {
   const problems: string[] = personaProblems(content.persona).map((problem) => `persona: ${problem}`)
@@ -26,7 +25,8 @@ export function verifyStored(archived: ArchivedPersona, content: PackageContent)
       problems.push(`${place}: ${problem}`)
     hash.record(fields)
   }
-  const [expected, actual] = [checksumOf(viewLearned(fold(archived.log))), checksumOf(viewLearned(archived.learned))]
+  const checksumOfState = (learned: Learned) => checksumOf(canonicalize(viewLearned(learned)))
+  const [expected, actual] = [checksumOfState(fold(archived.log)), checksumOfState(archived.learned)]
   if (expected !== actual) problems.push('state: it is not what the log gives')
   let memories = 0
   const dimensions = new Map(archived.spaces.map(({ key, dimension }) => [key, dimension]))
@@ -54,8 +54,4 @@ export function verifyStored(archived: ArchivedPersona, content: PackageContent)
     adaptations,
     sealed_since: seals.since,
   }
-}
-
-function checksumOf(value: unknown): string {
-  return `sha256:${createHash('sha256').update(canonicalize(value)).digest('hex')}`
 }

@@ -4,12 +4,12 @@ import { damaged, FileError, type ProblemKind } from '../../formats/file-error.t
 import { chainCheck, isOwnLog } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'
+import { type Fields, isFields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import { type PackageForm, type PackageHead, type PackageMemory, versionProblem } from './format.ts'
 import { namedDifferences } from './metadata.ts'
 import {
   isChained,
-  isFields,
   memoryProblems,
   metadataProblems,
   personaProblems,
@@ -18,37 +18,40 @@ import {
 } from './records.ts'
 import type { Integrity, PackageSource, Visitor } from './source.ts'
 
-/** The answer to "is this what was exported?". */
+/** Whether a package is unchanged since its export, and every problem when it is not. */
 export interface VerifyResult {
   readonly valid: boolean
   /** The checksum that the package carries, or null when it carries none. */
   readonly expected: string | null
-  /** The checksum of what is there; null when it could not be computed. */
+  /** The computed checksum; null when it could not be computed. */
   readonly actual: string | null
   readonly version: string | null
-  /** One sentence for each thing that is wrong; a broken record is named. Empty when the package is valid. */
+  /** One sentence for each problem, naming a broken record. Empty when the package is valid. */
   readonly problems: readonly string[]
-  /** What the problems amount to; null when there are none. */
+  /** The kind of the problems; null when there are none. */
   readonly kind: ProblemKind | null
   readonly form: PackageForm | null
   readonly content_hash: string | null
   readonly memories: number
   readonly adaptations: number
-  /** Of a stored persona: since when it is sealed, in milliseconds since 1970 UTC. */
+  /** Of a stored persona: the start of its seals, in milliseconds since 1970 UTC. */
   readonly sealed_since?: number | null
 }
 
-/** When so many records are wrong, the rest is not looked at: nobody meant this to be a package. */
+/** Invalid records after which a walk stops. */
 const mostWrong = 1000
 
-/** More sentences of one kind help nobody. */
+/** The most problems in a result. */
 const mostProblems = 50
 
-/**
- * Reads a whole package, in flat memory, and says whether it is sound. Never throws for what is wrong with the package.
- * `onRecord` is told how many memories were read, for whoever waits.
- */
-export function verifySource(source: PackageSource, onRecord: (memories: number) => void = () => {}): VerifyResult {
+/** Receives each record that can be parsed, valid or not; `count` is the number of memories up to and with this one. */
+export interface RecordObserver {
+  memory(memory: PackageMemory, count: number): void
+  record(record: Fields): void
+}
+
+/** Reads a whole package in flat memory and verifies it; problems of the package never throw. */
+export function verifySource(source: PackageSource, observer?: RecordObserver): VerifyResult {
   const findings = new Findings()
   const { head } = source
   const version = typeof head.metadata['version'] === 'string' ? head.metadata['version'] : null
@@ -57,7 +60,7 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
   for (const problem of personaProblems(head.persona)) findings.add(`persona: ${problem}`)
   for (const problem of stateProblems(head.state)) findings.add(`state: ${problem}`)
   for (const problem of metadataProblems(head.metadata)) findings.add(`export_metadata: ${problem}`)
-  const inspection = new Inspection(findings, onRecord)
+  const inspection = new Inspection(findings, observer)
   let integrity: Integrity | undefined
   try {
     integrity = source.walk(inspection)
@@ -79,8 +82,8 @@ export function verifySource(source: PackageSource, onRecord: (memories: number)
   }
 }
 
-/** The verdict on a package that could not even be opened. */
-export function refused(reason: unknown): VerifyResult {
+/** The result for a package that cannot be opened. Rethrows failures of this machine. */
+export function failedVerification(reason: unknown): VerifyResult {
   const findings = new Findings()
   findings.catch(reason)
   const nothing = {
@@ -103,13 +106,13 @@ function checkIntegrity(integrity: Integrity, inspection: Inspection, head: Pack
     findings.add('The checksum does not match: the package was changed after it was exported')
   for (const problem of namedDifferences(head, inspection)) findings.add(problem)
   const { content_hash: content, record_digests: digests } = head.metadata
-  // Another program may take other fields for what a persona is: only beside our digests it is our hash.
+  // Other programs may hash other fields: the hash is checked only beside digests of aichat.
   if (typeof content === 'string' && isFields(digests) && !isSame(content, inspection.hash.digest(head)))
     findings.add('export_metadata.content_hash does not match the contents')
-  inspection.judgeLog(head)
+  inspection.checkLog(head)
 }
 
-/** Hex digits may be in either case; how many of them are right is not told by time. */
+/** Compares hex digests of either case in constant time. */
 function isSame(expected: string, actual: string): boolean {
   const [left, right] = [Buffer.from(expected.toLowerCase()), Buffer.from(actual)]
   return left.length === right.length && timingSafeEqual(left, right)
@@ -120,7 +123,7 @@ class Findings {
   kind: ProblemKind | null = null
 
   add(problem: string, kind: ProblemKind = 'damaged'): void {
-    // What cannot be understood cannot be called damaged.
+    // An unsupported package cannot be called damaged.
     if (this.kind !== 'unsupported') this.kind = kind
     this.problems.push(problem)
   }
@@ -138,7 +141,7 @@ class Findings {
   }
 }
 
-/** Each problem once, and not too many of them. */
+/** Each problem once, `mostProblems` at most. */
 export function shortened(problems: readonly string[]): readonly string[] {
   const unique = [...new Set(problems)]
   return unique.length > mostProblems
@@ -146,14 +149,14 @@ export function shortened(problems: readonly string[]): readonly string[] {
     : unique
 }
 
-/** Looks at each record as it goes by, and keeps what only the end can judge. */
+/** Checks each record in turn, and keeps the digests and the log for the checks at the end. */
 class Inspection implements Visitor {
   readonly hash = new ContentHash()
   readonly memories: string[] = []
   readonly records: string[] = []
   isWhole = true
   readonly #findings: Findings
-  readonly #onRecord: (memories: number) => void
+  readonly #observer: RecordObserver | undefined
   readonly #ids = new Set<string>()
   readonly #chain = chainCheck()
   readonly #events: Event[] = []
@@ -161,21 +164,22 @@ class Inspection implements Visitor {
   #sound = true
   #wrong = 0
 
-  constructor(findings: Findings, onRecord: (memories: number) => void) {
+  constructor(findings: Findings, observer: RecordObserver | undefined) {
     this.#findings = findings
-    this.#onRecord = onRecord
+    this.#observer = observer
   }
 
   memory(memory: PackageMemory, index: number): void {
-    this.#judge('memories', index, memory.fields, memoryProblems(memory.fields))
+    this.#check('memories', index, memory.fields, memoryProblems(memory.fields))
     this.memories[index] = this.hash.memory(memory)
-    this.#onRecord(index + 1)
+    this.#observer?.memory(memory, index + 1)
   }
 
-  record(record: Readonly<Record<string, unknown>>, index: number): void {
+  record(record: Fields, index: number): void {
     const problems = recordProblems(record)
-    this.#judge('adaptation_log', index, record, problems)
+    this.#check('adaptation_log', index, record, problems)
     this.records[index] = this.hash.record(record)
+    this.#observer?.record(record)
     if (problems.length > 0) this.#sound = false
     if (!isChained(record)) return
     this.#chained++
@@ -198,8 +202,8 @@ class Inspection implements Visitor {
     this.#findings.add(`${name}: ${reason instanceof Error ? reason.message : reason}`)
   }
 
-  /** A log of our own making is one chain, and the state is what it gives. */
-  judgeLog(head: PackageHead): void {
+  /** A log of aichat must be one chain, and the state must be the one that it gives. */
+  checkLog(head: PackageHead): void {
     if (this.#chained > 0 && this.#chained < this.records.length)
       this.#findings.add('adaptation_log is a chain for some records only')
     const isChain = this.#chained > 0 && this.#chained === this.records.length
@@ -215,7 +219,7 @@ class Inspection implements Visitor {
       throw damaged(`More than ${mostWrong} records are wrong: the others were not looked at`)
   }
 
-  #judge(list: string, index: number, fields: Readonly<Record<string, unknown>>, problems: readonly string[]): void {
+  #check(list: string, index: number, fields: Fields, problems: readonly string[]): void {
     const id = typeof fields['id'] === 'string' ? ` (${fields['id'].slice(0, 60)})` : ''
     const say = (problem: string) => this.#findings.add(`${list}[${index}]${id}: ${problem}`)
     problems.forEach(say)

@@ -1,36 +1,37 @@
 import { writeFileSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type ArchivedPersona, isSmall, type PersonaArchive } from './archive.ts'
 import { packageContent } from './export.ts'
 import { cardBytes } from './exported-file.ts'
-import type { WrittenPackage } from './format.ts'
+import type { PackageContent, PackageForm, WrittenPackage } from './format.ts'
 import type { VerifyResult } from './verify.ts'
 import { verifyStored } from './verify-stored.ts'
 
-/** Reads a whole persona, for a package or for a verdict. Undefined when that user has no such persona. */
+/** Reads a whole persona, to write or verify it. Resolves with undefined when that user has no such persona. */
 export interface PackageWriter {
   /** Writes its package to a new file; after a failure there is none. */
-  write(scope: Scope, request: PackageRequest, signal?: AbortSignal): Promise<PackagedPersona | undefined>
-  /** Judges it as it is stored. */
+  write(scope: Scope, request: PackageRequest, signal?: AbortSignal): Promise<WrittenPersona | undefined>
+  /** Verifies it as it is stored. */
   verify(scope: Scope, signal?: AbortSignal): Promise<VerifyResult | undefined>
-  /** Writes its character card to a new file. False when there is no such persona. */
-  card(scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal): Promise<boolean>
+  /** Writes its character card to a new file. */
+  card(scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal): Promise<true | undefined>
 }
 
 export interface PackageRequest {
   readonly path: string
-  readonly form: 'document' | 'container'
+  readonly form: PackageForm
   readonly embeddings: boolean
   /** Milliseconds since 1970 UTC. */
   readonly exportedAt: number
 }
 
-/** What was written, and the fingerprint of the persona that it was written of. */
-export interface PackagedPersona extends WrittenPackage {
+/** A written package, and the fingerprint of its persona at that moment. */
+export interface WrittenPersona extends WrittenPackage {
   readonly fingerprint: string
 }
 
-/** One of these as plain data, to be done here or in a process that has the database open too. */
+/** A call of `PackageWriter` as plain data, for this process or for a child that opens the same database. */
 export type PackageWriterTask =
   | { readonly action: 'write'; readonly scope: Scope; readonly request: PackageRequest; readonly producer: string }
   | { readonly action: 'verify'; readonly scope: Scope; readonly producer: string }
@@ -38,71 +39,65 @@ export type PackageWriterTask =
 
 export interface PackageWriterParts {
   readonly archive: PersonaArchive
-  /** The program that writes, such as `aichat 1.2.3`. */
+  /** The writing program, such as `aichat 1.2.3`. */
   readonly producer: string
-  /** Does a task in a process of its own: the same as `performTask`, for a persona that takes seconds. */
+  /** Runs `performTask` in a child process, for a persona that takes seconds. */
   readonly runInChild: (task: PackageWriterTask, signal?: AbortSignal) => Promise<unknown>
 }
 
-/** Packages small personas here, and large ones where nobody has to wait for it. */
+/** Writes small personas in this process and large ones in a child process, so that no request waits for them. */
 export function createPackageWriter({ archive, producer, runInChild }: PackageWriterParts): PackageWriter {
-  const perform = async (task: PackageWriterTask, signal?: AbortSignal) =>
-    (isSmall(archive.extent(task.scope)) ? await performTask(archive, task) : await runInChild(task, signal)) ??
-    undefined
+  const perform = async <T>(task: PackageWriterTask, signal?: AbortSignal) =>
+    ((isSmall(archive.extent(task.scope)) ? await performTask(archive, task) : await runInChild(task, signal)) ??
+      undefined) as T | undefined
   return {
-    write: async (scope, request, signal) =>
-      (await perform({ action: 'write', scope, request, producer }, signal)) as PackagedPersona | undefined,
-    verify: async (scope, signal) =>
-      (await perform({ action: 'verify', scope, producer }, signal)) as VerifyResult | undefined,
-    card: async (scope, path, format, signal) =>
-      (await perform({ action: 'card', scope, path, format }, signal)) === true,
+    write: (scope, request, signal) => perform<WrittenPersona>({ action: 'write', scope, request, producer }, signal),
+    verify: (scope, signal) => perform<VerifyResult>({ action: 'verify', scope, producer }, signal),
+    card: (scope, path, format, signal) => perform<true>({ action: 'card', scope, path, format }, signal),
   }
 }
 
-/** Does a task in this process, in one consistent view of the database; null when there is no such persona. */
+/** Performs a task in this process, in one consistent view of the database; null when there is no such persona. */
 export async function performTask(
   archive: Pick<PersonaArchive, 'read'>,
   task: PackageWriterTask,
-): Promise<PackagedPersona | VerifyResult | true | null> {
-  const { scope } = task
-  if (task.action === 'card') {
-    const { path, format } = task
-    const written = await archive.read(scope, (archived) => {
-      writeFileSync(path, cardBytes(archived, format), { flag: 'wx', mode: 0o600 })
-      return true as const
-    })
-    return written ?? null
-  }
-  const { producer } = task
-  if (task.action === 'verify') {
-    const everything = { exportedAt: 0, producer, embeddings: true }
-    const verdict = await archive.read(scope, (archived) =>
-      verifyStored(archived, packageContent(archived, everything)),
-    )
-    return verdict ?? null
-  }
-  const write = await writerOf(task.request)
-  return (await archive.read(scope, (archived) => write(archived, producer))) ?? null
+): Promise<WrittenPersona | VerifyResult | true | null> {
+  const perform = await performerOf(task)
+  return (await archive.read<WrittenPersona | VerifyResult | true>(task.scope, perform)) ?? null
 }
 
-/** What writes the form; each is loaded when it is asked for. */
-async function writerOf(
-  request: PackageRequest,
-): Promise<(archived: ArchivedPersona, producer: string) => PackagedPersona> {
+/** Loads the writer of the requested form before the database is read. */
+async function performerOf(
+  task: PackageWriterTask,
+): Promise<(archived: ArchivedPersona) => WrittenPersona | VerifyResult | true> {
+  if (task.action === 'card')
+    return (archived) => {
+      writeFileSync(task.path, cardBytes(archived, task.format), { flag: 'wx', mode: 0o600 })
+      return true
+    }
+  const { producer } = task
+  if (task.action === 'verify')
+    return (archived) => verifyStored(archived, packageContent(archived, { exportedAt: 0, producer, embeddings: true }))
+  const { request } = task
   const write =
     request.form === 'container'
-      ? (await import('./zip-writer.ts')).writeContainer
-      : (await import('./json-writer.ts')).writeDocument
-  return (archived, producer) => packaged(archived, request, producer, write)
+      ? (await import('./zip-writer.ts')).writeZipPackage
+      : (await import('./json-writer.ts')).writeJsonPackage
+  return (archived) => writePackage(archived, request, producer, write)
 }
 
-/** Writes a persona that was read already. */
-export function packaged(
+/** Writes the package of a persona that is being read. */
+export function writePackage(
   archived: ArchivedPersona,
   { path, embeddings, exportedAt }: PackageRequest,
   producer: string,
-  write: (path: string, content: ReturnType<typeof packageContent>) => WrittenPackage,
-): PackagedPersona {
+  write: (path: string, content: PackageContent) => WrittenPackage,
+): WrittenPersona {
   const written = write(path, packageContent(archived, { exportedAt, producer, embeddings }))
   return { ...written, fingerprint: archived.fingerprint() }
+}
+
+/** The error of a persona that was removed between its lookup and its reading. */
+export function removedMeanwhile(personaId: string): AppError {
+  return new AppError('not_found', `Persona "${personaId}" not found: it was removed meanwhile`)
 }

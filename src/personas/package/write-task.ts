@@ -1,29 +1,25 @@
-import { statSync } from 'node:fs'
-import { FileError } from '../../formats/file-error.ts'
-import { unpackedSize } from '../../formats/zip.ts'
 import type { Scope } from '../memory/memory.ts'
-import type { PlainPackage } from './open-file.ts'
 
-/** What an import does with a persona that is there already. */
+/** The effect of an import on an existing persona. */
 export type ImportMode = 'create' | 'merge' | 'replace'
 
 export interface ImportRequest {
   readonly mode: ImportMode
-  /** Says what would happen, and writes nothing. */
+  /** Reports the outcome without writing anything. */
   readonly dry_run: boolean
   readonly passphrase?: string | undefined
-  /** Which persona `merge` and `replace` are about, by id or name; without it, the one whose id the package names. */
+  /** The persona of `merge` and `replace`, by id or name; by default the one of the id in the package. */
   readonly persona?: string | undefined
-  /** The chat model of a character card, which names none. */
+  /** The chat model of a character card that names none. */
   readonly model?: string | undefined
 }
 
-/** A whole persona that is to arrive, as plain data: done in a process of its own, which writes beside this one. */
+/** An import or restore as plain data, for a child process that writes to the same database. */
 export type PersonaWriteTask =
   | {
       readonly action: 'import'
       readonly owner: string
-      /** A package or card in plain text. */
+      /** A decrypted package or a card. */
       readonly path: string
       /** `persona` is an id. */
       readonly request: Omit<ImportRequest, 'passphrase'>
@@ -33,22 +29,5 @@ export type PersonaWriteTask =
     }
   | { readonly action: 'restore'; readonly scope: Scope; readonly backupId: string; readonly now: number }
 
-/** Does such a task; resolves with what the same method resolves with in this process. */
+/** Runs a task in a child process; resolves with the result of the method of that name. */
 export type WriteInChild = (task: PersonaWriteTask, signal?: AbortSignal) => Promise<unknown>
-
-/** Bytes of a package that is read and taken in sooner than a process starts, and than others mind waiting. */
-const smallPackage = 32 * 1024
-
-/** Whether a package is small in its file, and unpacked. */
-export function isSmallPackage({ path, kind }: Pick<PlainPackage, 'path' | 'kind'>): boolean {
-  const { size } = statSync(path)
-  if (size > smallPackage) return false
-  if (kind !== 'zip') return true
-  try {
-    return unpackedSize(path) <= smallPackage
-  } catch (reason) {
-    // What its directory shows to be no package is refused at once.
-    if (reason instanceof FileError) return true
-    throw reason
-  }
-}

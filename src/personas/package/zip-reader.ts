@@ -2,14 +2,13 @@ import { createHash, type Hash } from 'node:crypto'
 import { canonicalize, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
 import { damaged, unsupported } from '../../formats/file-error.ts'
 import { openZip, type ZipFile } from '../../formats/zip.ts'
-import { isFiniteVector, vectorOf } from './digest.ts'
-import { foreignArchive } from './foreign-file.ts'
+import { type Fields, isFields } from '../fields.ts'
+import { checksumOf, isFiniteVector, vectorOf } from './digest.ts'
+import { foreignZip } from './foreign-file.ts'
 import { memberNames, type PackageHead, type PackageMemory, packageLimits } from './format.ts'
 import type { PackageSource, Visitor } from './source.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** What the manifest says of one member. */
+/** A member as the manifest lists it. */
 export interface MemberSum {
   readonly name: string
   readonly sha256: string
@@ -20,16 +19,16 @@ interface Manifest {
   readonly metadata: Fields
   readonly members: ReadonlyMap<string, MemberSum>
   readonly extra: Fields
-  /** Over the canonical manifest without the checksum itself, and so over all members. */
+  /** The checksum over the canonical manifest without its own, and so over all members. */
   readonly actual: string
 }
 
-/** What `manifest.json` says it is, so that a zip of something else is told apart. */
-export const containerFormat = 'aichat-persona-dna'
+/** The `format` of `manifest.json`: tells a package from other zips. */
+export const zipPackageFormat = 'aichat-persona-dna'
 
-/** Opens a package in container form. Throws a FileError when it is none. */
-export function openContainer(path: string): PackageSource {
-  const foreign = foreignArchive(path)
+/** Opens a zipped package. Throws a FileError for any other file. */
+export function openZipPackage(path: string): PackageSource {
+  const foreign = foreignZip(path)
   if (foreign) throw foreign
   const zip = openZip(path)
   try {
@@ -51,7 +50,7 @@ function readManifest(zip: ZipFile): Manifest {
   if (!zip.members.has(memberNames.manifest)) throw damaged('The package has no manifest.json')
   const manifest = readPart(zip, memberNames.manifest)
   const { format, members, export_metadata, extra, ...others } = manifest
-  if (format !== containerFormat) throw unsupported('The archive is not a persona package')
+  if (format !== zipPackageFormat) throw unsupported('The zip is not a persona package')
   if (!isFields(export_metadata)) throw damaged('manifest.json has no export_metadata')
   const sums = new Map((Array.isArray(members) ? members : []).filter(isMemberSum).map((sum) => [sum.name, sum]))
   for (const name of Object.values(memberNames)) {
@@ -63,9 +62,7 @@ function readManifest(zip: ZipFile): Manifest {
     if (!(Object.values(memberNames) as string[]).includes(name))
       throw unsupported(`The package has a member that is unknown here: ${name}`)
   const { checksum: _checksum, ...rest } = export_metadata
-  const actual = `sha256:${createHash('sha256')
-    .update(canonicalize({ ...manifest, export_metadata: rest }))
-    .digest('hex')}`
+  const actual = checksumOf(canonicalize({ ...manifest, export_metadata: rest }))
   return { metadata: export_metadata, members: sums, extra: { ...others, ...(isFields(extra) && extra) }, actual }
 }
 
@@ -73,11 +70,7 @@ function isMemberSum(value: unknown): value is MemberSum {
   return isFields(value) && typeof value['name'] === 'string' && typeof value['sha256'] === 'string'
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** A small member as an object. */
+/** Reads a small member as an object. */
 function readPart(zip: ZipFile, name: string): Fields {
   const size = zip.members.get(name)?.size ?? 0
   if (size > packageLimits.part) throw damaged(`${name} is longer than ${packageLimits.part} bytes`)
@@ -99,8 +92,24 @@ function walks(zip: ZipFile, manifest: Manifest): Pick<PackageSource, 'walk' | '
         for (const chunk of zip.read(name)) hash.update(chunk)
         check(name, hash)
       }
-      walkLog(zip, visitor, check)
-      walkMemories(zip, visitor, check)
+      const log = { list: 'adaptation_log', most: packageLimits.records } as const
+      check(
+        memberNames.log,
+        walkLines(zip, memberNames.log, log, visitor, (line, index) => visitor.record(fieldsOf(line), index)),
+      )
+      const memories = { list: 'memories', most: packageLimits.memories } as const
+      const vectors = vectorReader(zip)
+      check(
+        memberNames.memories,
+        walkLines(zip, memberNames.memories, memories, visitor, (line, index) =>
+          visitor.memory(readMemory(line, vectors), index),
+        ),
+      )
+      try {
+        check(memberNames.vectors, vectors.end())
+      } catch (reason) {
+        visitor.broken(memberNames.vectors, reason)
+      }
       const expected = manifest.metadata['checksum']
       return { expected: typeof expected === 'string' ? expected : undefined, actual: manifest.actual, broken }
     },
@@ -117,50 +126,30 @@ function walks(zip: ZipFile, manifest: Manifest): Pick<PackageSource, 'walk' | '
   }
 }
 
-type Check = (name: string, hash: Hash) => void
-
-function walkLog(zip: ZipFile, visitor: Visitor, check: Check): void {
+/** Visits each line of a member; a line that cannot be parsed is passed to the visitor, and the walk goes on. */
+function walkLines(
+  zip: ZipFile,
+  name: string,
+  { list, most }: { readonly list: 'memories' | 'adaptation_log'; readonly most: number },
+  visitor: Visitor,
+  visit: (line: Uint8Array, index: number) => void,
+): Hash {
   const hash = createHash('sha256')
   let index = 0
   try {
-    for (const line of lines(zip.read(memberNames.log), memberNames.log, hash)) {
-      if (index >= packageLimits.records) throw damaged(`it has more than ${packageLimits.records} records`)
+    for (const line of lines(zip.read(name), name, hash)) {
+      if (index >= most) throw damaged(`it has more than ${most} records`)
       try {
-        visitor.record(fieldsOf(line), index)
+        visit(line, index)
       } catch (reason) {
-        visitor.unreadable('adaptation_log', index, reason)
+        visitor.unreadable(list, index, reason)
       }
       index++
     }
   } catch (reason) {
-    visitor.broken(memberNames.log, reason)
+    visitor.broken(name, reason)
   }
-  check(memberNames.log, hash)
-}
-
-function walkMemories(zip: ZipFile, visitor: Visitor, check: Check): void {
-  const hash = createHash('sha256')
-  const vectors = vectorReader(zip)
-  let index = 0
-  try {
-    for (const line of lines(zip.read(memberNames.memories), memberNames.memories, hash)) {
-      if (index >= packageLimits.memories) throw damaged(`it has more than ${packageLimits.memories} records`)
-      try {
-        visitor.memory(readMemory(line, vectors), index)
-      } catch (reason) {
-        visitor.unreadable('memories', index, reason)
-      }
-      index++
-    }
-  } catch (reason) {
-    visitor.broken(memberNames.memories, reason)
-  }
-  check(memberNames.memories, hash)
-  try {
-    check(memberNames.vectors, vectors.end())
-  } catch (reason) {
-    visitor.broken(memberNames.vectors, reason)
-  }
+  return hash
 }
 
 function readMemory(line: Uint8Array, vectors: VectorReader): PackageMemory {
@@ -168,7 +157,7 @@ function readMemory(line: Uint8Array, vectors: VectorReader): PackageMemory {
   try {
     read = readLine(line)
   } catch (reason) {
-    // So that one broken line does not make the vectors of all later ones look wrong.
+    // One broken line must not shift the vectors of all later ones.
     vectors.skip()
     throw reason
   }
@@ -193,7 +182,7 @@ function fieldsOf(line: Uint8Array): Fields {
   return value
 }
 
-/** The lines of a member; the last one must end with a line feed too, or something was cut off. */
+/** The lines of a member. Throws when the last one lacks its line feed: the member was cut off. */
 function* lines(chunks: Iterable<Uint8Array>, name: string, hash?: Hash): Generator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array()
   for (const chunk of chunks) {
@@ -215,7 +204,7 @@ interface VectorReader {
   next(length: number): Float32Array
   /** Passes over one vector as long as the last one. */
   skip(): void
-  /** Reads what is left and returns the sum of all bytes. */
+  /** Checks that no bytes are left and returns the hash of all. */
   end(): Hash
 }
 
@@ -242,7 +231,7 @@ function vectorReader(zip: ZipFile): VectorReader {
     next: (length) => vectorOf(take(length)),
     skip: () => void take(last),
     end() {
-      if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more than the memories ask for`)
+      if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more vectors than the memories have`)
       return hash
     },
   }

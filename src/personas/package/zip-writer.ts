@@ -4,16 +4,16 @@ import { Zip, ZipDeflate, ZipPassThrough } from 'fflate'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { createFile, type FileWriter } from '../../formats/file-writer.ts'
 import { zipLimits } from '../../formats/zip.ts'
-import { ContentHash, vectorBytes } from './digest.ts'
+import { ContentHash, checksumOf, vectorBytes } from './digest.ts'
 import { memberNames, type PackageContent, type WrittenPackage } from './format.ts'
 import { closingMetadata } from './metadata.ts'
-import { containerFormat, type MemberSum } from './zip-reader.ts'
+import { type MemberSum, zipPackageFormat } from './zip-reader.ts'
 
 /**
- * Writes a package as a container to a new file, in flat memory: the text of the memories goes through a file beside
- * it, since a zip takes its members one after the other.
+ * Writes a zipped package to a new file, in flat memory: the text of the memories goes through a file beside it, since a
+ * zip takes its members one after the other.
  */
-export function writeContainer(path: string, content: PackageContent): WrittenPackage {
+export function writeZipPackage(path: string, content: PackageContent): WrittenPackage {
   const hash = new ContentHash()
   const out = createFile(path)
   const text = createFile(`${path}.memories`)
@@ -32,8 +32,8 @@ export function writeContainer(path: string, content: PackageContent): WrittenPa
     zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
     zip.addPacked(memberNames.memories, text.readBack)
     const metadata = closingMetadata(content, hash, memories, records)
-    const manifest = { extra: content.extra, format: containerFormat, members: zip.members, export_metadata: metadata }
-    const checksum = `sha256:${createHash('sha256').update(canonicalize(manifest)).digest('hex')}`
+    const manifest = { extra: content.extra, format: zipPackageFormat, members: zip.members, export_metadata: metadata }
+    const checksum = checksumOf(canonicalize(manifest))
     zip.addText(memberNames.manifest, canonicalize({ ...manifest, export_metadata: { ...metadata, checksum } }))
     zip.end()
     out.close()
@@ -47,7 +47,7 @@ export function writeContainer(path: string, content: PackageContent): WrittenPa
   }
 }
 
-/** The vectors one after the other; the lines of their memories go to `text` on the way. */
+/** Yields the vectors; writes the lines of their memories to `text` on the way. */
 function* vectorsOf(
   content: PackageContent,
   text: FileWriter,
@@ -64,14 +64,14 @@ function* vectorsOf(
 
 interface ZipWriter {
   readonly members: readonly MemberSum[]
-  /** Adds a member that is read twice: packed, unless it packs so well that a reader would take it for a bomb. */
+  /** Adds a member, reading it twice: deflated, unless its ratio comes near the one at which readers refuse a zip bomb. */
   addPacked(name: string, read: () => Iterable<Uint8Array>): void
   addText(name: string, text: string): void
   addStored(name: string, pieces: Iterable<Uint8Array>): void
   end(): void
 }
 
-/** Pieces are gathered to this many bytes: packing has a cost per call. */
+/** Bytes per call of deflate, which has a cost per call. */
 const pieceSize = 256 * 1024
 
 function zipWriter(out: FileWriter): ZipWriter {
@@ -81,7 +81,7 @@ function zipWriter(out: FileWriter): ZipWriter {
     out.write(bytes)
   })
   const add = (name: string, pieces: Iterable<Uint8Array>, member: ZipPassThrough | ZipDeflate) => {
-    // One time for all, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
+    // A constant time, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
     member.mtime = new Date(1980, 0, 1, 12)
     zip.add(member)
     const hash = createHash('sha256')
@@ -100,13 +100,13 @@ function zipWriter(out: FileWriter): ZipWriter {
     members,
     addPacked,
     addText: (name, text) => addPacked(name, () => [Buffer.from(text)]),
-    // Floats do not pack: two thirds of their bits are noise.
+    // Stored: two thirds of a float's bits are noise.
     addStored: (name, pieces) => add(name, pieces, new ZipPassThrough(name)),
     end: () => zip.end(),
   }
 }
 
-/** Whether something packs so well that the limit of a reader may come near. A quick look tells it: text packs 3 to 10 times. */
+/** Whether a member deflates to near a reader's limit. A low level tells: text has a ratio of 3 to 10. */
 function isRepetitive(pieces: Iterable<Uint8Array>): boolean {
   let [size, packed] = [0, 0]
   for (const piece of pieces) {

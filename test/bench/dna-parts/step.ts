@@ -24,7 +24,7 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     const shop = await openShop(join(folder, 'home'))
     const persona = (await shop.find(onlyPersona(shop)))!
     return async () => {
-      const out = await shop.dna.export(persona, {
+      const out = await shop.packages.export(persona, {
         format: format === 'document' ? 'json' : 'container',
         embeddings: true,
       })
@@ -33,18 +33,17 @@ const deeds: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
     }
   },
   async verify() {
-    const { openPackage } = await import('../../../src/personas/package/open-file.ts')
-    const { verifySource } = await import('../../../src/personas/package/verify.ts')
+    const { fileKindOf } = await import('../../../src/formats/file-kind.ts')
+    const { verifyPlain } = await import('../../../src/personas/package/verify-file.ts')
     return async () => {
-      const { source, close } = await openPackage(file, `${file}.plain`)
-      if (!verifySource(source).valid) throw new Error('The package is not valid')
-      await close()
+      const { valid } = await verifyPlain({ path: file, kind: fileKindOf(file) })
+      if (!valid) throw new Error('The package is not valid')
     }
   },
   async import() {
     const shop = await openShop(join(folder, `away-${format}`))
     return async () => {
-      await shop.dna.import('u2', file, { mode: 'create', dry_run: false })
+      await shop.packages.import('u2', file, { mode: 'create', dry_run: false })
       shop.release()
     }
   },

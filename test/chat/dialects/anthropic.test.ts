@@ -59,12 +59,12 @@ const requests: readonly {
     body: { system: 'a', messages: [hi] },
   },
   {
-    name: 'a conversation of system messages alone is said by the user',
+    name: "a conversation of system messages alone becomes the user's",
     request: { messages: [{ role: 'system', content: 'a' }] },
     body: { messages: [{ role: 'user', content: 'a' }] },
   },
   {
-    name: 'answers of tools and what the user says next are one turn',
+    name: 'answers of tools and the next message of the user are one turn',
     request: {
       messages: [
         hi,
@@ -123,7 +123,7 @@ const requests: readonly {
     },
   },
   {
-    name: 'thinking that nobody signed is not sent back, signed thinking comes first',
+    name: 'unsigned thinking is not sent back, signed thinking comes first',
     request: {
       messages: [
         hi,
@@ -351,7 +351,7 @@ test('a piece of a block that had not begun breaks the stream', () => {
   assert.throws(() => decode(anthropic, asked, [bytes]), /had not begun/)
 })
 
-test("what only Anthropic's clients understand reaches them through us", () => {
+test("fields that only Anthropic's clients understand reach them through us", () => {
   const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
   const bytes = stream(
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
@@ -395,7 +395,7 @@ test('thinking of a provider that signs nothing is shown with an empty signature
       },
     ],
   }
-  const message = anthropic.writeReply(reply)
+  const message = anthropic.writeResponse(reply)
   assert.equal(message['content'], [
     { type: 'thinking', thinking: 'hm', signature: '' },
     { type: 'text', text: 'a' },
@@ -450,14 +450,14 @@ test('an answer that ended with an error has no clean end', () => {
 
 test('cached tokens are counted in for us and beside the input for Anthropic', () => {
   const usage = { input_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 2, output_tokens: 3 }
-  const reply = anthropic.readReply({ content: [], stop_reason: 'end_turn', usage }, asked, 0)
+  const reply = anthropic.readResponse({ content: [], stop_reason: 'end_turn', usage }, 0)
   assert.equal(reply.usage, {
     prompt_tokens: 17,
     completion_tokens: 3,
     total_tokens: 20,
     prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 2 },
   })
-  assert.equal(anthropic.writeReply(reply)['usage'], usage)
+  assert.equal(anthropic.writeResponse(reply)['usage'], usage)
 })
 
 test.run()

@@ -43,7 +43,7 @@ function chunksOf(exchange: Exchange): readonly ChatChunk[] {
   return decode(dialectOf(exchange), requestOf(exchange), [exchange.answer])
 }
 
-/** The first choice of what the provider said; clients other than OpenAI's learn of calls by the finish reason. */
+/** The first choice of the answer; clients other than OpenAI's learn of calls by the finish reason. */
 function saidBy(exchange: Exchange): Facts['choices'][number] {
   return factsOf(dialectOf(exchange).id, exchange.answer, isStreamed(exchange)).choices[0]!
 }
@@ -62,7 +62,7 @@ for (const exchange of streams) {
     assert.is((choice?.message.content ?? '') + (choice?.message.refusal ?? ''), text)
     assert.is(choice?.finish_reason, finish)
     const { tool_calls: wire = [], function_call: legacy } = choice!.message
-    // Where a server says it in the first way to call functions, the client shows that alone.
+    // Where a server answers with the legacy `function_call`, the client shows that alone.
     const made = legacy ? [legacy] : wire.flatMap((call) => (call.type === 'function' ? [call.function] : []))
     assert.equal(
       made.map((call) => ({ name: call.name, input: JSON.parse(call.arguments) })),
@@ -107,15 +107,15 @@ for (const exchange of streams) {
     ['@anthropic-ai/sdk', anthropic],
   ] as const)
     test(`${name} throws when ${exchange.name} fails after its first piece`, async () => {
-      const encoder = client.encodeStream(requestOf(exchange))
+      const encoder = client.createStreamWriter(requestOf(exchange))
       const [first, second] = chunksOf(exchange)
       const bytes = Buffer.from(
         encoder.push(first!) +
           (second ? encoder.push(second) : '') +
           encoder.fail({ message: 'the provider went away', status: 502 }),
       )
-      const said = await failureOf(name, bytes)
-      assert.match(said, 'the provider went away')
+      const message = await failureOf(name, bytes)
+      assert.match(message, 'the provider went away')
     })
 }
 

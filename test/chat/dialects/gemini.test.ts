@@ -10,7 +10,7 @@ const test = suite("Gemini's dialect")
 
 const endpoint = 'https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent'
 const hi: Message = { role: 'user', content: 'hi' }
-const said = { role: 'user', parts: [{ text: 'hi' }] }
+const hello = { role: 'user', parts: [{ text: 'hi' }] }
 
 function written(request: Partial<ChatRequest>, quirks?: Quirks): Record<string, unknown> {
   return JSON.parse(
@@ -33,10 +33,10 @@ const requests: readonly {
   {
     name: 'system messages from everywhere are one instruction',
     request: { messages: [{ role: 'system', content: 'a' }, hi, { role: 'developer', content: 'b' }] },
-    body: { systemInstruction: { parts: [{ text: 'a' }, { text: 'b' }] }, contents: [said] },
+    body: { systemInstruction: { parts: [{ text: 'a' }, { text: 'b' }] }, contents: [hello] },
   },
   {
-    name: 'where a model takes no instruction the user says it',
+    name: "where a model takes no instruction it becomes the user's",
     request: { messages: [{ role: 'system', content: 'a' }, hi] },
     quirks: { system_as: 'user' },
     body: { contents: [{ role: 'user', parts: [{ text: 'a' }, { text: 'hi' }] }] },
@@ -61,7 +61,7 @@ const requests: readonly {
     },
     body: {
       contents: [
-        said,
+        hello,
         {
           role: 'model',
           parts: [
@@ -96,20 +96,20 @@ const requests: readonly {
     },
     body: {
       contents: [
-        said,
+        hello,
         { role: 'model', parts: [{ functionCall: { id: 'a', name: 'f_a', args: {} }, thoughtSignature: 's' }] },
       ],
     },
   },
   {
-    name: 'the calls of another model get what Gemini 3 takes for a signature',
+    name: 'the calls of another model get the value that Gemini 3 takes for a signature',
     request: {
       model: 'gemini-3-pro',
       messages: [hi, { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] }],
     },
     body: {
       contents: [
-        said,
+        hello,
         {
           role: 'model',
           parts: [
@@ -172,7 +172,7 @@ const requests: readonly {
       tool_choice: { type: 'function', function: { name: 'old' } },
     },
     body: {
-      contents: [said],
+      contents: [hello],
       tools: [
         {
           functionDeclarations: [
@@ -208,7 +208,7 @@ const requests: readonly {
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
     },
     body: {
-      contents: [said],
+      contents: [hello],
       generationConfig: {
         temperature: 0,
         topP: 0.5,
@@ -227,7 +227,7 @@ const requests: readonly {
   {
     name: 'JSON without a schema',
     request: { response_format: { type: 'json_object' } },
-    body: { contents: [said], generationConfig: { responseMimeType: 'application/json' } },
+    body: { contents: [hello], generationConfig: { responseMimeType: 'application/json' } },
   },
 ]
 
@@ -368,7 +368,7 @@ test('token counts grow from piece to piece: the last ones count, once', () => {
 })
 
 test('a stream is whole at the finish reason, and its counts are still read', () => {
-  const decoder = gemini.decodeStream(asked)
+  const decoder = gemini.createStreamReader()
   decoder.push(events({ candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }] }))
   assert.ok(decoder.complete)
   decoder.push(events({ usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 } }))
@@ -376,13 +376,10 @@ test('a stream is whole at the finish reason, and its counts are still read', ()
 })
 
 test('an array in place of a whole answer is read, an error in an array is reported', () => {
-  const reply = gemini.readReply(
-    [
-      { candidates: [{ content: { parts: [{ text: 'a' }] } }] },
-      { candidates: [{ content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' }] },
-    ],
-    asked,
-  )
+  const reply = gemini.readResponse([
+    { candidates: [{ content: { parts: [{ text: 'a' }] } }] },
+    { candidates: [{ content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' }] },
+  ])
   assert.is(reply.choices[0]!.message.content, 'ab')
   const error = [{ error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT' } }]
   assert.is(gemini.readError(error)?.code, 'INVALID_ARGUMENT')
@@ -392,15 +389,15 @@ test('an array in place of a whole answer is read, an error in an array is repor
 test("parts that only Gemini knows reach Gemini's clients as they came", () => {
   const parts = [{ executableCode: { language: 'PYTHON', code: '1' } }, { text: 'a' }]
   const whole = { candidates: [{ content: { parts, role: 'model' }, finishReason: 'STOP', index: 0 }] }
-  const reply = gemini.readReply(whole, asked, 0)
+  const reply = gemini.readResponse(whole, 0)
   assert.is(reply.choices[0]!.message.content, 'a')
-  assert.equal((gemini.writeReply(reply)['candidates'] as typeof whole.candidates)[0]!.content.parts, parts)
+  assert.equal((gemini.writeResponse(reply)['candidates'] as typeof whole.candidates)[0]!.content.parts, parts)
   assert.match(encode(gemini, asked, decode(gemini, asked, [events(whole)])).toString(), JSON.stringify(parts[0]))
 })
 
 test('a picture that the model drew is beside the text', () => {
   const parts = [{ text: 'a' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }]
-  const reply = gemini.readReply({ candidates: [{ content: { parts }, finishReason: 'STOP' }] }, asked, 0)
+  const reply = gemini.readResponse({ candidates: [{ content: { parts }, finishReason: 'STOP' }] }, 0)
   assert.equal(reply.choices[0]!.message['images'], [
     { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
   ])
@@ -408,7 +405,7 @@ test('a picture that the model drew is beside the text', () => {
 
 test('a bad finish keeps its class', () => {
   const finish = (finishReason: string) =>
-    gemini.readReply({ candidates: [{ content: {}, finishReason }] }, asked, 0).choices[0]!.finish_reason
+    gemini.readResponse({ candidates: [{ content: {}, finishReason }] }, 0).choices[0]!.finish_reason
   assert.equal(
     ['STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'LANGUAGE', 'MALFORMED_FUNCTION_CALL', 'OTHER', 'NEW_ONE'].map(
       finish,

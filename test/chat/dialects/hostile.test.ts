@@ -50,7 +50,7 @@ function placesOf(value: unknown): Place[] {
   return Object.keys(holder).flatMap((name) => [{ holder, name }, ...placesOf(holder[name])])
 }
 
-/** Runs what may fail as promised, and fails the test for anything else, such as a TypeError. */
+/** Runs a function that may throw our errors; fails the test for any other, such as a TypeError. */
 function survives(run: () => void): void {
   try {
     run()
@@ -71,19 +71,19 @@ for (const dialect of dialects) {
     .map((line) => JSON.parse(line.replace(/^data: /, '')))
   const requests = exchanges.filter((exchange) => dialectOf(exchange) === dialect)
 
-  test(`${dialect.id}: an answer with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: an answer with anything in it is read or refused, and the result can be written in every dialect`, () => {
     fc.assert(
       fc.property(fc.constantFrom(...bodies).chain(mutated), (body) =>
         survives(() => {
-          const reply = dialect.readReply(body, asked, 0)
-          for (const target of dialects) JSON.stringify(target.writeReply(reply))
+          const reply = dialect.readResponse(body, 0)
+          for (const target of dialects) JSON.stringify(target.writeResponse(reply))
         }),
       ),
       { numRuns: 600, includeErrorInReport: true },
     )
   })
 
-  test(`${dialect.id}: a stream with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: a stream with anything in it is read or refused, and the result can be written in every dialect`, () => {
     const events = fc.array(
       fc.constantFrom(...lines).chain((line) => fc.oneof({ weight: 3, arbitrary: fc.constant(line) }, mutated(line))),
       { minLength: 1, maxLength: 8 },
@@ -102,7 +102,7 @@ for (const dialect of dialects) {
     )
   })
 
-  test(`${dialect.id}: a request with anything in it is read or refused, and what was read can be written everywhere`, () => {
+  test(`${dialect.id}: a request with anything in it is read or refused, and the result can be written in every dialect`, () => {
     const one = fc.constantFrom(...requests).chain(({ body, url }) => fc.tuple(mutated(body), fc.constant(url)))
     fc.assert(
       fc.property(one, ([body, url]) => {
@@ -133,13 +133,13 @@ for (const dialect of dialects) {
 
   test(`${dialect.id}: an answer that is none is broken`, () => {
     for (const body of [null, 'text', 5, {}, { object: 'list', data: [] }])
-      assert.is(failureOf(() => dialect.readReply(body, asked, 0))?.kind, 'broken', JSON.stringify(body))
+      assert.is(failureOf(() => dialect.readResponse(body, 0))?.kind, 'broken', JSON.stringify(body))
   })
 
   test(`${dialect.id}: an error in place of a stream is reported, a whole answer is read`, () => {
     const error = Buffer.from(JSON.stringify(dialect.writeError({ message: 'no', status: 503 })))
     assert.is(failureOf(() => decode(dialect, asked, [error]))?.kind, 'reported')
-    const reply = dialect.writeReply({
+    const reply = dialect.writeResponse({
       id: 'r',
       object: 'chat.completion',
       created: 1,
@@ -162,11 +162,11 @@ test('arguments nested too deep to be written are a broken answer', () => {
     stop_reason: 'tool_use',
     usage: {},
   }
-  assert.is(failureOf(() => isDialectOf('anthropic-messages').readReply(anthropic, asked, 0))?.kind, 'broken')
+  assert.is(failureOf(() => isDialectOf('anthropic-messages').readResponse(anthropic, 0))?.kind, 'broken')
   const gemini = {
     candidates: [{ content: { parts: [{ functionCall: { name: 'n', args: deep } }] }, finishReason: 'STOP' }],
   }
-  assert.is(failureOf(() => isDialectOf('gemini').readReply(gemini, asked, 0))?.kind, 'broken')
+  assert.is(failureOf(() => isDialectOf('gemini').readResponse(gemini, 0))?.kind, 'broken')
 })
 
 test.run()

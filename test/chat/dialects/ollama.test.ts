@@ -19,7 +19,11 @@ const requests: readonly {
   readonly request: Partial<ChatRequest>
   readonly body: Record<string, unknown>
 }[] = [
-  { name: 'stream is always said, for Ollama streams by itself', request: {}, body: { messages: [hi], stream: false } },
+  {
+    name: 'stream is always set, since Ollama streams by default',
+    request: {},
+    body: { messages: [hi], stream: false },
+  },
   {
     name: 'parts become text and pictures',
     request: {
@@ -148,7 +152,7 @@ test('answers of tools without ids find their calls by name, else in order', () 
   )
 })
 
-test('a request streams unless it says otherwise', () => {
+test('a request streams unless it sets stream to false', () => {
   assert.is(ollama.readRequest({ model: 'm', messages: [hi] }).stream, true)
   assert.is(ollama.readRequest({ model: 'm', messages: [hi], stream: false }).stream, false)
 })
@@ -194,7 +198,7 @@ test('the durations of an answer reach a client of Ollama', () => {
     prompt_eval_count: 1,
     eval_count: 2,
   }
-  assert.equal(ollama.writeReply(ollama.readReply(body, asked, 0)), body)
+  assert.equal(ollama.writeResponse(ollama.readResponse(body, 0)), body)
   assert.match(
     encode(ollama, asked, decode(ollama, asked, [Buffer.from(JSON.stringify(body))])).toString(),
     '"total_duration":5',
@@ -202,7 +206,7 @@ test('the durations of an answer reach a client of Ollama', () => {
 })
 
 test('a failure is a line of its own', () => {
-  assert.is(ollama.encodeStream(asked).fail({ message: 'no', status: 500 }), '{"error":"no"}\n')
+  assert.is(ollama.createStreamWriter(asked).fail({ message: 'no', status: 500 }), '{"error":"no"}\n')
 })
 
 test.run()

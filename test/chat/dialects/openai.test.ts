@@ -52,7 +52,7 @@ const bodies: readonly {
     body: { model: 'gpt-5-mini', messages: [hi], max_completion_tokens: 5 },
   },
   {
-    name: 'a model of the same name elsewhere gets what was asked',
+    name: 'a model of the same name at another provider gets the sampling asked for',
     request: { model: 'gpt-5-mini', max_tokens: 5, temperature: 0.2 },
     body: { model: 'gpt-5-mini', messages: [hi], max_tokens: 5, temperature: 0.2 },
   },
@@ -63,7 +63,7 @@ const bodies: readonly {
     body: { model: 'm', max_tokens: 5, messages: [{ role: 'system', content: 's' }, hi] },
   },
   {
-    name: "sampling that OpenAI's reasoning models refuse is left out, what changes nothing stays",
+    name: "sampling that OpenAI's reasoning models refuse is left out, neutral values stay",
     request: { model: 'o3', temperature: 0.2, top_p: 1, presence_penalty: 0.5, frequency_penalty: 0, seed: 3 },
     endpoint: own,
     body: { model: 'o3', messages: [hi], top_p: 1, frequency_penalty: 0, seed: 3 },
@@ -93,7 +93,7 @@ const bodies: readonly {
     body: { model: 'm', messages: [{ role: 'user', content: 's' }, hi, { role: 'user', content: 'd' }] },
   },
   {
-    name: 'what only other dialects understand is left out',
+    name: 'fields of other dialects are left out',
     request: {
       extra_content: { anthropic: { thinking: {} } },
       tool_choice: 'auto',
@@ -134,7 +134,7 @@ const bodies: readonly {
   },
 ]
 
-test('pictures in the answers of tools follow as said by the user, where only the user may show any', () => {
+test('pictures in the answers of tools follow in a message of the user, where only the user may send any', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
   const answer = (id: string): Message => ({
     role: 'tool',
@@ -152,7 +152,7 @@ test('pictures in the answers of tools follow as said by the user, where only th
   assert.equal(written({ messages })['messages'], messages)
 })
 
-test('an event named error is one, whatever it holds', () => {
+test('an event named error is an error with any data', () => {
   for (const [data, message] of [
     ['{"message":"a","code":"b"}', 'a'],
     ['{"error":"c"}', 'c'],
@@ -292,7 +292,7 @@ test('token counts go to a client only when it asked for them', () => {
     usage: { prompt_tokens: 1, completion_tokens: 1 },
   })
   const chunks = decode(openai, request, [bytes])
-  const encoder = openai.encodeStream(request)
+  const encoder = openai.createStreamWriter(request)
   assert.not.match(chunks.map((one) => encoder.push(one)).join(''), 'usage')
 })
 
@@ -340,12 +340,12 @@ test('a choice that never finishes makes the stream incomplete though another fi
     ...chunk({}),
     choices: [{ index: 1, delta: { role: 'assistant', content: 'b' }, finish_reason: null }],
   }
-  const decoder = openai.decodeStream(request)
+  const decoder = openai.createStreamReader()
   assert.throws(() => decoder.push(events(chunk({ role: 'assistant', content: 'a' }, 'stop'), second)), /broke off/)
   assert.not(decoder.complete)
 })
 
-test('what comes after the end is not looked at', () => {
+test('events after the end are ignored', () => {
   const bytes = Buffer.concat([
     events(chunk({ role: 'assistant', content: 'a' }, 'stop')),
     Buffer.from('data: {"error":{"message":"x"}}\n\n'),
@@ -355,7 +355,7 @@ test('what comes after the end is not looked at', () => {
 
 test('a legacy function call is a tool call', () => {
   const message = { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }
-  const reply = openai.readReply({ choices: [{ index: 0, message, finish_reason: 'function_call' }] }, request)
+  const reply = openai.readResponse({ choices: [{ index: 0, message, finish_reason: 'function_call' }] })
   assert.is(reply.choices[0]!.finish_reason, 'tool_calls')
   assert.is(reply.choices[0]!.message.tool_calls![0]!.function.name, 'f')
 })

@@ -37,21 +37,21 @@ for (const dialect of dialects) {
     )
   })
 
-  test(`${dialect.id}: an answer written and read again says the same, whole and streamed in any pieces`, () => {
+  test(`${dialect.id}: an answer written and read again is the same, whole and streamed in any pieces`, () => {
     fc.assert(
-      fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), (said, size, cut) => {
+      fc.property(reply, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), (answer, size, cut) => {
         const asked: ChatRequest = { model: 'model-1', messages: [], stream: true }
-        const facts = factsOfReply(said)
-        const whole = JSON.parse(JSON.stringify(dialect.writeReply(said)))
-        assert.equal(factsOfReply(dialect.readReply(whole, asked, 0)), facts, 'whole')
+        const facts = factsOfReply(answer)
+        const whole = JSON.parse(JSON.stringify(dialect.writeResponse(answer)))
+        assert.equal(factsOfReply(dialect.readResponse(whole, 0)), facts, 'whole')
 
-        const bytes = encode(dialect, asked, piecesOf(chunksOf(said), size))
+        const bytes = encode(dialect, asked, piecesOf(chunksOf(answer), size))
         assert.equal(factsOf(dialect.id, bytes, true), facts, 'the bytes of the stream')
         const chunks = decode(dialect, asked, piecesOfBytes(bytes, cut))
         assertGrammar(chunks)
         const collected = collectReply(chunks)
         assert.equal(factsOfReply(collected), facts, 'the stream, read again')
-        const thought = said.choices[0]?.message.reasoning_content
+        const thought = answer.choices[0]?.message.reasoning_content
         assert.is(collected.choices[0]?.message.reasoning_content, thought, 'its thoughts')
       }),
       { numRuns: 300 },
@@ -59,7 +59,7 @@ for (const dialect of dialects) {
   })
 }
 
-/** What decoders promise of their chunks: a role first, one finish for each choice, token counts once and last. */
+/** The promises of stream readers: a role first, one finish for each choice, token counts once and last. */
 function assertGrammar(chunks: readonly ChatChunk[]): void {
   const choices = chunks.flatMap((chunk) => chunk.choices)
   assert.is(choices[0]?.delta.role, 'assistant', 'the first delta has a role')
@@ -74,7 +74,7 @@ function piecesOfBytes(bytes: Buffer, size: number): Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size))
 }
 
-/** What a request asks for, without what a dialect has no words for: seeds (Anthropic), places of system messages. */
+/** The facts of a request, without those that a dialect cannot express: seeds (Anthropic), places of system messages. */
 function outlineOf(asked: ChatRequest, id: Dialect['id']): unknown {
   const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
   const hasTools = asked.tools !== undefined

@@ -113,7 +113,7 @@ const anthropicBase = {
   tools: [{ name: 'weather', input_schema: weather.function.parameters }],
 }
 
-/** How a field is dealt with: it changes what goes out, it is refused, it is named, or it is known to be harmless. */
+/** The handling of a field: it changes the request sent, is refused, is named, or is known to be harmless. */
 function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, value: unknown): string {
   const write = (body: object) => {
     const request = inbound.readRequest(body)

@@ -7,7 +7,7 @@ import type { ChatRequest, ContentPart, Message } from '../../../src/chat/protoc
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
 
-const test = suite('what a dialect has no words for')
+const test = suite('fields that a dialect cannot express')
 
 const endpoint = 'https://example.org/v1beta/models/{model}:generateContent'
 const hi: Message = { role: 'user', content: 'hi' }
@@ -38,7 +38,7 @@ const shown: readonly (readonly [string, ContentPart, readonly Dialect['id'][]])
 ]
 
 for (const [what, part, takers] of shown)
-  test(`${what} in what a user or a tool shows is carried or refused, never lost`, () => {
+  test(`${what} from a user or a tool is passed through or refused, never lost`, () => {
     for (const dialect of dialects) {
       const asked = { role: 'user', content: [{ type: 'text', text: 'see' }, part] } as Message
       const answered = { role: 'tool', tool_call_id: 'c1', content: [part] } as Message
@@ -52,10 +52,10 @@ for (const [what, part, takers] of shown)
     }
   })
 
-test('the same in what the model said before is left out', () => {
+test('the same in an earlier message of the model is left out', () => {
   for (const dialect of dialects) {
-    const said = { role: 'assistant', content: [{ type: 'text', text: 'so' }, found, video] } as Message
-    assert.is(refusal(dialect, [hi, said, hi]), '', dialect.id)
+    const earlier = { role: 'assistant', content: [{ type: 'text', text: 'so' }, found, video] } as Message
+    assert.is(refusal(dialect, [hi, earlier, hi]), '', dialect.id)
   }
 })
 
@@ -85,7 +85,7 @@ test('tools that another provider runs itself and settings that are not known ar
   ])
 })
 
-test('what asks for nothing is not named', () => {
+test('a field that asks for nothing is not named', () => {
   const request: ChatRequest = {
     model: 'm',
     messages: [hi],
@@ -101,7 +101,7 @@ test('what asks for nothing is not named', () => {
   for (const { id } of dialects) assert.equal(unsupportedFields(request, id), [], id)
 })
 
-test('sampling that a model refuses is left out and named, what changes nothing stays', () => {
+test('sampling that a model refuses is left out and named, neutral values stay', () => {
   const sampled = { messages: [hi], temperature: 0.2, top_p: 0.5, top_k: 4 }
   const cases: readonly (readonly [model: string, kept: object, lost: string])[] = [
     ['claude-sonnet-5', {}, 'temperature, top_p, top_k'],
@@ -150,8 +150,8 @@ test("OpenAI's first functions are tools in the other dialects, and themselves i
       assert.equal(body, functions)
       continue
     }
-    const [, said, answered] = messages
-    const [call] = said!.tool_calls!
+    const [, asking, answered] = messages
+    const [call] = asking!.tool_calls!
     assert.equal([call!.function.name, JSON.parse(call!.function.arguments)], ['f', { a: 1 }], dialect.id)
     assert.equal([answered!.role, answered!.tool_call_id], ['tool', call!.id], dialect.id)
     assert.is(tools![0]!.type, 'function')

@@ -20,16 +20,16 @@ function chunk(delta: Delta, more: object = {}): ChatChunk {
 
 test('an answer cut into chunks and collected again is the same answer', () => {
   fc.assert(
-    fc.property(reply, (said) => assert.equal(collectReply(chunksOf(said)), said)),
+    fc.property(reply, (whole) => assert.equal(collectReply(chunksOf(whole)), whole)),
     { numRuns: 300 },
   )
 })
 
 test('an answer in pieces of any size is the same answer', () => {
   fc.assert(
-    fc.property(reply, fc.integer({ min: 1, max: 20 }), (said, size) => {
-      const { message } = collectReply(piecesOf(chunksOf(said), size)).choices[0]!
-      const { content, ...expected } = said.choices[0]!.message
+    fc.property(reply, fc.integer({ min: 1, max: 20 }), (whole, size) => {
+      const { message } = collectReply(piecesOf(chunksOf(whole), size)).choices[0]!
+      const { content, ...expected } = whole.choices[0]!.message
       assert.equal({ ...message, content: message.content ?? '' }, { ...expected, content: content ?? '' })
     }),
     { numRuns: 300 },
@@ -58,7 +58,7 @@ test('a signature signs the thinking since the one before it', () => {
   assert.is(message.reasoning_content, 'abc')
 })
 
-test('what pads or steers a stream is no part of the answer', () => {
+test('padding and control fields of a stream are no part of the answer', () => {
   const chunks = [
     chunk({ content: 'a' }, { obfuscation: 'x', p: 'y', provider: 'z' }),
     chunk({ extra_content: { anthropic: { event: { type: 'x' } } } }),

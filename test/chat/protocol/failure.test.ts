@@ -4,7 +4,7 @@ import { DialectError } from '../../../src/chat/protocol/dialect.ts'
 import { classifyFailure, type FailureClass, type FailureSignal } from '../../../src/chat/protocol/failure.ts'
 import { suite } from '../../suite.ts'
 
-const test = suite('what a failure means')
+const test = suite('the classes of failures')
 const now = Date.parse('2026-11-21T10:00:00Z')
 
 const openai = (code: string | null, message = 'x', type = 'invalid_request_error') => ({
@@ -276,7 +276,7 @@ const thrown: readonly { name: string; signal: Omit<FailureSignal, 'now'>; class
     },
     { name: 'silence in the body', signal: { thrown: coded('UND_ERR_BODY_TIMEOUT') }, class: 'down', retryable: false },
     {
-      name: 'a caller who went away',
+      name: 'a caller gone away',
       signal: { thrown: new DOMException('gone', 'AbortError') },
       class: 'cancelled',
       retryable: false,
@@ -336,13 +336,13 @@ test('a failure carries the code and the words of the provider, in one line', ()
   assert.is(failure.message.length, 500)
 })
 
-test('a failure without words says its status or its transport code', () => {
+test('a failure without words has its status or its transport code', () => {
   assert.is(classifyFailure({ status: 503, now }).message, 'HTTP status 503')
   assert.is(classifyFailure({ thrown: Object.assign(new Error(''), { code: 'EPIPE' }), now }).message, 'EPIPE')
   assert.is(classifyFailure({ thrown: coded('EPIPE'), now }).code, 'EPIPE')
 })
 
-test('long words of a provider are judged in no time', () => {
+test('long words of a provider are classified in linear time', () => {
   const message = `model ${'model '.repeat(200_000)}`
   assert.is(classifyFailure({ status: 400, error: { message }, now }).class, 'request')
 })

@@ -66,7 +66,7 @@ test('a character split between two pieces is whole', () => {
     assert.equal(events(bytes.subarray(0, at), bytes.subarray(at)), [data('Grüße 世界 🌍')])
 })
 
-test('a buffer may be used again by whoever pushed it', () => {
+test('a buffer may be used again after it was pushed', () => {
   const reader = createEventReader()
   const buffer = Buffer.from('data: ab')
   reader.push(buffer)

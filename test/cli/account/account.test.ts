@@ -94,7 +94,7 @@ test('a new password renews the saved login', () =>
     assert.is((await run(['whoami'])).stdout, 'ada (admin)\n')
   }))
 
-test('a login that has ended elsewhere is said, with what to do', () =>
+test('a login that the server has ended is reported, with the next step', () =>
   withClient(async ({ daemon, run }) => {
     const { user } = await daemon.register('ada')
     await run(['login', daemon.url, '--username', 'ada', stdin, '--insecure-storage'], goodPassword)

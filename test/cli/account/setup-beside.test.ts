@@ -5,7 +5,7 @@ import { suite } from '../../suite.ts'
 
 const test = suite('aichat setup beside a daemon')
 
-test('does not make an administrator elsewhere than in the daemon without one', async () => {
+test('creates no administrator outside a daemon that has none', async () => {
   const daemon = await spawnDaemon()
   const { port } = new URL(daemon.url)
   const own = openHome()
@@ -27,7 +27,7 @@ test('does not make an administrator elsewhere than in the daemon without one', 
     }
     assert.equal(JSON.parse((await own.aichat(['users', 'list', '--json'])).stdout).users, [])
 
-    // Where the daemon sends one: its greeting and its 401s.
+    // The set-up in the daemon's greeting and its 401s.
     assert.match(daemon.output.stderr, `aichat --server ${daemon.url} setup`)
     const { status, body } = await daemon.call('GET', '/api/plugins')
     assert.is(status, 401)
@@ -37,7 +37,7 @@ test('does not make an administrator elsewhere than in the daemon without one', 
     assert.match(made.stderr, `aichat login ${daemon.url}`)
     assert.is((await daemon.call('GET', '/')).body.needs_setup, false)
 
-    // The daemon is claimed now and of no interest; so is it for somebody who wants both.
+    // A daemon with an administrator does not matter, nor does any with --local.
     assert.is((await own.aichat(['setup', ...flags], { input })).code, 0)
   } finally {
     await daemon.stop()
@@ -45,7 +45,7 @@ test('does not make an administrator elsewhere than in the daemon without one', 
   }
 })
 
-test('works on the data folder that it shares with the daemon, and elsewhere with --local', async () => {
+test('works on the data folder that it shares with the daemon, and on another with --local', async () => {
   const own = openHome()
   const daemon = await spawnDaemon({}, own.folder)
   const other = openHome()

@@ -32,7 +32,7 @@ test('prints the answer and nothing else on stdout', () =>
     assert.equal(JSON.parse(request.body).messages, [{ role: 'user', content: 'Say hello' }])
   }))
 
-test('joins the text and what is piped in, with a system prompt and limits', () =>
+test('joins the text and the piped input, with a system prompt and limits', () =>
   withProvider(provider, async ({ home, stand }) => {
     await home.aichat(['chat', 'Translate:', '--prompt', 'Be brief', '--temperature', '0', '--max-tokens', '9', '-S'], {
       input: 'Guten Tag\n',
@@ -66,7 +66,7 @@ test('attaches text and image files', () =>
     assert.equal(message.content[2], { type: 'text', text: 'What is this?' })
   }))
 
-test('- stands for what is piped in, as the text or as one of the files', () =>
+test('- stands for the piped input, as the text or as one of the files', () =>
   withProvider(provider, async ({ home, stand }) => {
     const note = join(home.folder, 'note.txt')
     writeFileSync(note, 'buy milk')
@@ -79,12 +79,12 @@ test('- stands for what is piped in, as the text or as one of the files', () =>
     assert.is(await sent(['-'], 'hello\n'), 'hello')
     const texts = (parts: readonly { text: string }[]) => parts.map(({ text }) => text)
     assert.equal(texts(await sent(['chat', '-f', '-', 'What is this?'], 'eggs')), [
-      'the standard input:\n\neggs',
+      'standard input:\n\neggs',
       'What is this?',
     ])
     assert.equal(texts(await sent(['chat', '-f', note, '-f', '-'], 'eggs')), [
       `${note}:\n\nbuy milk`,
-      'the standard input:\n\neggs',
+      'standard input:\n\neggs',
     ])
     assert.equal(texts(await sent(['-f', note, '-'], 'eggs')), [`${note}:\n\nbuy milk`, 'eggs'])
     const [picture] = await sent(['chat', '-f', '-', 'x'], Buffer.from('89504e470d0a1a0a', 'hex'))
@@ -103,7 +103,7 @@ test('refuses a file that is neither text nor an image, and one that is not ther
     assert.is((await home.aichat(['chat', '-f', join(home.folder, 'absent'), 'x'])).code, 66)
   }))
 
-test('--json prints the REST shape with who answered', () =>
+test('--json prints the REST shape with the target that answered', () =>
   withProvider(provider, async ({ home }) => {
     const reply = JSON.parse((await home.aichat(['chat', 'hi', '--json'])).stdout)
     assert.is(reply.choices[0].message.content, 'Hello there')
@@ -111,7 +111,7 @@ test('--json prints the REST shape with who answered', () =>
     assert.is(reply.aichat.fallback, false)
   }))
 
-test('a fallback is said on stderr, with the reason', () =>
+test('stderr names a fallback and its reason', () =>
   withProvider(
     (_request, response) => json(response, 503, { error: { message: 'Down for repairs' } }),
     async ({ home, runner }) => {
@@ -133,7 +133,7 @@ test('--no-fallback ends with the provider’s own class of error', () =>
     },
   ))
 
-test('an answer that breaks off is exit 76, with what came on stdout', () =>
+test('an answer that breaks off is exit 76, with its beginning on stdout', () =>
   withProvider(
     (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -168,14 +168,14 @@ test('--dry-run shows the request without its key and sends nothing', () =>
     assert.is(stand.received.length, 0)
   }))
 
-test('a model prefix pins the plugin, whatever is active', () =>
+test('a model prefix pins the plugin, active or not', () =>
   withProvider(provider, async ({ home, stand }) => {
     await home.aichat(['plugin', 'deactivate'])
     assert.is((await home.aichat(['chat', '-m', 'custom:custom-model', 'hi'])).stdout, 'Hello there\n')
     assert.is(JSON.parse(stand.received[0]!.body).model, 'custom-model')
   }))
 
-test('nothing to ask and nobody to ask is a usage error', () =>
+test('no question and no terminal is a usage error', () =>
   withProvider(provider, async ({ home }) => {
     assert.is((await home.aichat(['chat'])).code, 64)
   }))

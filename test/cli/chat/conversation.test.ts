@@ -13,14 +13,14 @@ const test = hasPseudoTerminal ? inner : inner.skip
 /** The prompt, with nothing typed behind it. */
 const prompt = /> $/
 
-test('Ctrl-C stops the answer at the provider, and the conversation goes on with what came of it', () =>
+test('Ctrl-C stops the answer at the provider, and the conversation goes on with its beginning', () =>
   scene(async ({ talk, provider, messages, stored }) => {
     const terminal = await talk()
     terminal.type('ENDLESS tale\r')
     await terminal.shows(/Once upon/)
     terminal.type('\x03')
     await provider.left
-    await terminal.shows(/stopped; what came so far stays part of the conversation\s+> $/)
+    await terminal.shows(/stopped; the text so far stays part of the conversation\s+> $/)
     assert.ok(provider.received[0]!.cancelled)
     terminal.type('shorter\r')
     await terminal.shows(/short answer[\s\S]*> $/)
@@ -81,7 +81,7 @@ test('pasted lines are one message, sent with Enter', () =>
     assert.equal(await terminal.ended(), { code: 0, restored: true })
   }))
 
-test('what is typed and pasted during an answer is read after it, line by line', () =>
+test('text typed and pasted during an answer is read after it, line by line', () =>
   scene(async ({ talk, provider, messages }) => {
     const terminal = await talk()
     terminal.type('SILENT\r')
@@ -190,7 +190,7 @@ inner.run()
 interface Provider extends StandIn {
   /** Resolves when a request has come that is not answered by itself. */
   readonly asked: Promise<unknown>
-  /** Resolves when a client has left before its answer was whole. */
+  /** Resolves when a client disconnects during its answer. */
   readonly left: Promise<unknown>
   /** Answers the request that waits. */
   answer(text: string): void
@@ -202,7 +202,7 @@ interface Scene {
   readonly provider: Provider
   /** A conversation with its first prompt shown. */
   talk(words?: readonly string[], environment?: Record<string, string>): Promise<TestTerminal>
-  /** Role and content of what the provider was sent last. */
+  /** Role and content of the messages of the last request. */
   messages(): (readonly [string, string])[]
   // biome-ignore lint/suspicious/noExplicitAny: answers of the API
   sessions(): Promise<any[]>

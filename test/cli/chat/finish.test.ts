@@ -7,7 +7,7 @@ import { runMain } from '../../terminal.ts'
 
 const test = suite('how an answer ended')
 
-/** What a provider answers, by what it is asked: the message and the finish reason. */
+/** The provider's message and finish reason, by question. */
 const answers: Readonly<Record<string, readonly [message: object, finish: string]>> = {
   refuse: [{ content: null, refusal: "I can't help with that." }, 'stop'],
   filter: [{ content: null }, 'content_filter'],
@@ -22,17 +22,13 @@ const answers: Readonly<Record<string, readonly [message: object, finish: string
   ],
 }
 
-/** What a user reads: on stdout, on stderr, and the exit code. */
+/** Expected stdout, stderr and exit code. */
 const expected: Readonly<Record<string, readonly [stdout: RegExp, stderr: RegExp, code: number]>> = {
   refuse: [/^I can't help with that\.\n$/, /^aichat: the model refused to answer \(finish reason: stop\)\n$/, 1],
-  filter: [/^\n?$/, /^aichat: there is no answer: the provider filtered it \(finish reason: content_filter\)\n$/, 1],
+  filter: [/^\n?$/, /^aichat: no answer: the provider filtered it \(finish reason: content_filter\)\n$/, 1],
   'filter late': [/^The first half\n$/, /^aichat: a filter .* cut the answer \(finish reason: content_filter\)\n$/, 0],
   cut: [/^The beginning of\n$/, /^aichat: the answer was cut at its token limit \(finish reason: length\); --max-/, 0],
-  'cut early': [
-    /^$/,
-    /^aichat: there is no answer: its token limit was reached before .* \(finish reason: length\)/,
-    1,
-  ],
+  'cut early': [/^$/, /^aichat: no answer: the token limit was reached before .* \(finish reason: length\)/, 1],
   empty: [/^$/, /^aichat: the answer is empty \(finish reason: stop\)\n$/, 1],
   whole: [/^All of it\.\n$/, /^$/, 0],
   call: [/"name": ?"f"/, /^$/, 0],
@@ -50,7 +46,7 @@ for (const flags of [[], ['-S']])
         }
       }))
 
-test('--json prints the REST shape whatever it was, with the same exit code; --quiet still says what failed', () =>
+test('--json prints the REST shape in every case, with the same exit code; --quiet still prints the failure', () =>
   scene(async ({ run }) => {
     for (const [question, [, , code]] of Object.entries(expected)) {
       const ran = await run(['chat', question, '--json'])
@@ -64,7 +60,7 @@ test('--json prints the REST shape whatever it was, with the same exit code; --q
   }))
 
 if (hasPseudoTerminal)
-  test('is said in a conversation at a terminal, which goes on', () =>
+  test('is reported in a conversation on a terminal, which goes on', () =>
     scene(async ({ home, environment }) => {
       const terminal = await openTerminal(home, ['chat'], environment)
       await terminal.shows(/conversation\.\s+> $/)

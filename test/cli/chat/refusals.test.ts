@@ -56,7 +56,7 @@ for (const { status, body, exit, code, shown } of refusals)
       },
     ))
 
-test('a stream that breaks off is a reply that cannot be read, whatever the provider calls it', () => {
+test('a stream that breaks off is `protocol`, under any code of the provider', () => {
   let heard = () => {}
   const gate = new Promise<void>((resolve) => {
     heard = resolve

@@ -70,7 +70,7 @@ test('is as it was when SIGTERM ends speech that is played, and the player ends 
     await processGone(Number(readFileSync(pid, 'utf8')))
   }))
 
-test('is as it was when a conversation ends by an error nobody expected', () =>
+test('is as it was when a conversation ends by an unexpected error', () =>
   withHome(async (home) => {
     const crash = "process.once('SIGUSR2', () => { throw new Error('of the test') })"
     const terminal = await openTerminal(home.folder, ['chat'], {

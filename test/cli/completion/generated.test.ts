@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { generated } from '../../../src/cli/completion/generate.ts'
 import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
-import { buildProgram } from '../../../src/cli/main.ts'
+import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { aichatCommand } from '../../command.ts'
 import { haveProgram } from '../../debian.ts'
@@ -37,10 +37,10 @@ const environment = {
   LC_ALL: 'C.UTF-8',
 }
 
-const test = suite('what is generated from the command tree')
+const test = suite('files generated from the command tree and the schema')
 test.after(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the checked-in completions and manual are fresh (npm run docs)', () => {
+test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
   for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
 })
 
@@ -63,10 +63,9 @@ const [bash, zsh, fish, mandoc, shellcheck] = [
   haveProgram('shellcheck'),
 ]
 
-when(mandoc)('mandoc finds nothing wrong with the manual', () => {
-  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(root, 'man', 'aichat.1')], {
-    encoding: 'utf8',
-  })
+when(mandoc)('mandoc finds nothing wrong with the manual pages', () => {
+  const pages = ['aichat.1', 'aichat-plugin.5'].map((page) => join(root, 'man', page))
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...pages], { encoding: 'utf8' })
   assert.is(status, 0, stdout)
 })
 
@@ -196,7 +195,7 @@ when(zsh)('zsh reads its script without complaint', () => {
   assert.is(spawnSync('zsh', ['-n', join(root, 'completions', '_aichat')]).status, 0)
 })
 
-test('a completion asks nobody and says nothing when something is wrong', () => {
+test('a completion asks and prints nothing on an error', () => {
   writeFileSync(join(folder, 'config.json'), '{ broken')
   const { status, stdout, stderr } = spawnSync(join(folder, 'bin', 'aichat'), ['__complete', 'plugins'], {
     env: environment,
@@ -208,7 +207,7 @@ test('a completion asks nobody and says nothing when something is wrong', () => 
 
 test.run()
 
-/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints what the terminal shows. */
+/** Types a line and a tab into an interactive zsh on a pseudo-terminal, and prints the terminal's output. */
 function zshScript(line: string, found: string): string {
   return `
 zmodload zsh/zpty

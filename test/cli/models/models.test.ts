@@ -20,7 +20,7 @@ interface Scene {
   readonly provider: StandIn
 }
 
-/** A home with two plugins whose lists a stand-in serves: `good`, and `bad`, which is refused. */
+/** A home with two plugins of a fake provider: it lists the models of `good` and rejects `bad`. */
 async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
   const provider = await openStandIn((request, response) =>
     request.url.startsWith('/bad')
@@ -46,7 +46,7 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
-test('refresh prints what changed, keeps the list before, and restore goes back', () =>
+test('refresh prints the changes, keeps the previous list, and restore restores it', () =>
   scene(async ({ home }) => {
     const refreshed = await home.aichat(['models', 'refresh', 'good'])
     assert.is(refreshed.code, 0, refreshed.stderr)
@@ -77,7 +77,7 @@ test('a missing key is named and is exit 78', () =>
     assert.match(stderr, /KEYLESS_API_KEY is not set/)
   }))
 
-test('--all goes on after a failure, shows what it skips, and is exit 1', () =>
+test('--all goes on after a failure, names the skipped plugins, and is exit 1', () =>
   scene(async ({ home }) => {
     const all = await home.aichat(['models', 'refresh', '--all', '--json'])
     assert.is(all.code, 1)
@@ -94,14 +94,14 @@ test('--all goes on after a failure, shows what it skips, and is exit 1', () =>
       )
   }))
 
-test('what is skipped is no failure, unless --strict', () =>
+test('a skipped plugin is no failure, unless --strict', () =>
   scene(async ({ home }) => {
     await home.aichat(['plugin', 'remove', 'bad', '--yes'])
     assert.is((await home.aichat(['models', 'refresh', '--all'])).code, 0)
     assert.is((await home.aichat(['models', 'refresh', '--all', '--strict'])).code, 1)
   }))
 
-test('refresh wants to know what: nothing named is exit 64', () =>
+test('refresh without a plugin or --all is exit 64', () =>
   scene(async ({ home }) => {
     assert.is((await home.aichat(['models', 'refresh'])).code, 64)
     assert.is((await home.aichat(['models', 'refresh', 'nobody'])).code, 67)
@@ -153,7 +153,7 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
     const streamed = await home.aichat(['chat', 'hi', '--max-tokens', '5', '--temperature', '0'])
     assert.is(streamed.stdout.trim(), reply.choices[0].message.content.trim())
 
-    assert.match((await home.aichat(['models', 'pull', 'smollm2-360m'])).stdout, /was there already/)
+    assert.match((await home.aichat(['models', 'pull', 'smollm2-360m'])).stdout, /is already installed/)
     assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 0)
     assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 67)
     assert.is((await home.aichat(['chat', 'hi'])).code, 69)
@@ -186,7 +186,7 @@ chatTest('on a terminal the first chat without any runner offers the pull, and t
   }
 })
 
-test('an unknown model lists what can be pulled', async () => {
+test('an unknown model lists the models to pull', async () => {
   const home = openHome()
   try {
     const { code, stderr } = await home.aichat(['models', 'pull', 'gpt-5'])
@@ -199,7 +199,7 @@ test('an unknown model lists what can be pulled', async () => {
 
 test.run()
 
-/** Runs a command in this process as if somebody sat at a terminal. */
+/** Runs a command in this process with a terminal. */
 async function runAtTerminal(words: readonly string[], environment: Record<string, string>) {
   const out: string[] = []
   const err: string[] = []
@@ -215,7 +215,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     out: async (data) => void out.push(String(data)),
     err: (text) => void err.push(`${text}\n`),
     outClosed: false,
-    stdinIsGiven: () => false,
+    stdinIsPiped: () => false,
     outliveTerminal: () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }

@@ -50,7 +50,7 @@ test('adapts, shows the state and the log, says it to the model, and undoes', ()
     assert.match(shown.stdout, /prefers slightly: shorter answers \(-0\.10\)/)
     const undone = await home.aichat(['persona', 'undo', id, record])
     assert.is(undone.code, 0)
-    assert.match(undone.stderr, /brings it back/)
+    assert.match(undone.stderr, /to redo it: aichat persona undo/)
     assert.equal(JSON.parse((await home.aichat(['persona', 'state', id, '--json'])).stdout).behavioral_weights, {})
     assert.is((await home.aichat(['persona', 'undo', id, 'nothing'])).code, 67)
     assert.is(
@@ -95,7 +95,7 @@ test('exports, verifies without the database, and imports into an empty installa
     const again = await away.aichat(['persona', 'import', '-', '--mode', 'merge', '--into', 'Ada'], {
       input: readFileSync(file),
     })
-    assert.match(again.stderr, /0 memories.*1 were there already/)
+    assert.match(again.stderr, /0 memories.*1 already existed/)
     const refused = await home.aichat(['persona', 'export', id, '-o', file])
     assert.is(refused.code, 73)
     assert.is((await home.aichat(['persona', 'export', id, '--format', 'yaml'])).code, 64)
@@ -159,7 +159,7 @@ test('backs up, lists, and restores', () =>
     await home.aichat(['persona', 'memory', 'add', id, 'Something'])
     const restored = await home.aichat(['persona', 'restore', id, made.stdout.trim()])
     assert.is(restored.code, 0, restored.stderr)
-    assert.match(restored.stderr, /what it replaced is backed up: aichat persona restore/)
+    assert.match(restored.stderr, /to undo this: aichat persona restore/)
     const list = await home.aichat(['persona', 'backup', id, '--list', '--plain'])
     assert.is(list.stdout.trim().split('\n').length, 2)
     assert.is(JSON.parse((await home.aichat(['persona', 'memory', 'list', id, '--json'])).stdout).total, 0)

@@ -51,7 +51,7 @@ test('create, list, show, update and remove print ids and rows, and with --json 
     assert.equal(await rest('/api/personas'), { personas: [] })
   }))
 
-test('what is wrong with a persona has its exit code and is named on stderr', () =>
+test('an error about a persona has its exit code and a message on stderr', () =>
   scene(async ({ run }) => {
     const code = async (words: readonly string[]) => {
       const ran = await run(['persona', ...words])
@@ -133,7 +133,7 @@ test('memories are added from words and from a pipe, listed, searched and wiped'
     assert.equal([nothing.code, nothing.stdout, nothing.stderr], [0, '', ''], 'an empty memory is no failing model')
   }))
 
-test('what cannot be a memory, a limit or a date has its exit code, and nothing is stored', () =>
+test('an invalid memory, limit or date has its exit code, and nothing is stored', () =>
   scene(async ({ run, rest }) => {
     const id = (await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).stdout.trim()
     const code = async (words: readonly string[], input?: string) => {
@@ -193,13 +193,13 @@ withTerminal('at a terminal a wipe offers the categories to tick, and asks befor
     const wipe = ['persona', 'memory', 'wipe', 'Mia']
     const path = `/api/personas/${id}/memory`
     const declined = await converse(home, wipe, [
-      [/Which categories go\?/, ''],
+      [/Which categories\?/, ''],
       [/for good\?/, 'n'],
     ])
     assert.equal([declined.code, declined.stdout, (await rest(path)).total], [1, '', 3])
-    // The first is unticked by a space: what has no category stays.
+    // A space deselects the first choice: memories without a category stay.
     const wiped = await converse(home, wipe, [
-      [/Which categories go\?/, { keys: ' \r' }],
+      [/Which categories\?/, { keys: ' \r' }],
       [/Wipe the memories of pets, taste of Mia for good\?/, 'y'],
     ])
     assert.equal([wiped.code, wiped.stdout], [0, '2 wiped\n'], wiped.shown)
@@ -246,7 +246,7 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     assert.ok(reply.aichat.memories.length > 0)
   }))
 
-test('what others wrote cannot steer the terminal', () =>
+test('control characters in stored text do not reach the terminal', () =>
   scene(async ({ run, environment }) => {
     const evil = 'a\x1b[2J\x1b]0;owned\x07b\x9b1mc\rd'
     const id = (
@@ -268,7 +268,7 @@ test('what others wrote cannot steer the terminal', () =>
       assert.not.match(looks, /[\x00-\x08\x0b-\x1f\x7f-\x9f]/, words.join(' '))
       assert.match(looks, /\S/)
     }
-    // A pipe gets what there is.
+    // A pipe gets the text unchanged.
     assert.ok((await run(['persona', 'show', id])).stdout.includes(evil))
   }))
 
@@ -311,7 +311,7 @@ interface Scene {
   rest(path: string): Promise<any>
 }
 
-/** A data folder with the command line and a server on it, and a plugin whose provider says "Noted." */
+/** A data folder with the command line and a server on it, and a plugin with a provider that answers "Noted." */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider = await openStandIn((request, response) => {
     if (!JSON.parse(request.body).stream) return json(response, 200, completion('Noted.'))
@@ -345,7 +345,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
-/** What a command printed, ids and times by what they are. */
+/** The output of a command, with ids and times replaced by their kind. */
 function seen({ stdout, stderr }: Ran): unknown {
   const text = (stdout || stderr).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>').replace(/\b1[67]\d{11}\b/g, '0')
   return JSON.parse(text.replace(/"(score|recency)": ?[\d.e-]+/g, '"$1":0'))

@@ -16,7 +16,7 @@ test('installs from a file, prints the id, and refuses an id that is taken', () 
     assert.equal([first.code, first.stdout], [0, 'custom\n'])
     const second = await home.aichat(['plugin', 'install', file])
     assert.is(second.code, 65)
-    assert.match(second.stderr, /There is a plugin "custom" already/)
+    assert.match(second.stderr, /Plugin "custom" already exists/)
     assert.is((await home.aichat(['plugin', 'install', '--force', file])).code, 0)
   }))
 
@@ -56,7 +56,7 @@ test('tells an absent file, a folder and broken JSON apart', () =>
   withHome(async (home) => {
     const absent = await home.aichat(['plugin', 'install', join(home.folder, 'absent.json')])
     assert.is(absent.code, 66)
-    assert.match(absent.stderr, /no such file/)
+    assert.match(absent.stderr, /file or folder not found/)
     assert.is((await home.aichat(['plugin', 'install', home.folder])).code, 66)
     const broken = join(home.folder, 'broken.json')
     writeFileSync(broken, '{"id": "x",\n  oops')
@@ -91,7 +91,7 @@ test('export writes a document that can be installed again, and refuses to overw
     )
   }))
 
-test('remove asks, and where nobody can be asked it needs --yes', () =>
+test('remove asks, and without a terminal it needs --yes', () =>
   withHome(async (home) => {
     await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(document) })
     const asked = await home.aichat(['plugin', 'remove', 'custom'], { input: 'y\n' })

@@ -15,7 +15,7 @@ import { suite } from '../../suite.ts'
 
 const test = suite('the remote client')
 
-/** One operation of every form that an operation can have; each gives back what it was asked. */
+/** An operation of each form; each returns its input. */
 const echo = { access: 'user', summary: 'Echoes.', output: z.unknown() } as const
 const forms = {
   query: defineOperation({
@@ -146,7 +146,7 @@ const streaming = defineOperation({
 
 const awkward = ['a/b', 'ä ö', '..', 'x?y#z', '%2e%2e', '+', '"quoted"', '日本']
 
-test('path, query and body arrive as they were sent, whatever they hold', () =>
+test('path, query and body arrive unchanged, with any characters', () =>
   withBoth(async (ask) => {
     for (const text of awkward.filter((text) => text !== '..'))
       await same(ask, forms.query, { id: text, part: 'p', text, count: 7, flag: true })

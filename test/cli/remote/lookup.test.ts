@@ -9,7 +9,7 @@ const test = suite('a host name that is not found')
 const place = 'nowhere.invalid'
 const told = new RegExp(`host name ${place} (?:was not found|could not be looked up): check .*network`)
 
-test('is said so, whoever was to be reached, and nothing else is blamed', async () => {
+test('is reported for every target, and nothing else is blamed', async () => {
   const home = openHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
   try {
     const plugin = pluginAt(`https://${place}`, {

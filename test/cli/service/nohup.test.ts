@@ -9,7 +9,7 @@ import { suite } from '../../suite.ts'
 const inner = suite('a command whose terminal closes')
 const test = hasPseudoTerminal ? inner : inner.skip
 
-/** How people start a daemon that is to outlive its terminal; LOG stands for a file. */
+/** Ways to start a daemon that outlives its terminal; LOG stands for a file. */
 const lasting: Readonly<Record<string, TerminalOptions>> = {
   'by nohup': { redirections: '> LOG 2>&1 < /dev/null', script: (run) => `nohup ${run}` },
   'without stdin, its log on the terminal': { redirections: '< /dev/null' },
@@ -20,7 +20,7 @@ for (const [title, options] of Object.entries(lasting))
   test(`is a daemon that goes on, started ${title}`, () =>
     serving(options, async ({ url, pid, hangUp }) => {
       await hangUp()
-      // Each request is a line of the log, which may have nowhere to go now.
+      // Each request logs a line, possibly to a closed terminal.
       for (let round = 0; round < 3; round++) assert.is((await fetch(`${url}/api/plugins`)).status, 401)
       process.kill(pid, 'SIGHUP')
       assert.is((await fetch(`${url}/health`)).status, 200)
@@ -74,7 +74,7 @@ interface Serving {
   hangUp(): Promise<void>
 }
 
-/** Does something with a daemon that was started at a terminal. */
+/** Runs work on a daemon that was started at a terminal. */
 async function serving(options: TerminalOptions, work: (daemon: Serving) => Promise<void>): Promise<void> {
   const home = openHome()
   const log = join(home.folder, 'log')

@@ -60,7 +60,7 @@ test('flags that fit no server named are usage errors', async () => {
   }
 })
 
-test('a taken port ends the command with 69, and says which server wanted it, who has it, and which flag helps', async () => {
+test('a taken port ends the command with 69, and names the server, the process on the port, and the option to use', async () => {
   const other = createServer((_, response) => response.end('hello'))
   other.listen(0, '127.0.0.1')
   await once(other, 'listening')

@@ -14,7 +14,7 @@ interface Check {
   readonly fix?: string
 }
 
-test('status says who would answer', async () => {
+test('status names the model that would answer', async () => {
   const runner = await openStandIn(localRunner())
   const home = openHome({ OLLAMA_HOST: runner.url, GROQ_API_KEY: 'gsk_0123456789' })
   await home.aichat(['plugin', 'activate', 'groq'])
@@ -26,7 +26,7 @@ test('status says who would answer', async () => {
   await runner.close()
 })
 
-test('status names the next step where nobody would answer, beside the result', async () => {
+test('status names the next step where no model would answer, beside the result', async () => {
   const home = openHome()
   const { code, stdout, stderr } = await home.aichat(['status', '--json'])
   assert.is(code, 0)
@@ -46,7 +46,7 @@ test('doctor finds nothing wrong with a fresh installation', async () => {
   home.remove()
 })
 
-test('doctor names a missing key, a broken plugin, a damaged database and an open folder, each with what to do', async () => {
+test('doctor names a missing key, a broken plugin, a damaged database and an open folder, each with its fix', async () => {
   const home = openHome()
   await home.aichat(['plugin', 'activate', 'groq'])
   writeFileSync(join(home.folder, 'plugins', 'broken.json'), '{')
@@ -58,7 +58,7 @@ test('doctor names a missing key, a broken plugin, a damaged database and an ope
   const wrong = checks.filter(({ status }) => status !== 'ok')
   for (const part of [
     /GROQ_API_KEY is not set/,
-    /broken cannot be used/,
+    /invalid plugin "broken"/,
     /aichat\.db is damaged/,
     /can be read by others/,
   ]) {

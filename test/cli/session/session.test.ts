@@ -18,7 +18,7 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     assert.is((await run(['chat', '-s', 'Trip', '-S', 'Sum up:'], 'three')).stdout, '5: Sum up:\n\nthree\n')
     assert.is((await run(['chat', '-s', 'Other', 'hello'])).stdout, '1: hello\n')
     const continued = await run(['chat', '--continue', 'again'])
-    assert.equal([continued.stdout, continued.stderr], ['3: again\n', 'aichat: going on with "Other"\n'])
+    assert.equal([continued.stdout, continued.stderr], ['3: again\n', 'aichat: continuing "Other"\n'])
     assert.is((await run(['chat', '-s', 'Trip', '--json', 'four'])).code, 0)
     assert.is((await run(['chat', '--continue', '-q', 'five'])).stdout, '9: five\n')
     assert.equal(
@@ -36,7 +36,7 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     )
   }))
 
-test('a dry run begins no conversation, and shows what one that is there would send', () =>
+test('a dry run creates no conversation, and shows the request of an existing one', () =>
   scene(async ({ run, rest, provider }) => {
     assert.is((await run(['chat', '-s', 'New', '--dry-run', 'hello'])).code, 0)
     assert.equal((await rest('/api/sessions')).sessions, [])
@@ -201,11 +201,11 @@ interface Scene {
   run(words: readonly string[], input?: string): Promise<Ran>
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
   rest(path: string): Promise<any>
-  /** The messages that the provider was sent last. */
+  /** The messages of the last request to the provider. */
   sent(): Sent[]
 }
 
-/** A data folder with the command line and a server on it, and a provider that counts the messages it is sent. */
+/** A data folder with the command line and a server on it, and a provider that counts the messages of a request. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider = await openStandIn((request, response) => {
     const { messages, stream } = JSON.parse(request.body) as { messages: Sent[]; stream?: boolean }

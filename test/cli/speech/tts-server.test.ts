@@ -40,7 +40,7 @@ test('tts speaks, lists its voices and shows its health', async () => {
   }
 })
 
-test('everything else says that this is a speech server, and what to do', async () => {
+test('any other command reports a speech server, with the next step', async () => {
   const server = await openSpeech('voxb-tts')
   try {
     for (const words of [
@@ -52,7 +52,10 @@ test('everything else says that this is a speech server, and what to do', async 
     ]) {
       const { code, stderr } = await runMain([...words, '--server', server.url], { environment, input: 'Passw0rd' })
       assert.is(code, 69, `${words.join(' ')}: ${stderr}`)
-      const expected = words[1] === 'design' ? /that cannot do this\n.*voxa-tts/ : /does nothing but speak\n.*--server/
+      const expected =
+        words[1] === 'design'
+          ? /without this function\n.*voxa-tts/
+          : /is a speech server, without the REST API\n.*--server/
       assert.match(stderr, expected)
     }
   } finally {

@@ -15,11 +15,11 @@ const test = suite('aichat tts')
 const home = openHome()
 test.after(() => home.remove())
 
-/** The command in this process: starting one of its own for each would take most of the time. */
+/** Runs the command in this process: starting one each time would take most of the time. */
 const aichat = (words: readonly string[], { environment = {}, ...options }: RunOptions = {}) =>
   runMain(words, { ...options, environment: { AICHAT_HOME: home.folder, HOME: home.folder, ...environment } })
 
-/** Plugins whose servers are certainly not there: the speech is made in this process. */
+/** Plugins with unreachable servers, so that this process speaks. */
 test.before(async () => {
   const app = openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder }))
   for (const id of serverIds) {
@@ -50,7 +50,7 @@ test('words, a file, a voice of another server and an alias all speak', async ()
   }
 })
 
-test('what could not be spoken is said on stderr, and a text that is mostly that is refused', async () => {
+test('stderr names unspoken parts, and a text that is mostly unspoken is refused', async () => {
   for (const flags of [[], ['--stream']]) {
     const { code, bytes, stderr } = await aichat(['tts', 'The word 你好 means hello.', ...flags])
     assert.is(code, 0, stderr)
@@ -113,7 +113,7 @@ test('each refusal has its exit code, a sentence on stderr, and nothing on stdou
     [['Guten Tag, das ist ein Test'], 69, /German/],
     [['Hi', '-i', '/nowhere.txt'], 64, /not both/],
     [['-i', '/nowhere.txt'], 66, /nowhere/],
-    [[], 64, /nothing to speak/],
+    [[], 64, /Nothing to speak/],
     [['Hi', '--nope'], 64, /nope/],
     [['clone', 'Hi', '--ref', '/nowhere.wav'], 66, /nowhere/],
     [['clone', 'Hi'], 64, /--ref/],
@@ -134,7 +134,7 @@ test('under npm start, which writes to stdout itself, audio is refused', async (
   assert.is((await aichat(['tts', 'Hi'], { environment: { ...npm, npm_config_loglevel: 'silent' } })).code, 0)
 })
 
-test('without a player --play says what to install', async () => {
+test('without a player --play names the players to install', async () => {
   const { code, stderr } = await aichat(['tts', 'Hi', '--play'], { environment: { PATH: home.folder } })
   assert.is(code, 69)
   assert.match(stderr, /aplay/)

@@ -8,7 +8,7 @@ const test = suite('reading stdin')
 const home = openHome()
 test.after(() => home.remove())
 
-/** Every command that reads stdin, with what makes it do so. */
+/** Commands that read stdin, with the arguments for it. */
 const readers: readonly (readonly string[])[] = [
   ['chat', 'hi'],
   ['chat', '-'],
@@ -30,7 +30,7 @@ test('every command that reads stdin ends with SIGTERM while stdin stays open', 
   const ends = await Promise.all(
     readers.map(async (words) => {
       const child = start(words)
-      const waits = await says(child, /waiting for the standard input to end/)
+      const waits = await says(child, /waiting for standard input to end/)
       child.kill('SIGTERM')
       return [words.join(' '), waits, ...(await once(child, 'exit'))]
     }),
@@ -43,7 +43,7 @@ test('every command that reads stdin ends with SIGTERM while stdin stays open', 
 
 test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
   const child = start(['chat', 'hi'])
-  await says(child, /waiting for the standard input to end/)
+  await says(child, /waiting for standard input to end/)
   child.kill('SIGINT')
   assert.equal(await once(child, 'exit'), [130, null])
   for (const words of [
@@ -51,14 +51,14 @@ test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
     ['persona', 'import', '-'],
   ]) {
     const late = start([...words, '--timeout', '1'])
-    assert.ok(await says(late, /aichat: The standard input did not end within 1\n/))
+    assert.ok(await says(late, /aichat: Standard input did not end within 1\n/))
     assert.equal(await once(late, 'exit'), [75, null])
   }
 })
 
 test('a stdin that is closed is an empty one', async () => {
   const child = start(['chat', '-'], '<&-')
-  assert.ok(await says(child, /There is nothing to ask/))
+  assert.ok(await says(child, /Nothing to ask/))
   assert.equal(await once(child, 'exit'), [64, null])
 })
 
@@ -73,7 +73,7 @@ function start(words: readonly string[], redirection = ''): ChildProcess {
   })
 }
 
-/** Whether it says that on stderr before it ends. */
+/** True when stderr matches before the command ends. */
 async function says(child: ChildProcess, pattern: RegExp): Promise<boolean> {
   let said = ''
   for await (const text of child.stderr!.setEncoding('utf8').iterator({ destroyOnReturn: false })) {

@@ -28,7 +28,7 @@ async function fresh(shop: Shop, persona: Persona): Promise<Persona> {
   return persona
 }
 
-function wish(
+function requestOf(
   changes: unknown,
   adaptation_type = 'weight_adjusted',
   trigger_event = 'explicit_instruction',
@@ -69,7 +69,7 @@ service('refuses a request that names too much before it looks at any of it', ()
   }
   assert.is(looks, 0)
   const long = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`p${at}`, 'x'.repeat(1_900)]))
-  assert.throws(() => wish({ learned_preferences: long }, 'preference_set'), /longer than 65,536 characters/)
+  assert.throws(() => requestOf({ learned_preferences: long }, 'preference_set'), /longer than 65,536 characters/)
 })
 
 service('learns as much as can be written with each change, and no more', () =>
@@ -77,7 +77,7 @@ service('learns as much as can be written with each change, and no more', () =>
     const learn = (round: number) =>
       shop.adaptation.adapt(
         persona,
-        wish(
+        requestOf(
           {
             learned_preferences: Object.fromEntries(
               Array.from({ length: 30 }, (_, at) => [`p${round} ${at}`, 'x'.repeat(1_900)]),
@@ -89,8 +89,8 @@ service('learns as much as can be written with each change, and no more', () =>
     for (let round = 0; round < 4; round++) await learn(round)
     await rejects(learn(4), 'invalid', /cannot learn that much/)
     assert.is(Object.keys((await shop.adaptation.state(persona)).learned_preferences).length, 120)
-    // What makes it smaller is taken.
-    const { state } = await shop.adaptation.adapt(persona, wish([{ preference: 'p0 0' }], 'preference_removed'))
+    // A change that makes it smaller is accepted.
+    const { state } = await shop.adaptation.adapt(persona, requestOf([{ preference: 'p0 0' }], 'preference_removed'))
     assert.is(Object.keys(state.learned_preferences).length, 119)
   }),
 )
@@ -120,7 +120,7 @@ service('begins with the defaults and the time of the persona’s creation', () 
 
 service('takes the three shapes of changes alike', () =>
   withPersona(async (shop, persona) => {
-    const { record } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: -0.5 }]))
+    const { record } = await shop.adaptation.adapt(persona, requestOf([{ trait: 'verbosity', target: -0.5 }]))
     assert.equal(record.changes, [
       {
         path: '/behavioral_weights/verbosity',
@@ -130,10 +130,10 @@ service('takes the three shapes of changes alike', () =>
       },
       { path: '/pinned_traits/verbosity', before: null, after: true, reason: 'explicit_instruction' },
     ])
-    await shop.adaptation.adapt(persona, wish([{ preference: 'tone', value: 'dry' }], 'preference_set'))
+    await shop.adaptation.adapt(persona, requestOf([{ preference: 'tone', value: 'dry' }], 'preference_set'))
     const { state } = await shop.adaptation.adapt(
       persona,
-      wish({ behavioral_weights: { warmth: 1 }, learned_preferences: { units: 'metric' } }),
+      requestOf({ behavioral_weights: { warmth: 1 }, learned_preferences: { units: 'metric' } }),
     )
     assert.equal(state.behavioral_weights, { verbosity: -0.075, warmth: 0.1 })
     assert.equal(Object.keys(state.learned_preferences), ['tone', 'units'])
@@ -146,7 +146,7 @@ service('accepts types and triggers that it does not know, as inferred', () =>
   withPersona(async (shop, persona) => {
     const { state } = await shop.adaptation.adapt(
       persona,
-      wish([{ trait: 'zeal', target: 1 }], 'tone_shift', 'user_said_so'),
+      requestOf([{ trait: 'zeal', target: 1 }], 'tone_shift', 'user_said_so'),
     )
     assert.equal(state.behavioral_weights, { zeal: 0.03 })
     assert.equal(state.pinned_traits, [])
@@ -168,7 +168,7 @@ const unfit: readonly (readonly [type: string, changes: unknown, problem: RegExp
 for (const [type, changes, problem] of unfit)
   service(`refuses ${JSON.stringify(changes)} as ${type}`, () =>
     withPersona(async (shop, persona) => {
-      await rejects(shop.adaptation.adapt(persona, wish(changes, type)), 'invalid', problem)
+      await rejects(shop.adaptation.adapt(persona, requestOf(changes, type)), 'invalid', problem)
     }),
   )
 
@@ -200,7 +200,7 @@ service('refuses names, numbers and values that no state should hold', () => {
 
 service('counts a request once that comes twice under one key', () =>
   withPersona(async (shop, persona) => {
-    const request = wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive', {
+    const request = requestOf([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive', {
       idempotency_key: 'k1',
     })
     const [first, second] = [
@@ -220,19 +220,22 @@ service('counts a request once that comes twice under one key', () =>
 service('loses no record when many come at once', () =>
   withPersona(async (shop, persona) => {
     await Promise.all(
-      Array.from({ length: 12 }, (_, at) => shop.adaptation.adapt(persona, wish([{ trait: `t${at}`, target: 1 }]))),
+      Array.from({ length: 12 }, (_, at) =>
+        shop.adaptation.adapt(persona, requestOf([{ trait: `t${at}`, target: 1 }])),
+      ),
     )
     const state = await shop.adaptation.state(persona)
     assert.is(Object.keys(state.behavioral_weights).length, 12)
-    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
   }),
 )
 
 service('undoes, and undoes the undoing, and says which record undid which', () =>
   withPersona(async (shop, persona) => {
-    const { record: first } = await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }]))
-    const { state: before } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: 1 }]))
-    const undo = (id: string) => shop.adaptation.adapt(persona, wish([{ record: id }], 'rollback', 'manual_request'))
+    const { record: first } = await shop.adaptation.adapt(persona, requestOf([{ trait: 'warmth', target: 1 }]))
+    const { state: before } = await shop.adaptation.adapt(persona, requestOf([{ trait: 'verbosity', target: 1 }]))
+    const undo = (id: string) =>
+      shop.adaptation.adapt(persona, requestOf([{ record: id }], 'rollback', 'manual_request'))
     const { state, record } = await undo(first.id)
     assert.equal(state.behavioral_weights, { verbosity: 0.1 })
     assert.equal(
@@ -240,7 +243,7 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
       ['/behavioral_weights/warmth', '/pinned_traits/warmth'],
     )
     await rejects(undo(first.id), 'invalid', /undone already/)
-    await rejects(undo('nothing'), 'not_found', /No record/)
+    await rejects(undo('nothing'), 'not_found', /not found/)
     const { records } = await shop.adaptation.log(persona, { limit: 2, offset: 1 })
     assert.equal(
       records.map((each) => each.undone_by),
@@ -252,21 +255,27 @@ service('undoes, and undoes the undoing, and says which record undid which', () 
 
 service('lets inferred weights decay, pinned ones stand, and resets on request', () =>
   withPersona(async (shop, persona) => {
-    await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive'))
-    await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity', target: 1 }]))
+    await shop.adaptation.adapt(
+      persona,
+      requestOf([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive'),
+    )
+    await shop.adaptation.adapt(persona, requestOf([{ trait: 'verbosity', target: 1 }]))
     shop.clock.now += halfLifeMs
     assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.045 })
     shop.clock.now -= 2 * halfLifeMs
     assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: 0.1, warmth: 0.09 })
-    const { state } = await shop.adaptation.adapt(persona, wish([{ trait: 'verbosity' }], 'state_reset', 'user_edit'))
+    const { state } = await shop.adaptation.adapt(
+      persona,
+      requestOf([{ trait: 'verbosity' }], 'state_reset', 'user_edit'),
+    )
     assert.equal(Object.keys(state.behavioral_weights), ['warmth'])
-    assert.equal((await shop.adaptation.adapt(persona, wish([], 'state_reset'))).state.behavioral_weights, {})
+    assert.equal((await shop.adaptation.adapt(persona, requestOf([], 'state_reset'))).state.behavioral_weights, {})
   }),
 )
 
 service('freezes while it is switched off, says so, and goes on where it stood', () =>
   withPersona(async (shop, persona) => {
-    const request = wish([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive')
+    const request = requestOf([{ trait: 'warmth', target: 1 }], 'weight_adjusted', 'feedback_positive')
     await shop.adaptation.adapt(persona, request)
     const off: Persona = { ...persona, mutation_settings: { enabled: false } }
     await shop.adaptation.settingsChanged(persona, off)
@@ -277,7 +286,7 @@ service('freezes while it is switched off, says so, and goes on where it stood',
     assert.is(error.status, 400)
     await shop.adaptation.settingsChanged(off, persona)
     assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { warmth: 0.09 })
-    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
   }),
 )
 
@@ -300,18 +309,18 @@ service('learns from chat by itself only as the settings say', async () => {
       assert.is(proposal.status, 'proposed')
       assert.equal((proposal.changes as { after: unknown }[])[0]?.after, -0.09)
       const answer = (type: string) =>
-        shop.adaptation.adapt(persona, wish([{ record: proposal.id }], type, 'manual_request'))
+        shop.adaptation.adapt(persona, requestOf([{ record: proposal.id }], type, 'manual_request'))
       assert.equal((await answer('proposal_accepted')).state.behavioral_weights, { verbosity: -0.1 })
       await rejects(answer('proposal_declined'), 'invalid', /was answered by/)
       const other = (await shop.adaptation.observe(persona, noticed))!
-      await shop.adaptation.adapt(persona, wish([{ record: other.id }], 'proposal_declined'))
+      await shop.adaptation.adapt(persona, requestOf([{ record: other.id }], 'proposal_declined'))
       assert.equal((await shop.adaptation.state(persona)).behavioral_weights, { verbosity: -0.1 })
     },
     { enabled: true },
   )
 })
 
-service('hears what people say about the manner of an answer', () => {
+service('recognises feedback on the manner of an answer', () => {
   const heard = (text: string) => noticeFeedback(text)?.signals
   assert.equal(heard('That was too long, please.'), [{ trait: 'verbosity', target: -1 }])
   assert.equal(heard('More detail and no emojis!'), [
@@ -326,9 +335,9 @@ service('hears what people say about the manner of an answer', () => {
 service('holds a persona to a number of things it can learn', () =>
   withPersona(async (shop, persona) => {
     const many = (from: number) => Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`t${from + at}`, 1]))
-    for (const from of [0, 64, 128]) await shop.adaptation.adapt(persona, wish({ behavioral_weights: many(from) }))
+    for (const from of [0, 64, 128]) await shop.adaptation.adapt(persona, requestOf({ behavioral_weights: many(from) }))
     await rejects(
-      shop.adaptation.adapt(persona, wish({ behavioral_weights: many(192) })),
+      shop.adaptation.adapt(persona, requestOf({ behavioral_weights: many(192) })),
       'invalid',
       /at most 200 traits/,
     )
@@ -337,13 +346,13 @@ service('holds a persona to a number of things it can learn', () =>
 
 service('notices a record that was changed in the database', () =>
   withPersona(async (shop, persona) => {
-    await shop.adaptation.adapt(persona, wish([{ trait: 'warmth', target: 1 }]))
+    await shop.adaptation.adapt(persona, requestOf([{ trait: 'warmth', target: 1 }]))
     shop.db.exec(`UPDATE adaptation SET record = replace(record, '"target":1', '"target":0.5')`)
-    const verdict = await shop.dna.verifyStored(persona)
-    assert.is(verdict.valid, false)
-    assert.match(verdict.problems.join(), /adaptation_log\[0\].*not what its hash says/)
-    assert.match(verdict.problems.join(), /state: it is not what the log gives/)
-    assert.is.not(verdict.expected, verdict.actual)
+    const result = await shop.packages.verifyStored(persona)
+    assert.is(result.valid, false)
+    assert.match(result.problems.join(), /adaptation_log\[0\].*not what its hash says/)
+    assert.match(result.problems.join(), /state: it is not what the log gives/)
+    assert.is.not(result.expected, result.actual)
   }),
 )
 

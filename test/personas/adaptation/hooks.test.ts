@@ -1,12 +1,14 @@
 import * as assert from 'uvu/assert'
-import { chatHooks, withSettingsRecords } from '../../../src/personas/adaptation/hooks.ts'
-import type { Persona, Personas } from '../../../src/personas/persona.ts'
+import { chatHooks } from '../../../src/personas/adaptation/hooks.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
+import { createPersonas } from '../../../src/personas/personas.ts'
+import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { suite } from '../../suite.ts'
 import { openShop } from '../persona-shop.ts'
 
 const hooks = suite('adaptation in chat')
 
-hooks('hears wishes about the manner of answers, and tells the model once there were enough', async () => {
+hooks('observe feedback on the manner of answers, and tell the model after enough of it', async () => {
   const shop = await openShop()
   const stocked = await shop.stock('u1', 0)
   const persona: Persona = { ...stocked, mutation_settings: { enabled: true, auto_adapt: true, sensitivity: 'medium' } }
@@ -15,26 +17,40 @@ hooks('hears wishes about the manner of answers, and tells the model once there 
   assert.is(await learned(persona), '')
   await observe(persona, 'What is the capital of France?')
   assert.is((await shop.adaptation.state(persona)).records, 0)
-  for (const said of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, said)
+  for (const text of ['Too long.', 'Shorter, please!', 'Be brief.']) await observe(persona, text)
   assert.match(await learned(persona), /^Learned from this user.*\n- prefers slightly: shorter answers \(-0\.09\)$/)
   shop.close()
 })
 
-hooks('writes down when a persona’s settings freeze it', async () => {
+hooks('writes down when a persona’s settings freeze it; an update of a located persona reads it once', async () => {
   const shop = await openShop()
-  let persona = await shop.stock('u1', 0)
-  const plain: Pick<Personas, 'get' | 'update'> = {
-    get: async () => persona,
-    update: async (_owner, _id, change) => {
-      persona = { ...persona, ...(change as Partial<Persona>) }
-      return persona
+  const persona = await shop.stock('u1', 0)
+  const store = createPersonaStore(shop.db)
+  const reads: string[] = []
+  const personas = createPersonas({
+    store: {
+      ...store,
+      async find(id) {
+        reads.push('find')
+        return store.find(id)
+      },
+      async update(id, owner, change) {
+        reads.push('update')
+        return store.update(id, owner, change)
+      },
     },
-  }
-  const personas = withSettingsRecords(plain as Personas, shop.adaptation)
-  await personas.update('u1', persona.id, { mutation_settings: { enabled: false } })
+    embedders: { require: async () => {} },
+    onEmbeddingModel: () => {},
+    onMemorySettings: async () => {},
+    onUpdate: shop.adaptation.settingsChanged,
+    clock: () => shop.clock.now,
+  })
+  await personas.update('u1', persona, { mutation_settings: { enabled: false } })
+  assert.equal(reads, ['update'])
   const { records } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
   assert.equal([records[0]?.adaptation_type, records[0]?.trigger_event], ['settings_changed', 'user_edit'])
-  await personas.update('u1', persona.id, { name: 'Another' })
+  // The persona that was found before the settings changed: the newest state counts.
+  await personas.update('u1', persona, { name: 'Another' })
   assert.is((await shop.adaptation.log(persona, { limit: 1, offset: 0 })).total, 4)
   shop.close()
 })

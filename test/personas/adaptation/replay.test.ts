@@ -175,7 +175,7 @@ adaptation('goes at least as far with a higher sensitivity for the same signals'
   )
 })
 
-adaptation('goes strictly farther with a higher sensitivity, for a person’s single wish', () => {
+adaptation('goes strictly farther with a higher sensitivity, for a single request of a user', () => {
   for (const trigger of triggers) {
     const [low, medium, high] = sensitivities.map((sensitivity) =>
       weightOf(fold([signals([{ trait: 'verbosity', target: 0.8 }], sensitivity, start, trigger)])),
@@ -191,7 +191,7 @@ adaptation('believes an explicit instruction more than anything inferred', () =>
   assert.equal(moved, [0.1, 0.09, 0.045, 0.03, 0.03])
 })
 
-adaptation('leaves what was set explicitly to explicit instructions, and lets it stand', () => {
+adaptation('lets only explicit instructions move explicit values', () => {
   const explicit = signals([{ trait: 'verbosity', target: 1 }], 'high', start)
   const against = signals([{ trait: 'verbosity', target: -1 }], 'high', start + 1, 'feedback_negative')
   const learned = fold([explicit, against])
@@ -217,7 +217,7 @@ adaptation('changes nothing while a clock runs backwards, and then goes on', () 
   )
 })
 
-adaptation('forgets half of an inferred weight in a half-life, whatever the steps in between', () => {
+adaptation('forgets half of an inferred weight in a half-life, with any steps in between', () => {
   assert.is(decayed(one, 0), one)
   assert.is(decayed(one, halfLifeMs), one / 2)
   assert.is(decayed(-one, 2 * halfLifeMs), -one / 4)
@@ -296,7 +296,7 @@ adaptation('freezes while it is switched off: nothing moves, nothing decays, and
   assert.is(viewLearned(on, later + halfLifeMs).behavioral_weights['verbosity'], weightOf(fold([moved])) / 2)
 })
 
-adaptation('says in each effect what was, what is and why', () => {
+adaptation('gives the old value, the new value and the reason in each effect', () => {
   const { effects } = advance(nothingLearned(), signals([{ trait: 'a/b', target: 0.4 }], 'medium', start))
   assert.equal(effects[0], {
     path: '/behavioral_weights/a~1b',

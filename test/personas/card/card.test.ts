@@ -54,7 +54,7 @@ cards('makes a prompt of the texts and puts names in the place of macros', () =>
   )
 })
 
-cards('gives back what it does not know, lore and extensions included, as version 3', () => {
+cards('keeps unknown fields, lore and extensions included, as version 3', () => {
   const original = parseCard(ada)
   const card = cardOfPersona({ ...personaOfCard(original), model: 'm' }, original)
   assert.is(card.spec, 'chara_card_v3')
@@ -138,7 +138,7 @@ const broken: readonly (readonly [name: string, read: () => unknown, message: Re
     () => readCardPng(writePngTexts(plainPng(1), [{ keyword: 'chara', text: '<b>' }])),
     /is damaged/,
   ],
-  ['a text that is no card', () => readCardJson('{"name":"x"}'), /no character card/],
+  ['a text that is no card', () => readCardJson('{"name":"x"}'), /Invalid character card/],
   ['a card without data', () => readCardJson('{"spec":"chara_card_v2"}'), /has no data/],
   ['a card without a name', () => readCardJson('{"spec":"chara_card_v3","data":{}}'), /Invalid character card/],
   [
@@ -152,7 +152,7 @@ const broken: readonly (readonly [name: string, read: () => unknown, message: Re
     () => readCardPng(writePngTexts(plainPng(1), [{ keyword: 'chara', text: `${' '.repeat(1_000_000)}!` }])),
     /card in the picture is damaged/,
   ],
-  ['something else', () => readCardPng(Buffer.from('hello')), /no PNG/],
+  ['something else', () => readCardPng(Buffer.from('hello')), /not a PNG/],
 ]
 
 for (const [name, read, message] of broken)

@@ -7,7 +7,7 @@ import { type Installation, openInstallation } from '../../installation.ts'
 import { suite } from '../../suite.ts'
 import { zipOf } from '../package/package-forge.ts'
 
-const cards = suite('what of a character is not used')
+const cards = suite('unused parts of a character card')
 
 let installation: Installation
 let url = ''
@@ -57,7 +57,7 @@ cards('is a warning of its import: the lorebook, and the greetings', async () =>
   )
 })
 
-cards('is said on stderr too', async () => {
+cards('are reported on stderr too', async () => {
   const home = openHome()
   const file = join(home.folder, 'ada.json')
   writeFileSync(file, JSON.stringify(card({ first_mes: 'Good day.' })))

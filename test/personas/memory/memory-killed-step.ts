@@ -1,6 +1,6 @@
 /**
- * Stores and wipes memories until it is killed: `memory-killed-step.ts DATABASE ROUND`. Says before each deed what it
- * begins, and after it that it is done, in lines that have left this process when it goes on.
+ * Stores and wipes memories until it is killed: `memory-killed-step.ts DATABASE ROUND`. Writes a line before and after each
+ * action, synchronously.
  */
 import { writeSync } from 'node:fs'
 import type { NewMemory, RetentionPolicy, Scope } from '../../../src/personas/memory/memory.ts'
@@ -8,13 +8,13 @@ import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 
 export interface Line {
-  readonly deed?: Deed
+  readonly action?: Action
   readonly done?: true
 }
 
-export interface Deed {
+export interface Action {
   readonly user: string
-  /** Ids and categories of what is stored. */
+  /** Ids and categories of the stored memories. */
   readonly store?: readonly (readonly [id: string, category: string])[]
   /** The category that is wiped; '' for everything. */
   readonly wipe?: string
@@ -50,8 +50,8 @@ function memoryOf(id: string, seed: number): NewMemory {
   }
 }
 
-async function told(deed: Deed, work: () => Promise<unknown>): Promise<void> {
-  say({ deed })
+async function told(action: Action, work: () => Promise<unknown>): Promise<void> {
+  say({ action })
   await work()
   say({ done: true })
 }

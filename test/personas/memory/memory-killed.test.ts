@@ -9,7 +9,7 @@ import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
 import { suite } from '../../suite.ts'
 import { assertAgreeing } from './memory-indexes.ts'
-import type { Deed, Line } from './memory-killed-step.ts'
+import type { Action, Line } from './memory-killed-step.ts'
 
 const killed = suite('memories of a process that is killed')
 
@@ -17,7 +17,7 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./memory-killed-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const rounds = 30
 
-/** What each user's persona remembers: id → category. */
+/** The memories of each user's persona: id → category. */
 type Remembered = Map<string, Map<string, string>>
 
 killed(`are all there that were acknowledged, and no wiped one, after kill -9 in ${rounds} rounds`, async () => {
@@ -33,9 +33,9 @@ killed(`are all there that were acknowledged, and no wiped one, after kill -9 in
   try {
     for (let round = 0; round < rounds; round++) {
       const lines = await runUntilKilled(path, round)
-      let begun: Deed | undefined
-      for (const { deed, done } of lines) {
-        if (deed) begun = deed
+      let begun: Action | undefined
+      for (const { action, done } of lines) {
+        if (action) begun = action
         if (!done || !begun) continue
         apply(expected, begun)
         halves[begun.wipe === undefined ? 'stores' : 'wipes']++
@@ -44,7 +44,7 @@ killed(`are all there that were acknowledged, and no wiped one, after kill -9 in
       if (begun) interrupted++
       expected = await check(path, expected, begun)
     }
-    assert.ok(interrupted > 0, 'no round was cut in the middle of a deed')
+    assert.ok(interrupted > 0, 'no round was cut in the middle of a action')
     assert.ok(halves.stores > 0 && halves.wipes > 0, JSON.stringify(halves))
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -67,29 +67,29 @@ async function makePersonas(path: string): Promise<void> {
   db.close()
 }
 
-/** What the process said before it was killed, some deeds after its start and at any time in the middle of one. */
+/** The lines of the process before it was killed, some actions after its start and at any time in the middle of one. */
 async function runUntilKilled(path: string, round: number): Promise<Line[]> {
   const loader = isSource ? ['--import', 'tsx'] : []
   const child = spawn(process.execPath, [...loader, stepFile, path, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')
-  let said = ''
+  let output = ''
   let isDoomed = false
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-    if (isDoomed || said.split('"done"').length <= 6 + (round % 9)) return
+    output += text
+    if (isDoomed || output.split('"done"').length <= 6 + (round % 9)) return
     isDoomed = true
     setTimeout(() => child.kill('SIGKILL'), (round * 7) % 23)
   })
   const [, signal] = await ended
   assert.is(signal, 'SIGKILL', 'it ended by itself')
-  // The last line may have been cut: whatever it would have said was not acknowledged.
-  const lines = said.split('\n').slice(0, -1)
+  // The last line may have been cut: its action was not acknowledged.
+  const lines = output.split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line) as Line)
 }
 
-function apply(remembered: Remembered, { user, store, wipe }: Deed): void {
+function apply(remembered: Remembered, { user, store, wipe }: Action): void {
   const memories = remembered.get(user)!
   for (const [id, category] of store ?? []) memories.set(id, category)
   if (wipe !== undefined)
@@ -97,10 +97,10 @@ function apply(remembered: Remembered, { user, store, wipe }: Deed): void {
 }
 
 /**
- * Everything agrees, and is as it was acknowledged; the deed under way was done wholly or not at all, but for a wipe by
- * category. Returns what is there.
+ * Checks that text, index and vectors agree with all acknowledged actions; the one under way was done wholly or not at all,
+ * but for a wipe by category. Returns the stored memories.
  */
-async function check(path: string, expected: Remembered, begun: Deed | undefined): Promise<Remembered> {
+async function check(path: string, expected: Remembered, begun: Action | undefined): Promise<Remembered> {
   const db = await openDatabase(path, { check: true })
   try {
     assertAgreeing(db)
@@ -116,7 +116,7 @@ async function check(path: string, expected: Remembered, begun: Deed | undefined
     const done = new Map([...expected].map(([user, memories]) => [user, new Map(memories)]))
     if (begun) apply(done, begun)
     const [before, after, now] = [expected, done, found].map(listed)
-    // What is wiped by its category goes in slices: a wipe that was never acknowledged may have begun.
+    // A wipe by category goes in slices: one that was never acknowledged may have begun.
     const isBegunWipe = Boolean(begun?.wipe) && holds(expected, found) && holds(found, done)
     assert.ok(
       now === before || now === after || isBegunWipe,

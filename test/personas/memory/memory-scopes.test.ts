@@ -37,7 +37,7 @@ import { suite } from '../../suite.ts'
 
 const test = suite('memories and conversations in their scopes')
 
-test('whatever users do with their personas, nothing that anybody asks crosses a scope', async () => {
+test('no sequence of requests of several users crosses a scope', async () => {
   const { app, close } = openInstallation()
   try {
     let run = 0
@@ -45,8 +45,8 @@ test('whatever users do with their personas, nothing that anybody asks crosses a
       fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 40 }), async (steps) => {
         const world = openWorld(++run, (caller) => askInProcess(app, caller).ask)
         for (const user of world.users) await create(world, user, 0)
-        for (const taken of steps) {
-          await take(world, taken)
+        for (const step of steps) {
+          await take(world, step)
           await compare(world)
         }
       }),
@@ -65,8 +65,8 @@ const categories = ['', 'food', 'travel'] as const
 const words = ['tea', 'coffee', 'Lisbon', 'Oslo', 'sister', 'garden'] as const
 
 interface Step {
-  readonly deed: (typeof deeds)[number]
-  /** Who does it (from 3 on: whose it is), to which of the personas there are, and with what: modulo what there is. */
+  readonly action: (typeof actions)[number]
+  /** Indices modulo the number of users, personas and words; a user from 3 on means the persona's owner. */
   readonly user: number
   readonly target: number
   readonly word: number
@@ -74,7 +74,7 @@ interface Step {
   readonly flag: boolean
 }
 
-const deeds = [
+const actions = [
   'add',
   'add',
   'add',
@@ -96,7 +96,7 @@ const deeds = [
 ] as const
 
 const step: fc.Arbitrary<Step> = fc.record({
-  deed: fc.constantFrom(...deeds),
+  action: fc.constantFrom(...actions),
   user: fc.nat(8),
   target: fc.nat(20),
   word: fc.nat(words.length - 1),
@@ -139,19 +139,19 @@ function openWorld(run: number, askAs: (caller: Caller) => Ask): World {
   return { users, personas: [], sessions: [], count: 0 }
 }
 
-/** Does a step as the user; the owner succeeds as the model says, everybody else is refused and changes nothing. */
-async function take(world: World, taken: Step): Promise<void> {
-  const somebody = world.users[taken.user % world.users.length]!
-  if (taken.deed === 'create') return create(world, somebody, taken.word)
-  if (taken.deed.endsWith('session')) return takeSession(world, somebody, taken)
-  const persona = world.personas[taken.target % Math.max(1, world.personas.length)]
+/** Performs a step as the user; the owner succeeds as the model says, any other is refused and changes nothing. */
+async function take(world: World, step: Step): Promise<void> {
+  const named = world.users[step.user % world.users.length]!
+  if (step.action === 'create') return create(world, named, step.word)
+  if (step.action.endsWith('session')) return takeSession(world, named, step)
+  const persona = world.personas[step.target % Math.max(1, world.personas.length)]
   if (!persona) return
-  const user = taken.user < world.users.length ? somebody : ownerOf(world, persona)
+  const user = step.user < world.users.length ? named : ownerOf(world, persona)
   const before = JSON.stringify([...persona.memories])
-  const outcome = await refusalOf(() => act(world, user, persona, taken))
-  if (persona.owner === user.caller.id) assert.is(outcome, undefined, taken.deed)
+  const outcome = await refusalOf(() => act(world, user, persona, step))
+  if (persona.owner === user.caller.id) assert.is(outcome, undefined, step.action)
   else {
-    assert.is(outcome, 'forbidden', taken.deed)
+    assert.is(outcome, 'forbidden', step.action)
     assert.is(JSON.stringify([...persona.memories]), before)
   }
 }
@@ -166,15 +166,15 @@ async function create(world: World, { caller, ask }: User, word: number): Promis
   world.personas.push({ id, owner: caller.id, memories: new Map(), backups: [] })
 }
 
-async function act(world: World, { ask }: User, persona: ModelPersona, taken: Step): Promise<void> {
+async function act(world: World, { ask }: User, persona: ModelPersona, step: Step): Promise<void> {
   const { id } = persona
-  const word = words[taken.word]!
-  const category = categories[taken.category]!
-  switch (taken.deed) {
+  const word = words[step.word]!
+  const category = categories[step.category]!
+  switch (step.action) {
     case 'add': {
       // The same words in several scopes, now and then twice in one.
-      const content = taken.flag ? `I like ${word}.` : `Number ${++world.count}: ${word} again`
-      const memory = { content, category, pinned: false, importance: taken.word / 10 }
+      const content = step.flag ? `I like ${word}.` : `Number ${++world.count}: ${word} again`
+      const memory = { content, category, pinned: false, importance: step.word / 10 }
       return store(ask, persona, memory)
     }
     case 'pin': {
@@ -205,13 +205,13 @@ async function act(world: World, { ask }: User, persona: ModelPersona, taken: St
       return
     }
     case 'wipe before': {
-      const before = taken.flag ? Date.now() + 60_000 : 1000
+      const before = step.flag ? Date.now() + 60_000 : 1000
       const { deleted } = await ask(wipeMemories, { id, before, category })
-      assert.is(deleted, taken.flag ? forget(persona, (memory) => memory.category === category) : 0)
+      assert.is(deleted, step.flag ? forget(persona, (memory) => memory.category === category) : 0)
       return
     }
     case 'limit':
-      await ask(updatePersona, { id, memory_settings: { max_memories: taken.flag ? 3 : 1000 } })
+      await ask(updatePersona, { id, memory_settings: { max_memories: step.flag ? 3 : 1000 } })
       return adjust(persona, (await ask(listMemories, { id, limit: 1000 })).memories)
     case 'remove':
       await ask(removePersona, { id })
@@ -225,9 +225,9 @@ async function act(world: World, { ask }: User, persona: ModelPersona, taken: St
       return
     }
     case 'restore': {
-      // Anybody's backup may be asked for; only the persona's own is one.
-      const everybody = world.personas.flatMap((other) => other.backups.map((backup) => ({ other, backup })))
-      const chosen = everybody[taken.target % Math.max(1, everybody.length)]
+      // Any user's backup may be named; only the persona's own is found.
+      const all = world.personas.flatMap((other) => other.backups.map((backup) => ({ other, backup })))
+      const chosen = all[step.target % Math.max(1, all.length)]
       const backup_id = chosen?.backup.id ?? 'none'
       const asked = () => ask(restorePersona, { id, package: pieces(JSON.stringify({ backup_id })) })
       if (chosen?.other !== persona) return assert.is(await refusalOf(asked, 'forbidden'), 'not_found')
@@ -240,11 +240,11 @@ async function act(world: World, { ask }: User, persona: ModelPersona, taken: St
     case 'export':
       return roundTrip(world, ask, persona)
     default:
-      throw new Error(`nobody knows how to ${taken.deed}`)
+      throw new Error(`unknown action ${step.action}`)
   }
 }
 
-/** A package holds the persona's memories and no others', and comes back as a persona of whoever takes it in. */
+/** A package holds the persona's memories and no others, and becomes a persona of the importing user. */
 async function roundTrip(world: World, ask: Ask, persona: ModelPersona): Promise<void> {
   const { body } = await ask(exportPersona, { id: persona.id, include_embeddings: false })
   let text = ''
@@ -280,11 +280,11 @@ async function store(ask: Ask, persona: ModelPersona, memory: Remembered): Promi
   }
 }
 
-async function takeSession(world: World, somebody: User, taken: Step): Promise<void> {
-  if (taken.deed === 'begin session') {
-    const persona = world.personas[taken.target % Math.max(1, world.personas.length)]
-    const { caller, ask } = taken.user < 3 || !persona ? somebody : ownerOf(world, persona)
-    const name = words[taken.word]!
+async function takeSession(world: World, named: User, step: Step): Promise<void> {
+  if (step.action === 'begin session') {
+    const persona = world.personas[step.target % Math.max(1, world.personas.length)]
+    const { caller, ask } = step.user < 3 || !persona ? named : ownerOf(world, persona)
+    const name = words[step.word]!
     const isTaken = world.sessions.some((session) => session.owner === caller.id && session.name === name)
     const asked = () => ask(createSession, { name, ...(persona && { persona: persona.id }) })
     if (persona && persona.owner !== caller.id) return assert.is(await refusalOf(asked), 'forbidden')
@@ -292,17 +292,17 @@ async function takeSession(world: World, somebody: User, taken: Step): Promise<v
     world.sessions.push({ id: (await asked()).id, owner: caller.id, name, persona: persona?.id })
     return
   }
-  const session = world.sessions[taken.target % Math.max(1, world.sessions.length)]
+  const session = world.sessions[step.target % Math.max(1, world.sessions.length)]
   if (!session) return
-  const { caller, ask } = taken.user < 3 ? somebody : ownerOf(world, session)
+  const { caller, ask } = step.user < 3 ? named : ownerOf(world, session)
   const { id } = session
   const name = `renamed ${++world.count}`
   const asked =
-    taken.deed === 'rename session' ? () => ask(renameSession, { id, name }) : () => ask(removeSession, { id })
+    step.action === 'rename session' ? () => ask(renameSession, { id, name }) : () => ask(removeSession, { id })
   const refusal = await refusalOf(asked)
   assert.is(refusal, session.owner === caller.id ? undefined : 'forbidden')
   if (refusal) return
-  if (taken.deed === 'rename session') session.name = name
+  if (step.action === 'rename session') session.name = name
   else world.sessions = world.sessions.filter((other) => other !== session)
 }
 
@@ -316,7 +316,7 @@ const looks: readonly ((ask: Ask, id: string) => Promise<unknown>)[] = [
   (ask, id) => ask(listBackups, { id }),
 ]
 
-/** Everything that anybody can see is what the model holds for them. */
+/** Every user sees exactly the memories that the model holds for them. */
 async function compare(world: World): Promise<void> {
   for (const { caller, ask } of world.users) {
     const own = world.personas.filter(({ owner }) => owner === caller.id)
@@ -358,7 +358,7 @@ async function comparePersona(ask: Ask, persona: ModelPersona): Promise<void> {
   assert.equal(backups.map(({ backup_id }) => backup_id).sort(), persona.backups.map((backup) => backup.id).sort())
 }
 
-/** What the smaller limit left; nothing that was not there before, and all that is pinned. */
+/** Memories under the smaller limit: a subset of the earlier ones, with all pinned ones. */
 function adjust(persona: ModelPersona, left: readonly { readonly id: string }[]): void {
   const ids = new Set(left.map(({ id }) => id))
   for (const id of ids) assert.ok(persona.memories.has(id))

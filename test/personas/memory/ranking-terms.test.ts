@@ -29,7 +29,7 @@ const marks = fc
   )
   .map((all) => all.join(''))
 
-test('are letters, marks and digits, and never empty, whatever the text is', () => {
+test('are letters, marks and digits, and never empty, for any text', () => {
   const text = fc.oneof(marks, fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'grapheme' }))
   void fc.assert(
     fc.property(text, (given) => {
@@ -39,14 +39,14 @@ test('are letters, marks and digits, and never empty, whatever the text is', () 
   )
 })
 
-test('leave out what is nothing but marks that are dropped', () => {
+test('leave out words of nothing but dropped marks', () => {
   for (const nothing of ['\u0301', '\u0301\u0308', " \u0301 '\u0301 ", '\u0338’\u0338'])
     assert.equal([termsOf(nothing), queryTermsOf(nothing)], [[], []], JSON.stringify(nothing))
   assert.equal(termsOf('\u0301 cat \u0301'), ['cat'])
   assert.equal(queryTermsOf("\u0301'猫"), ['猫'])
 })
 
-test('are the stems of the author of the stemmer: its step 5b looks at what 5a has left', () => {
+test('are the stems of the author of the stemmer: its step 5b follows 5a', () => {
   const stems = {
     controlled: 'control',
     vaudeville: 'vaudevil',
@@ -55,6 +55,10 @@ test('are the stems of the author of the stemmer: its step 5b looks at what 5a h
     tell: 'tell',
   }
   for (const [word, stem] of Object.entries(stems)) assert.equal(termsOf(word), [stem], word)
+})
+
+test('a word of any length has a stem', () => {
+  for (const letters of ['y', 'yb', 'ab', 'b']) assert.is(termsOf(letters.repeat(20_000)).length, 1, letters)
 })
 
 test.run()

@@ -16,13 +16,13 @@ import { assertAgreeing } from './memory-indexes.ts'
 
 const test = suite('embedding in the background')
 
-/** A runner whose models can be away, or be held up in the middle. */
+/** A runner with models that can be absent, or paused in the middle. */
 interface Runner {
   readonly embedders: Embedders
   away: boolean
   /** Texts that it embeds before it dies. */
   left: number
-  /** What it waits for before each batch. */
+  /** Awaited before each batch. */
   gate: Promise<void>
   /** How many texts it has embedded. */
   made: number
@@ -136,12 +136,12 @@ async function statuses(memories: Memories): Promise<Record<string, number>> {
   return counts
 }
 
-/** Waits for what happens in the background, however slow the machine is. */
+/** Waits for background work, however slow the machine is. */
 async function until(isDone: () => Promise<boolean>): Promise<void> {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-test('goes on after a change of model while searches are answered, which say what they used', () =>
+test('goes on after a change of model while searches are answered, which report their mode', () =>
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32, large: 96 })
     const memories = place.start(runner.embedders)
@@ -168,7 +168,7 @@ test('goes on after a change of model while searches are answered, which say wha
     assertAgreeing(place.db)
   }))
 
-test('leaves what a dying runner did not embed pending, found by its words, and embeds it when it is back', () =>
+test('leaves memories pending when a runner dies, found by their words, and embeds them when it is back', () =>
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32 })
     const memories = place.start(runner.embedders)
@@ -193,7 +193,7 @@ test('leaves what a dying runner did not embed pending, found by its words, and 
     assertAgreeing(place.db)
   }))
 
-test('takes up after a restart what was pending, with the first look at the persona', () =>
+test('resumes pending memories after a restart, at the first read of the persona', () =>
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32 })
     runner.away = true
@@ -220,7 +220,7 @@ test('takes up after a restart what was pending, with the first look at the pers
     assertAgreeing(place.db)
   }))
 
-test('does not keep anybody from remembering without the built-in word vectors', () =>
+test('stores memories without the built-in word vectors', () =>
   withPlace(undefined, async (place) => {
     const builtin = createBuiltinEmbedder(`${place.path}.no-vectors`)
     const memories = place.start({ ...openRunner({}).embedders, embedder: () => builtin })

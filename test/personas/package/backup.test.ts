@@ -22,9 +22,9 @@ function pathOf(shop: Shop, id: string): string {
 }
 
 const contentOf = async (shop: Shop, persona: Persona) =>
-  (await shop.dna.verifyStored((await shop.find(persona.id))!)).content_hash
+  (await shop.packages.verifyStored((await shop.find(persona.id))!)).content_hash
 
-backups('bring a persona back as it was, ids included, and back up what they replace', () =>
+backups('restore a persona as it was, ids included, and back up the replaced one', () =>
   withPersona(async (shop, persona) => {
     const rows = () => shop.db.prepare('SELECT id, content, timestamp FROM memory ORDER BY memory_id').all()
     const [before, row] = [rows(), await shop.backups.create(persona)]
@@ -36,7 +36,7 @@ backups('bring a persona back as it was, ids included, and back up what they rep
     assert.equal([restored.restored, restored.memories], [row.backup_id, 6])
     assert.equal(rows(), before)
     assert.is(await contentOf(shop, persona), content)
-    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
     const [newest] = await shop.backups.list(persona)
     assert.equal([newest?.backup_id, newest?.reason, newest?.memories], [restored.backup_id, 'before_restore', 7])
     await shop.backups.restore(persona)
@@ -44,7 +44,7 @@ backups('bring a persona back as it was, ids included, and back up what they rep
   }),
 )
 
-backups('have ids of any beginning: none is taken for the leftover of a process', async () => {
+backups('have ids of any beginning: none is mistaken for the leftover of a process', async () => {
   const shop = await openShop()
   try {
     const persona = await shop.stock('u1', 2)
@@ -90,7 +90,7 @@ backups('are refused when they are damaged, with the broken record named, and no
   }),
 )
 
-backups('are refused when a sound package of somebody else lies in their place', () =>
+backups('are refused when a valid package of another persona lies in their place', () =>
   withPersona(async (shop, persona) => {
     const [first, second] = [await shop.backups.create(persona), await shop.backups.create(await shop.stock('u2', 1))]
     writeFileSync(pathOf(shop, first.backup_id), readFileSync(pathOf(shop, second.backup_id)))
@@ -108,7 +108,7 @@ backups('belong to their persona', () =>
   }),
 )
 
-backups('are kept up to a number, and files that nobody knows are swept after a while', () =>
+backups('are kept up to a number, and files without a row are swept after a while', () =>
   withPersona(async (shop, persona) => {
     const stray = join(shop.folder, 'backups', 'stray.dna.zip')
     const first = await shop.backups.create(persona)

@@ -1,4 +1,4 @@
-/** Does one deed over and over until it is killed: `crash-step.ts FOLDER PERSONA BACKUP BACKUP PACKAGE`, or once with a package alone. */
+/** Restores and imports until it is killed: `crash-step.ts FOLDER PERSONA BACKUP BACKUP PACKAGE`, or once with a package alone. */
 import { toAppError } from '../../../src/errors.ts'
 import { openShop } from '../persona-shop.ts'
 
@@ -16,16 +16,16 @@ async function forever(): Promise<void> {
       await shop.backups.restore(persona, backup)
       process.stdout.write('restored\n')
     }
-    await shop.dna.import('u2', path, { mode: 'create', dry_run: false })
+    await shop.packages.import('u2', path, { mode: 'create', dry_run: false })
     process.stdout.write('imported\n')
   }
 }
 
-/** Tries what `first` says and prints the class of its failure. */
+/** Restores or imports once and prints the code of its failure. */
 async function once(): Promise<void> {
   try {
     if (second) await shop.backups.restore(persona, second)
-    else await shop.dna.import('u2', first, { mode: 'create', dry_run: false })
+    else await shop.packages.import('u2', first, { mode: 'create', dry_run: false })
     process.stdout.write('done')
   } catch (reason) {
     process.stdout.write(toAppError(reason).code)

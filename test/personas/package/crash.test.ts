@@ -34,7 +34,7 @@ crashes(
       Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
     )
     const large = await shop.backups.create(persona)
-    const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const out = await shop.packages.export(persona, { format: 'container', embeddings: true })
     const seen = new Set<string | null>()
     let interrupted = 0
     try {
@@ -47,8 +47,8 @@ crashes(
           { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
         )
         // It restores the small one, the large one, imports, and so on: each is met in turn. Every other time it is killed as
-        // soon as something was done, else in the middle of what comes next.
-        await said(child, 1 + (round % 4))
+        // soon as an action ended, else in the middle of the next one.
+        await lines(child, 1 + (round % 4))
         if (round % 2 === 1) await begun(folder)
         await killAfter(child, round % 2 === 0 ? 0 : Math.random() * 100)
         // A process that was killed may take a moment to be gone.
@@ -65,7 +65,7 @@ crashes(
   },
 )
 
-/** Who left something half done: memories that are nobody's yet, or the beginning of a file. */
+/** The holders of unfinished work: staged memories, and pending files. */
 function leftovers(folder: string): readonly string[] {
   const reader = openReader(join(folder, 'aichat.db'))
   const staged = reader.prepare<[], string>("SELECT substr(user_id, 11) FROM persona WHERE user_id LIKE '~arriving/%'")
@@ -90,9 +90,9 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
     )
   const ids = shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all()
   for (const id of ids) {
-    const verdict = await shop.dna.verifyStored((await shop.find(id))!)
-    assert.equal(verdict.problems, [])
-    assert.ok(hashes.includes(verdict.content_hash!), `${id} is neither`)
+    const result = await shop.packages.verifyStored((await shop.find(id))!)
+    assert.equal(result.problems, [])
+    assert.ok(hashes.includes(result.content_hash!), `${id} is neither`)
   }
   const files = new Set(readdirSync(join(shop.folder, 'backups')))
   assert.not(
@@ -111,7 +111,7 @@ async function check(shop: Shop, persona: Persona, hashes: readonly string[]): P
       )
       .run(id)
   shop.db.prepare('DELETE FROM persona WHERE id <> ?').run(persona.id)
-  return (await shop.dna.verifyStored(persona)).content_hash
+  return (await shop.packages.verifyStored(persona)).content_hash
 }
 
 function scratchFiles(folder: string): readonly string[] {
@@ -119,8 +119,8 @@ function scratchFiles(folder: string): readonly string[] {
   return existsSync(scratch) ? readdirSync(scratch).filter((name) => !name.startsWith(`${holder()}.`)) : []
 }
 
-/** Waits until it has said so many lines. */
-async function said(child: ChildProcess, lines: number): Promise<void> {
+/** Waits until the process has written so many lines. */
+async function lines(child: ChildProcess, lines: number): Promise<void> {
   let text = ''
   while (text.split('\n').length <= lines) text += String((await once(child.stdout!, 'data'))[0])
 }
@@ -140,13 +140,13 @@ async function crowded(folder: string): Promise<{
   readonly content: string | null
   close(): void
 }> {
-  const elsewhere = await openShop()
-  const other = await elsewhere.stock('u9', 0)
-  await elsewhere.addMemories(
-    other,
+  const source = await openShop()
+  const large = await source.stock('u9', 0)
+  await source.addMemories(
+    large,
     Array.from({ length: 2500 }, (_, at) => memoryOf(at, 1536)),
   )
-  const { path: big } = await elsewhere.dna.export(other, { format: 'container', embeddings: true })
+  const { path: big } = await source.packages.export(large, { format: 'container', embeddings: true })
   const shop = await openShop(folder)
   const persona = await shop.stock('u1', 0)
   await shop.addMemories(
@@ -155,16 +155,16 @@ async function crowded(folder: string): Promise<{
   )
   const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
   shop.release()
-  return { persona, backup, big, content, close: () => elsewhere.close() }
+  return { persona, backup, big, content, close: () => source.close() }
 }
 
 async function stillWhole(folder: string, persona: Persona, content: string | null): Promise<void> {
   const shop = await openShop(folder)
   assert.is(shop.db.pragma('integrity_check', { simple: true }), 'ok')
   assert.is(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 1)
-  const verdict = await shop.dna.verifyStored(persona)
-  assert.equal(verdict.problems, [])
-  assert.is(verdict.content_hash, content)
+  const result = await shop.packages.verifyStored(persona)
+  assert.equal(result.problems, [])
+  assert.is(result.content_hash, content)
   const rows = await shop.backups.list(persona)
   assert.is(rows.length, 1)
   assert.equal(readdirSync(join(folder, 'backups')), [`${rows[0]!.backup_id}.dna.zip`])
@@ -180,7 +180,7 @@ onSmallDisk('change nothing when the disk is full during an import or a restore'
   try {
     assert.is(step(folder, persona.id, big), 'io')
     await stillWhole(folder, persona, content)
-    // What is left is not enough for the backup of what would be replaced.
+    // The remaining space is not enough for the backup of the replaced persona.
     const { bavail, bsize } = statfsSync(folder)
     writeFileSync(join(folder, 'ballast'), Buffer.alloc(bavail * bsize - 400_000))
     assert.is(step(folder, persona.id, 'restore', backup), 'io')

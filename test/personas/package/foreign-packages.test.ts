@@ -7,7 +7,7 @@ import { suite } from '../../suite.ts'
 import { openShop, type Shop } from '../persona-shop.ts'
 import { type Document, put, resigned, signed } from './package-forge.ts'
 
-const strangers = suite("packages of other programs, and other programs' eyes on ours")
+const foreignPackages = suite("packages of other programs, and other programs' eyes on ours")
 
 async function withShop(use: (shop: Shop) => Promise<void>): Promise<void> {
   const shop = await openShop()
@@ -20,7 +20,7 @@ async function withShop(use: (shop: Shop) => Promise<void>): Promise<void> {
 
 const asNew = { mode: 'create', dry_run: false } as const
 
-/** RFC 8785 in a few lines, by somebody who has not seen ours. */
+/** RFC 8785 in a few lines, independent of the product's. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -31,14 +31,14 @@ function canonical(value: unknown): string {
     .join(',')}}`
 }
 
-/** What the contract says of the checksum: over the canonical package without it. */
+/** The checksum by the contract: over the canonical package without it. */
 function checksumOf(document: Document): string {
   const { checksum: _checksum, ...metadata } = document['export_metadata']
   const text = canonical({ ...document, export_metadata: metadata })
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** A package with the specification's fields and nothing else, as somebody else's program writes it. */
+/** A package with the specification's fields only, as another program writes it. */
 function foreign(change: (document: Document) => void = () => {}): string {
   const [id, user_id] = ['ada', 'somebody']
   const document: Document = {
@@ -72,26 +72,26 @@ function foreign(change: (document: Document) => void = () => {}): string {
 
 async function roundTrip(shop: Shop, text: string, format: ExportFormat): Promise<Document> {
   const file = put(join(shop.folder, `foreign-${Math.random()}`), text)
-  assert.equal((await shop.dna.verify(file)).problems, [])
-  const { persona_id } = await shop.dna.import('u2', file, asNew)
+  assert.equal((await shop.packages.verify(file)).problems, [])
+  const { persona_id } = await shop.packages.import('u2', file, asNew)
   const persona = (await shop.find(persona_id))!
-  const first = await shop.dna.export(persona, { format, embeddings: true })
-  assert.equal((await shop.dna.verify(first.path)).problems, [])
-  const again = await shop.dna.import('u3', first.path, asNew)
+  const first = await shop.packages.export(persona, { format, embeddings: true })
+  assert.equal((await shop.packages.verify(first.path)).problems, [])
+  const again = await shop.packages.import('u3', first.path, asNew)
   const copy = (await shop.find(again.persona_id))!
   // The way through a backup is the way through a container.
   await shop.backups.create(copy)
   await shop.backups.restore(copy)
-  const { path, content_hash } = await shop.dna.export(copy, { format: 'json', embeddings: true })
+  const { path, content_hash } = await shop.packages.export(copy, { format: 'json', embeddings: true })
   assert.is(content_hash, first.content_hash)
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-strangers('compute the checksum of ours from the contract alone', () =>
+foreignPackages('compute the checksum of ours from the contract alone', () =>
   withShop(async (shop) => {
     const persona = await shop.stock('u1', 20)
     for (const embeddings of [true, false]) {
-      const { path, checksum } = await shop.dna.export(persona, { format: 'json', embeddings })
+      const { path, checksum } = await shop.packages.export(persona, { format: 'json', embeddings })
       const document = JSON.parse(readFileSync(path, 'utf8'))
       assert.is(checksumOf(document), document.export_metadata.checksum)
       assert.is(checksum, document.export_metadata.checksum)
@@ -101,7 +101,7 @@ strangers('compute the checksum of ours from the contract alone', () =>
   }),
 )
 
-strangers('are understood: the specification’s fields, with what they learned and remember', () =>
+foreignPackages('are understood: the specification’s fields, with learned state and memories', () =>
   withShop(async (shop) => {
     const document = await roundTrip(shop, foreign(), 'json')
     assert.equal(document['state'].behavioral_weights, { warmth: 0.4 })
@@ -110,7 +110,7 @@ strangers('are understood: the specification’s fields, with what they learned 
   }),
 )
 
-strangers('may write null for what is absent, and another hash than ours', () =>
+foreignPackages('may write null for absent fields, and another hash than ours', () =>
   withShop(async (shop) => {
     const text = foreign((document) => {
       for (const name of ['description', 'system_prompt', 'embedding_model', 'memory_settings', 'mutation_settings'])
@@ -125,7 +125,7 @@ strangers('may write null for what is absent, and another hash than ours', () =>
   }),
 )
 
-strangers('keep their own parts, whatever these are called', () =>
+foreignPackages('keep their own parts, under any name', () =>
   withShop(async (shop) => {
     const names = ['constructor', 'toString', 'valueOf', 'format', 'members', 'extra', 'embedding_length', 'notes']
     for (const format of ['json', 'container'] as const) {
@@ -155,7 +155,7 @@ strangers('keep their own parts, whatever these are called', () =>
   }),
 )
 
-strangers('may repeat themselves: what packs too well for a careful reader is not packed', () =>
+foreignPackages('may repeat themselves: a member whose ratio a reader would refuse is stored', () =>
   withShop(async (shop) => {
     const text = foreign((document) => {
       document['notes'] = 'x'.repeat(900_000)
@@ -169,7 +169,7 @@ strangers('may repeat themselves: what packs too well for a careful reader is no
   }),
 )
 
-strangers('are refused when a part says what it cannot be, or when they have too many', () =>
+foreignPackages('are refused when a part is invalid, or when they have too many', () =>
   withShop(async (shop) => {
     const cases: readonly (readonly [change: (document: Document) => void, problem: RegExp])[] = [
       [(document) => (document['persona'].embedding_model = 5), /embedding_model must be a text/],
@@ -183,34 +183,34 @@ strangers('are refused when a part says what it cannot be, or when they have too
       ],
     ]
     for (const [change, problem] of cases) {
-      const { valid, problems } = await shop.dna.verify(put(join(shop.folder, 'wrong'), foreign(change)))
+      const { valid, problems } = await shop.packages.verify(put(join(shop.folder, 'wrong'), foreign(change)))
       assert.not(valid)
       assert.match(problems.join(), problem)
     }
   }),
 )
 
-strangers('are told how to open what stands in letters', () =>
+foreignPackages('are refused with advice when they are armored', () =>
   withShop(async (shop) => {
     const armored =
       '-----BEGIN AGE ENCRYPTED FILE-----\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCg==\n-----END AGE ENCRYPTED FILE-----\n'
-    const { kind, problems } = await shop.dna.verify(put(join(shop.folder, 'armored'), armored))
+    const { kind, problems } = await shop.packages.verify(put(join(shop.folder, 'armored'), armored))
     assert.is(kind, 'unsupported')
     assert.match(problems.join(), /age -d/)
   }),
 )
 
-strangers('cannot pass our digests off as theirs: beside them our hash must be right', () =>
+foreignPackages('cannot pass our digests off as theirs: beside them our hash must be right', () =>
   withShop(async (shop) => {
     const persona = await shop.stock('u1', 2)
-    const { path } = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    const { path } = await shop.packages.export(persona, { format: 'json', embeddings: true })
     const document = JSON.parse(readFileSync(path, 'utf8'))
     document.export_metadata.content_hash = `sha256:${'0'.repeat(64)}`
-    const judge = async (text: string) =>
-      (await shop.dna.verify(put(join(shop.folder, 'forged'), text))).problems.join()
-    assert.match(await judge(signed(document)), /content_hash does not match/)
-    assert.is(await judge(resigned(document)), '')
+    const verify = async (text: string) =>
+      (await shop.packages.verify(put(join(shop.folder, 'forged'), text))).problems.join()
+    assert.match(await verify(signed(document)), /content_hash does not match/)
+    assert.is(await verify(resigned(document)), '')
   }),
 )
 
-strangers.run()
+foreignPackages.run()

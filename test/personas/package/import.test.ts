@@ -84,7 +84,7 @@ function foreign(): Document {
 imports('take in a package of another program: ids are new, its user is not believed, its state becomes a record', () =>
   inShop(async (shop) => {
     const path = put(join(shop.folder, 'bob.json'), signed(foreign()))
-    const result = await shop.dna.import('u7', path, create)
+    const result = await shop.packages.import('u7', path, create)
     assert.equal(result.imported, { memories: 2, adaptations: 2 })
     assert.is(result.duplicates, 1)
     const persona = (await shop.find(result.persona_id))!
@@ -97,7 +97,7 @@ imports('take in a package of another program: ids are new, its user is not beli
     const { records } = await shop.adaptation.log(persona, { limit: 9, offset: 0 })
     assert.equal(records[1]?.changes, { tone: 'dry' })
     assert.equal((records[1] as unknown as Document)['original'], { id: 'a-1', mood: 'kept' })
-    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
     assert.not(JSON.stringify(shop.dump()).includes('somebody-else'))
     const spaces = shop.db.prepare('SELECT key, model, dimension FROM embedding_space').all()
     assert.equal(spaces, [{ key: 'imported/nomic#2', model: 'nomic', dimension: 2 }])
@@ -110,8 +110,8 @@ imports('give the same package again once a foreign one is ours', () =>
     const hashes: (string | undefined)[] = []
     let from = path
     for (let round = 0; round < 3; round++) {
-      const { persona_id } = await shop.dna.import('u7', from, create)
-      const out = await shop.dna.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
+      const { persona_id } = await shop.packages.import('u7', from, create)
+      const out = await shop.packages.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
       hashes.push(out.content_hash)
       from = out.path
     }
@@ -120,13 +120,13 @@ imports('give the same package again once a foreign one is ours', () =>
   }),
 )
 
-imports('do nothing in a rehearsal but say what would happen', () =>
+imports('report the outcome of a dry run and change nothing', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 4)
-    const out = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const out = await shop.packages.export(persona, { format: 'container', embeddings: true })
     const before = shop.dump()
     for (const mode of ['create', 'merge', 'replace'] as const) {
-      const plan = await shop.dna.import('u1', out.path, { mode, dry_run: true })
+      const plan = await shop.packages.import('u1', out.path, { mode, dry_run: true })
       assert.is(plan.dry_run, true)
       assert.is(plan.imported.memories, mode === 'merge' ? 0 : 4)
       assert.is(plan.duplicates, mode === 'merge' ? 4 : 0)
@@ -135,48 +135,48 @@ imports('do nothing in a rehearsal but say what would happen', () =>
   }),
 )
 
-imports('merge what is new, keep what was learned here, and note it in the log', () =>
+imports('merge new memories, keep the learned state, and note it in the log', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 4)
-    const out = await shop.dna.export(persona, { format: 'json', embeddings: true })
-    await shop.dna.import('u1', out.path, { mode: 'merge', dry_run: false })
+    const out = await shop.packages.export(persona, { format: 'json', embeddings: true })
+    await shop.packages.import('u1', out.path, { mode: 'merge', dry_run: false })
     const { records, total } = await shop.adaptation.log(persona, { limit: 1, offset: 0 })
     assert.is(total, 4)
     assert.is(records[0]?.adaptation_type, 'import_merge')
     const other = await shop.stock('u1', 6)
     const state = await shop.adaptation.state(other)
-    const merged = await shop.dna.import('u1', out.path, { mode: 'merge', dry_run: false, persona: other.id })
+    const merged = await shop.packages.import('u1', out.path, { mode: 'merge', dry_run: false, persona: other.id })
     assert.equal([merged.imported.memories, merged.duplicates], [0, 4])
     const after = await shop.adaptation.state(other)
     assert.equal(after.behavioral_weights, state.behavioral_weights)
-    assert.equal((await shop.dna.verifyStored(other)).problems, [])
+    assert.equal((await shop.packages.verifyStored(other)).problems, [])
   }),
 )
 
 imports('replace a persona after backing it up, and the backup brings it back', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 3)
-    const old = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    const old = await shop.packages.export(persona, { format: 'json', embeddings: true })
     await shop.addMemories(persona, [memoryOf(99, 48)])
-    const fuller = await shop.dna.export(persona, { format: 'json', embeddings: true })
-    const result = await shop.dna.import('u1', old.path, { mode: 'replace', dry_run: false })
+    const fuller = await shop.packages.export(persona, { format: 'json', embeddings: true })
+    const result = await shop.packages.import('u1', old.path, { mode: 'replace', dry_run: false })
     assert.is(result.persona_id, persona.id)
-    const content = async () => (await shop.dna.verifyStored((await shop.find(persona.id))!)).content_hash
+    const content = async () => (await shop.packages.verifyStored((await shop.find(persona.id))!)).content_hash
     assert.is(await content(), old.content_hash)
     await shop.backups.restore((await shop.find(persona.id))!, result.backup_id)
     assert.is(await content(), fuller.content_hash)
   }),
 )
 
-imports('refuse to replace somebody else’s persona, whatever the package says', () =>
+imports('refuse to replace another user’s persona, even one that the package names', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 2)
-    const out = await shop.dna.export(persona, { format: 'json', embeddings: true })
+    const out = await shop.packages.export(persona, { format: 'json', embeddings: true })
     const before = shop.dump()
     for (const mode of ['merge', 'replace'] as const) {
-      await rejects(shop.dna.import('u2', out.path, { mode, dry_run: false }), 'invalid', /Say which persona/)
+      await rejects(shop.packages.import('u2', out.path, { mode, dry_run: false }), 'invalid', /Say which persona/)
       await rejects(
-        shop.dna.import('u2', out.path, { mode, dry_run: false, persona: persona.id }),
+        shop.packages.import('u2', out.path, { mode, dry_run: false, persona: persona.id }),
         'forbidden',
         /another user/,
       )
@@ -190,7 +190,7 @@ imports('put vectors of another length into a space of their own, so that no sea
     await shop.stock('u1', 1)
     const hostile = foreign()
     hostile['memories'] = [{ ...hostile['memories'][0], embedding: [1, 0, 0], embedding_space: 'test#48' }]
-    await shop.dna.import('u2', put(join(shop.folder, 'h.json'), signed(hostile)), create)
+    await shop.packages.import('u2', put(join(shop.folder, 'h.json'), signed(hostile)), create)
     const keys = shop.db.prepare('SELECT key, dimension FROM embedding_space ORDER BY key').all()
     assert.equal(keys, [
       { key: 'test#48', dimension: 48 },
@@ -208,7 +208,7 @@ imports('name every field that does not fit', () =>
       parameters: { model: 'x' },
     })
     const path = put(join(shop.folder, 'w.json'), resigned(wrong))
-    const error = await rejects(shop.dna.import('u2', path, create), 'invalid', /cannot be used here/)
+    const error = await rejects(shop.packages.import('u2', path, create), 'invalid', /invalid persona/)
     assert.is(error.details.length, 3)
     assert.equal(shop.db.prepare('SELECT count(*) FROM persona').pluck().get(), 0)
   }),
@@ -217,7 +217,7 @@ imports('name every field that does not fit', () =>
 imports('tell a file that is not there', () =>
   inShop(async (shop) => {
     try {
-      await shop.dna.verify(join(shop.folder, 'absent'))
+      await shop.packages.verify(join(shop.folder, 'absent'))
       assert.unreachable()
     } catch (reason) {
       assert.is((reason as NodeJS.ErrnoException).code, 'ENOENT')
@@ -234,21 +234,24 @@ imports('make a persona of a character card and give the card back with its pict
     }
     const picture = writeCardPng({ ...card, spec: 'chara_card_v3' })
     const path = put(join(shop.folder, 'eve.png'), picture)
-    await rejects(shop.dna.import('u1', path, create), 'invalid', /cannot be used/)
-    const { persona_id } = await shop.dna.import('u1', path, { ...create, model: 'gpt-x' })
+    await rejects(shop.packages.import('u1', path, create), 'invalid', /invalid persona/)
+    const { persona_id } = await shop.packages.import('u1', path, { ...create, model: 'gpt-x' })
     const persona = (await shop.find(persona_id))!
     assert.is(persona.model, 'gpt-x')
     assert.match(persona.system_prompt!, /A spy\./)
-    const carried = await shop.dna.export(persona, { format: 'container', embeddings: true })
-    const again = await shop.dna.import('u1', carried.path, create)
-    const out = await shop.dna.export((await shop.find(again.persona_id))!, { format: 'card_png', embeddings: true })
+    const carried = await shop.packages.export(persona, { format: 'container', embeddings: true })
+    const again = await shop.packages.import('u1', carried.path, create)
+    const out = await shop.packages.export((await shop.find(again.persona_id))!, {
+      format: 'card_png',
+      embeddings: true,
+    })
     const back = readCardPng(readFileSync(out.path))
     assert.equal((back.data['extensions'] as Document)['app'], { x: 1 })
     assert.is(back.data['description'], 'A spy.')
-    const json = await shop.dna.export(persona, { format: 'card', embeddings: true })
+    const json = await shop.packages.export(persona, { format: 'card', embeddings: true })
     assert.is(JSON.parse(readFileSync(json.path, 'utf8')).spec, 'chara_card_v3')
     await rejects(
-      shop.dna.export(persona, { format: 'card', embeddings: true, passphrase: 'long enough' }),
+      shop.packages.export(persona, { format: 'card', embeddings: true, passphrase: 'long enough' }),
       'invalid',
       /not encrypted/,
     )
@@ -258,17 +261,21 @@ imports('make a persona of a character card and give the card back with its pict
 imports('seal a package, and open it with the passphrase alone', () =>
   inShop(async (shop) => {
     const persona = await shop.stock('u1', 2)
-    const out = await shop.dna.export(persona, { format: 'container', embeddings: true, passphrase: 'correct horse' })
+    const out = await shop.packages.export(persona, {
+      format: 'container',
+      embeddings: true,
+      passphrase: 'correct horse',
+    })
     assert.match(out.filename, /\.age$/)
-    assert.is((await shop.dna.verify(out.path, 'correct horse')).valid, true)
+    assert.is((await shop.packages.verify(out.path, 'correct horse')).valid, true)
     for (const passphrase of [undefined, '', 'wrong horse']) {
-      const verdict = await shop.dna.verify(out.path, passphrase)
-      assert.equal([verdict.valid, verdict.kind], [false, 'not_authenticated'])
-      await rejects(shop.dna.import('u2', out.path, { ...create, passphrase }), 'invalid', /passphrase/)
+      const result = await shop.packages.verify(out.path, passphrase)
+      assert.equal([result.valid, result.kind], [false, 'not_authenticated'])
+      await rejects(shop.packages.import('u2', out.path, { ...create, passphrase }), 'invalid', /passphrase/)
     }
-    await shop.dna.import('u2', out.path, { ...create, passphrase: 'correct horse' })
+    await shop.packages.import('u2', out.path, { ...create, passphrase: 'correct horse' })
     await rejects(
-      shop.dna.export(persona, { format: 'json', embeddings: true, passphrase: 'short' }),
+      shop.packages.export(persona, { format: 'json', embeddings: true, passphrase: 'short' }),
       'invalid',
       /at least 8/,
     )
@@ -292,11 +299,11 @@ function withMemories(count: number): Document {
 }
 
 for (const count of [20, 120])
-  imports(`${count} memories that are more than the persona would keep raise what it keeps, and say so`, () =>
+  imports(`${count} memories that are more than the persona may keep raise its limit, with a warning`, () =>
     inShop(async (shop) => {
       const document = withMemories(count)
       document['persona'].memory_settings = { max_memories: 10 }
-      const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+      const result = await shop.packages.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
       assert.is(result.imported.memories, count)
       assert.match(result.warnings.join(), new RegExp(`max_memories was raised from 10 to ${count}`))
       assert.is((await shop.find(result.persona_id))!.memory_settings!.max_memories, count)
@@ -313,39 +320,40 @@ for (const count of [20, 120])
       const before = shop.dump()
       for (const dry_run of [true, false])
         await rejects(
-          shop.dna.import('u7', path, { mode: 'merge', dry_run, persona: persona.id }),
+          shop.packages.import('u7', path, { mode: 'merge', dry_run, persona: persona.id }),
           'invalid',
           new RegExp(`may keep ${count} memories and would have ${count + 5}`),
         )
       assert.equal(shop.dump(), before)
-      // What is there already needs no room.
+      // Duplicates need no room.
       shop.db.prepare('UPDATE persona SET memory_settings = ?').run(JSON.stringify({ max_memories: count + 5 }))
       for (const memories of [count, 0])
         assert.is(
-          (await shop.dna.import('u7', path, { mode: 'merge', dry_run: false, persona: persona.id })).imported.memories,
+          (await shop.packages.import('u7', path, { mode: 'merge', dry_run: false, persona: persona.id })).imported
+            .memories,
           memories,
         )
     }),
   )
 
-imports('of more weights than a persona keeps the strongest are taken, and a backup of them can be restored', () =>
+imports('of more weights than a persona keeps the strongest are imported, and a backup of them can be restored', () =>
   inShop(async (shop) => {
     const document = foreign()
     document['state'].behavioral_weights = Object.fromEntries(
       Array.from({ length: 1000 }, (_, at) => [`w${at}`, at / 1000]),
     )
-    const result = await shop.dna.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
+    const result = await shop.packages.import('u7', put(join(shop.folder, 'many.json'), signed(document)), create)
     assert.match(result.warnings.join(), /1000 behavioral_weights came and a persona keeps 200: 800 were left out/)
     const persona = (await shop.find(result.persona_id))!
     const { behavioral_weights: kept } = await shop.adaptation.state(persona)
     assert.equal([Object.keys(kept).length, kept['w999'], kept['w799']], [200, 0.999, undefined])
     await shop.backups.create(persona)
     assert.is((await shop.backups.restore(persona)).adaptations, 2)
-    assert.equal((await shop.dna.verifyStored(persona)).problems, [])
+    assert.equal((await shop.packages.verifyStored(persona)).problems, [])
   }),
 )
 
-imports('what is unknown here is carried along up to a bound, and refused beyond it', () =>
+imports('unknown fields are kept up to a bound, and refused beyond it', () =>
   inShop(async (shop) => {
     const length = packageLimits.unknown
     const cases: readonly (readonly [string, (document: Document) => void, RegExp])[] = [
@@ -386,19 +394,21 @@ imports('what is unknown here is carried along up to a bound, and refused beyond
         /metadata must not be longer/,
       ],
     ]
-    for (const [name, change, said] of cases) {
+    for (const [name, change, message] of cases) {
       const document = foreign()
       change(document)
-      const reason = await shop.dna.import('u7', put(join(shop.folder, `${name}.json`), signed(document)), create).then(
-        () => assert.unreachable(name),
-        (thrown) => thrown,
-      )
-      assert.match([reason.message, ...reason.details].join(), said)
+      const reason = await shop.packages
+        .import('u7', put(join(shop.folder, `${name}.json`), signed(document)), create)
+        .then(
+          () => assert.unreachable(name),
+          (thrown) => thrown,
+        )
+      assert.match([reason.message, ...reason.details].join(), message)
     }
     const fine = foreign()
     Object.assign(fine, { more: 'x'.repeat(1_000_000) })
-    const { persona_id } = await shop.dna.import('u7', put(join(shop.folder, 'fine.json'), signed(fine)), create)
-    const { path } = await shop.dna.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
+    const { persona_id } = await shop.packages.import('u7', put(join(shop.folder, 'fine.json'), signed(fine)), create)
+    const { path } = await shop.packages.export((await shop.find(persona_id))!, { format: 'json', embeddings: true })
     assert.is(JSON.parse(readFileSync(path, 'utf8')).more.length, 1_000_000)
   }),
 )

@@ -19,7 +19,7 @@ async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Pr
   try {
     const persona = await shop.stock('u1', 0)
     await shop.addMemories(persona, memories(0, many))
-    const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+    const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
     await use(shop, persona, path)
   } finally {
     shop.close()
@@ -57,15 +57,15 @@ async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown)
 const into = (persona: Persona, mode: 'merge' | 'replace') => ({ mode, dry_run: false, persona: persona.id }) as const
 const asNew = { mode: 'create', dry_run: false } as const
 
-large('arrive in slices: others are served, and nobody sees anything, before all of it is there', () =>
+large('are written in slices: other requests are served, and nothing is visible, before all of it is there', () =>
   withLarge(async (shop, persona, path) => {
     const other = await shop.stock('u1', 0)
     let turns = 0
     let over = false
-    const { persona_id } = await midway(shop, shop.dna.import('u2', path, asNew), async () => {
+    const { persona_id } = await midway(shop, shop.packages.import('u2', path, asNew), async () => {
       assert.equal(personasOf(shop, 'u2'), [])
       await shop.addMemories(other, [memoryOf(1, 24)])
-      assert.equal((await shop.dna.verifyStored(other)).problems, [])
+      assert.equal((await shop.packages.verifyStored(other)).problems, [])
       const turn = () => {
         turns++
         if (!over) setImmediate(turn)
@@ -75,24 +75,24 @@ large('arrive in slices: others are served, and nobody sees anything, before all
     over = true
     assert.ok(turns > 5, `${turns} turns`)
     const copy = (await shop.find(persona_id))!
-    const [there, here] = [await shop.dna.verifyStored(persona), await shop.dna.verifyStored(copy)]
+    const [there, here] = [await shop.packages.verifyStored(persona), await shop.packages.verifyStored(copy)]
     assert.equal([here.problems, here.content_hash, here.memories], [[], there.content_hash, many])
     assert.is(stages(shop), 0)
   }),
 )
 
-large('are taken in, restored and merged by another process, which is gone afterwards', () =>
+large('are imported, restored and merged by a child process, which ends afterwards', () =>
   withLarge(async (shop, persona, path) => {
     await shop.backups.create(persona)
-    const deeds: readonly (() => Promise<unknown>)[] = [
-      () => shop.dna.import('u2', path, asNew),
-      () => shop.dna.import('u1', path, into(persona, 'replace')),
+    const actions: readonly (() => Promise<unknown>)[] = [
+      () => shop.packages.import('u2', path, asNew),
+      () => shop.packages.import('u1', path, into(persona, 'replace')),
       () => shop.backups.restore(persona),
-      () => shop.dna.import('u1', path, into(persona, 'merge')),
+      () => shop.packages.import('u1', path, into(persona, 'merge')),
     ]
-    for (const deed of deeds) {
+    for (const action of actions) {
       const holders = new Set<string>()
-      await midway(shop, deed(), () => {
+      await midway(shop, action(), () => {
         const owners = shop.db.prepare<[], string>("SELECT user_id FROM persona WHERE user_id LIKE '~arriving/%'")
         for (const owner of owners.pluck().all()) holders.add(owner.slice('~arriving/'.length))
       })
@@ -103,27 +103,27 @@ large('are taken in, restored and merged by another process, which is gone after
   }),
 )
 
-large('a long log arrives, is replaced and goes with nobody waiting for all of it at once', () =>
+large('a long log is imported, replaced and restored in slices', () =>
   withLarge(async (shop, persona, path) => {
     const document = JSON.parse(
-      readFileSync((await shop.dna.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
+      readFileSync((await shop.packages.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
     )
     const record = { adaptation_type: 'tone', trigger_event: 'x', timestamp: 5, changes: [] }
     document.adaptation_log = Array.from({ length: 700 }, (_, at) => ({ ...record, id: `r${at}` }))
     document.state.behavioral_weights = {}
     document.state.learned_preferences = {}
     const long = put(join(shop.folder, 'long.json'), resigned(document))
-    const { persona_id, imported } = await shop.dna.import('u2', long, asNew)
+    const { persona_id, imported } = await shop.packages.import('u2', long, asNew)
     assert.is(imported.adaptations, 700)
     const copy = (await shop.find(persona_id))!
-    const verdict = await shop.dna.verifyStored(copy)
-    assert.equal([verdict.problems, verdict.adaptations], [[], 700])
+    const result = await shop.packages.verifyStored(copy)
+    assert.equal([result.problems, result.adaptations], [[], 700])
     const { backup_id } = await shop.backups.create(copy)
-    await shop.dna.import('u2', path, into(copy, 'replace'))
-    assert.is((await shop.dna.verifyStored(copy)).adaptations, 3)
+    await shop.packages.import('u2', path, into(copy, 'replace'))
+    assert.is((await shop.packages.verifyStored(copy)).adaptations, 3)
     await shop.backups.restore(copy, backup_id)
-    const back = await shop.dna.verifyStored(copy)
-    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, verdict.content_hash])
+    const back = await shop.packages.verifyStored(copy)
+    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, result.content_hash])
     assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 703)
     assert.is(shop.db.prepare('SELECT count(*) FROM adaptation_log').pluck().get(), 2)
   }),
@@ -131,7 +131,7 @@ large('a long log arrives, is replaced and goes with nobody waiting for all of i
 
 large('a change while something is replaced stands in the backup of it', () =>
   withLarge(async (shop, persona, path) => {
-    const replacing = shop.dna.import('u1', path, into(persona, 'replace'))
+    const replacing = shop.packages.import('u1', path, into(persona, 'replace'))
     const { backup_id } = await midway(shop, replacing, () => shop.addMemories(persona, memories(many, 1)))
     assert.is(await countOf(shop, persona), many)
     const [row] = await shop.backups.list(persona)
@@ -139,42 +139,42 @@ large('a change while something is replaced stands in the backup of it', () =>
     assert.is(readdirSync(join(shop.folder, 'backups')).length, 1)
     await shop.backups.restore(persona)
     assert.is(await countOf(shop, persona), many + 1)
-    assert.equal([(await shop.dna.verifyStored(persona)).problems, stages(shop)], [[], 0])
+    assert.equal([(await shop.packages.verifyStored(persona)).problems, stages(shop)], [[], 0])
     assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), many + 1)
   }),
 )
 
-large('a change while something is merged into is there afterwards, beside what came', () =>
+large('a change during a merge is there afterwards, beside the merged memories', () =>
   withLarge(async (shop, _persona, path) => {
     const own = await shop.stock('u1', 0)
     await shop.addMemories(own, memories(many - 100, 200))
-    const plain = await shop.dna.import('u1', path, { ...into(own, 'merge'), dry_run: true })
+    const plain = await shop.packages.import('u1', path, { ...into(own, 'merge'), dry_run: true })
     assert.equal([plain.imported.memories, plain.duplicates], [many - 100, 100])
     assert.is(await countOf(shop, own), 200)
     const records = async () => (await shop.adaptation.log(own, { limit: 100, offset: 0 })).total
     const before = await records()
-    const merging = shop.dna.import('u1', path, into(own, 'merge'))
+    const merging = shop.packages.import('u1', path, into(own, 'merge'))
     const merged = await midway(shop, merging, () => shop.addMemories(own, memories(5000, 1)))
     assert.equal([merged.imported.memories, merged.duplicates], [many - 100, 100])
     assert.is(await countOf(shop, own), many + 101)
     assert.is(await records(), before + 1)
-    const again = await shop.dna.import('u1', path, into(own, 'merge'))
+    const again = await shop.packages.import('u1', path, into(own, 'merge'))
     assert.equal([again.imported.memories, again.duplicates], [0, many])
-    assert.equal([(await shop.dna.verifyStored(own)).problems, stages(shop)], [[], 0])
+    assert.equal([(await shop.packages.verifyStored(own)).problems, stages(shop)], [[], 0])
   }),
 )
 
-large('whoever leaves takes everything along', () =>
+large('an aborted request leaves nothing behind', () =>
   withLarge(async (shop, persona, path) => {
     const whole = shop.dump()
     const files = readdirSync(join(shop.folder, 'scratch'))
-    const leaving = new AbortController()
-    const arriving = midway(shop, shop.dna.import('u2', path, asNew, leaving.signal), () => leaving.abort())
-    assert.is(await arriving.catch((reason) => reason.name), 'AbortError')
+    const left = new AbortController()
+    const importing = midway(shop, shop.packages.import('u2', path, asNew, left.signal), () => left.abort())
+    assert.is(await importing.catch((reason) => reason.name), 'AbortError')
     for (const work of [
-      (signal: AbortSignal) => shop.dna.export(persona, { format: 'json', embeddings: true }, signal),
+      (signal: AbortSignal) => shop.packages.export(persona, { format: 'json', embeddings: true }, signal),
       (signal: AbortSignal) => shop.backups.create(persona, signal),
-      (signal: AbortSignal) => shop.dna.verifyStored(persona, signal),
+      (signal: AbortSignal) => shop.packages.verifyStored(persona, signal),
     ]) {
       const gone = new AbortController()
       const begun = work(gone.signal)
@@ -187,7 +187,7 @@ large('whoever leaves takes everything along', () =>
   }),
 )
 
-large('what a killed process left of an arrival is removed, and what another one is at is not', () =>
+large('staged memories of a killed process are removed, those of a running one are not', () =>
   withLarge(async (shop, persona) => {
     const whole = shop.dump()
     const leave = (owner: string) => {

@@ -8,11 +8,11 @@ import { openScratch, sweepScratch } from '../../../src/personas/package/scratch
 import { aichatCommand, openHome } from '../../command.ts'
 import { suite } from '../../suite.ts'
 
-const leftovers = suite('what a killed process leaves of a package')
+const leftovers = suite('the package files of a killed process')
 
 const secret = 'nobody else may read this'
 
-/** Every file in those folders of a home whose text holds the secret. */
+/** Every file in those folders of a home that holds the secret. */
 function told(folder: string): readonly string[] {
   return ['packages', '.aichat-export-1', 'precious']
     .map((name) => join(folder, name))
@@ -20,7 +20,7 @@ function told(folder: string): readonly string[] {
     .filter((path) => readFileSync(path).includes(secret))
 }
 
-/** The command in that home, in the middle of reading what it is sent. */
+/** The command in that home, in the middle of reading stdin. */
 function midway(folder: string, words: readonly string[]) {
   const [program, ...args] = aichatCommand
   const child = spawn(program!, [...args, ...words], {
@@ -42,7 +42,7 @@ for (const words of [
     try {
       const child = midway(home.folder, words)
       while (told(home.folder).length === 0) await new Promise(setImmediate)
-      // What another one does meanwhile leaves it alone.
+      // Another process leaves it alone.
       assert.is((await home.aichat(['persona', 'list'])).code, 0)
       assert.is(told(home.folder).length, 1)
       const ended = once(child, 'exit')
@@ -56,7 +56,7 @@ for (const words of [
     }
   })
 
-leftovers('is gone with it where it was written beside a file elsewhere, and nothing else is', () => {
+leftovers('are removed where they were written beside another file, and no other file is', () => {
   const home = openHome()
   try {
     const folder = join(home.folder, 'packages')

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { canonicalize } from '../../../src/formats/canonical-json.ts'
 
-/** Builds packages that nobody should build: the tools of a forger, who can compute a checksum too. */
+/** Builds forged packages, with valid checksums where asked. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a forger changes whatever is there
 export type Document = Record<string, any>
@@ -16,7 +16,7 @@ export function signed(document: Document): string {
   return JSON.stringify({ ...rest, export_metadata: { ...metadata, checksum } })
 }
 
-/** The same, without what would tell which record was changed. */
+/** The same, without the digests that name a changed record. */
 export function resigned(document: Document): string {
   const { record_digests: _digests, content_hash: _hash, counts: _counts, ...metadata } = document['export_metadata']
   return signed({ ...document, export_metadata: metadata })
@@ -27,7 +27,7 @@ export interface Member {
   readonly data: Buffer
   readonly method?: number
   readonly flags?: number
-  /** What the headers say, where it is not the truth. */
+  /** False values for the headers. */
   readonly size?: number
   readonly crc?: number
   readonly localName?: string

@@ -8,7 +8,7 @@ import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 import { openShop, type Shop } from '../persona-shop.ts'
 
-const dna = suite('persona packages')
+const packages = suite('persona packages')
 
 const create = { mode: 'create', dry_run: false } as const
 
@@ -23,34 +23,37 @@ async function inShops(use: (home: Shop, away: Shop) => Promise<void>): Promise<
 }
 
 for (const format of ['json', 'container'] as const)
-  dna(`go round through ${format}: the same content hash, every vector bit for bit`, () =>
+  packages(`go round through ${format}: the same content hash, every vector bit for bit`, () =>
     inShops(async (home, away) => {
       const persona = await home.stock('u1', 40)
-      const out = await home.dna.export(persona, { format, embeddings: true })
-      const verdict = await away.dna.verify(out.path)
-      assert.equal(verdict.problems, [])
-      assert.is(verdict.expected, out.checksum)
-      const imported = await away.dna.import('u2', out.path, create)
+      const out = await home.packages.export(persona, { format, embeddings: true })
+      const result = await away.packages.verify(out.path)
+      assert.equal(result.problems, [])
+      assert.is(result.expected, out.checksum)
+      const imported = await away.packages.import('u2', out.path, create)
       assert.equal(imported.imported, { memories: 40, adaptations: 3 })
       assert.is.not(imported.persona_id, persona.id)
       const copy = (await away.find(imported.persona_id))!
       assert.is(copy.user_id, 'u2')
-      const back = await away.dna.export(copy, { format: format === 'json' ? 'container' : 'json', embeddings: true })
+      const back = await away.packages.export(copy, {
+        format: format === 'json' ? 'container' : 'json',
+        embeddings: true,
+      })
       assert.is(back.content_hash, out.content_hash)
       const vectors = (shop: Shop) =>
         shop.db.prepare('SELECT vector FROM memory_vector ORDER BY memory_id').pluck().all()
       assert.equal(vectors(away), vectors(home))
-      assert.equal((await away.dna.verifyStored(copy)).problems, [])
+      assert.equal((await away.packages.verifyStored(copy)).problems, [])
       const [before, after] = [await home.adaptation.state(persona), await away.adaptation.state(copy)]
       assert.equal(after.behavioral_weights, before.behavioral_weights)
       assert.is(after.learned_preferences['units']?.value, 'metric')
     }),
   )
 
-dna('undo a record of an imported log, and its evidence points into it', () =>
+packages('undo a record of an imported log, and its evidence points into it', () =>
   inShops(async (home, away) => {
-    const out = await home.dna.export(await home.stock('u1'), { format: 'json', embeddings: false })
-    const { persona_id } = await away.dna.import('u2', out.path, create)
+    const out = await home.packages.export(await home.stock('u1'), { format: 'json', embeddings: false })
+    const { persona_id } = await away.packages.import('u2', out.path, create)
     const copy = (await away.find(persona_id))!
     const { records } = await away.adaptation.log(copy, { limit: 10, offset: 0 })
     assert.is(records[2]?.undone_by, records[0]?.id)
@@ -61,9 +64,9 @@ dna('undo a record of an imported log, and its evidence points into it', () =>
   }),
 )
 
-dna('keep what they do not know, wherever it stands, through a round trip', () =>
+packages('keep unknown fields, at any place, through a round trip', () =>
   inShops(async (home, away) => {
-    const out = await home.dna.export(await home.stock('u1', 2), { format: 'json', embeddings: true })
+    const out = await home.packages.export(await home.stock('u1', 2), { format: 'json', embeddings: true })
     const document = JSON.parse(readFileSync(out.path, 'utf8'))
     document.future = { list: [1, 2] }
     document.persona.mood = 'good'
@@ -79,10 +82,10 @@ dna('keep what they do not know, wherever it stands, through a round trip', () =
     }
     const path = join(home.folder, 'future.json')
     writeFileSync(path, withChecksum(document))
-    const { persona_id } = await away.dna.import('u2', path, create)
-    const back = await away.dna.export((await away.find(persona_id))!, { format: 'container', embeddings: true })
-    const again = await home.dna.import('u1', back.path, create)
-    const last = await home.dna.export((await home.find(again.persona_id))!, { format: 'json', embeddings: true })
+    const { persona_id } = await away.packages.import('u2', path, create)
+    const back = await away.packages.export((await away.find(persona_id))!, { format: 'container', embeddings: true })
+    const again = await home.packages.import('u1', back.path, create)
+    const last = await home.packages.export((await home.find(again.persona_id))!, { format: 'json', embeddings: true })
     assert.is(last.content_hash, back.content_hash)
     const kept = JSON.parse(readFileSync(last.path, 'utf8'))
     assert.equal(kept.future, { list: [1, 2] })
@@ -95,7 +98,7 @@ dna('keep what they do not know, wherever it stands, through a round trip', () =
   }),
 )
 
-dna('hold whatever the API takes', async () => {
+packages('hold every value that the API accepts', async () => {
   const shop = await openShop()
   try {
     const json = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' })
@@ -125,9 +128,9 @@ dna('hold whatever the API takes', async () => {
           if (changes.success) await shop.adaptation.adapt(persona, changes.data)
           const hashes = new Set<string | undefined>()
           for (const format of ['json', 'container'] as const) {
-            const out = await shop.dna.export(persona, { format, embeddings: true })
-            const { persona_id } = await shop.dna.import('u2', out.path, create)
-            const back = await shop.dna.export((await shop.find(persona_id))!, { format, embeddings: true })
+            const out = await shop.packages.export(persona, { format, embeddings: true })
+            const { persona_id } = await shop.packages.import('u2', out.path, create)
+            const back = await shop.packages.export((await shop.find(persona_id))!, { format, embeddings: true })
             hashes.add(out.content_hash).add(back.content_hash)
           }
           // A vector of zeros says nothing and is left out.
@@ -142,7 +145,7 @@ dna('hold whatever the API takes', async () => {
   }
 })
 
-/** The text of a package after a change, with the checksum that belongs to it: what an attacker can do too. */
+/** The text of a package after a change, with the checksum that belongs to it, as an attacker can compute it too. */
 function withChecksum(document: Record<string, unknown> & { export_metadata: Record<string, unknown> }): string {
   const { checksum: _old, ...metadata } = document.export_metadata
   const rest = { ...document, export_metadata: metadata }
@@ -150,4 +153,4 @@ function withChecksum(document: Record<string, unknown> & { export_metadata: Rec
   return JSON.stringify({ ...rest, export_metadata: { ...metadata, checksum } })
 }
 
-dna.run()
+packages.run()

@@ -13,7 +13,7 @@ const shop = await openShop()
 const persona = await shop.stock('u1', 3)
 const [documentPath, containerPath] = (await Promise.all(
   (['json', 'container'] as const).map(
-    async (format) => (await shop.dna.export(persona, { format, embeddings: true })).path,
+    async (format) => (await shop.packages.export(persona, { format, embeddings: true })).path,
   ),
 )) as [string, string]
 const text = readFileSync(documentPath, 'utf8')
@@ -25,13 +25,13 @@ function file(content: string | Buffer): string {
   return put(join(shop.folder, `forged-${count++}`), content)
 }
 
-/** Judges it, and lets somebody import it when that must fail. */
-async function judge(content: string | Buffer, passphrase?: string) {
+/** Verifies a package; one that is invalid must be refused by an import too. */
+async function verify(content: string | Buffer, passphrase?: string) {
   const path = file(content)
-  const verdict = await shop.dna.verify(path, passphrase)
-  if (!verdict.valid) {
+  const result = await shop.packages.verify(path, passphrase)
+  if (!result.valid) {
     try {
-      await shop.dna.import('u2', path, { mode: 'create', dry_run: false, passphrase })
+      await shop.packages.import('u2', path, { mode: 'create', dry_run: false, passphrase })
       assert.unreachable('it was imported')
     } catch (reason) {
       assert.instance(reason, AppError)
@@ -39,7 +39,7 @@ async function judge(content: string | Buffer, passphrase?: string) {
     }
     assert.equal(shop.dump(), whole, 'something was stored')
   }
-  return verdict
+  return result
 }
 
 function changed(change: (document: Document) => void, sign: (document: Document) => string = JSON.stringify): string {
@@ -62,7 +62,7 @@ const harmless: readonly (readonly [name: string, make: () => string | Buffer])[
   ['a text spelled with escapes', () => text.replace('柏林', '\\u67cf\\u6797')],
   ['a number spelled otherwise', () => text.replace('"importance_score":0.1', '"importance_score":1.00e-1')],
   [
-    'the members of a container in another order, packed by somebody else',
+    'the members of a container in another order, zipped by another program',
     () => zipOf([...unzip(containerPath)].reverse().map(([name, data]) => ({ name, data, method: 8 }))),
   ],
   ['a newer minor version', () => changed((document) => (document['export_metadata'].version = '1.99'), signed)],
@@ -79,7 +79,7 @@ const harmless: readonly (readonly [name: string, make: () => string | Buffer])[
 
 for (const [name, make] of harmless)
   tampering(`accepts ${name}`, async () => {
-    assert.equal((await judge(make())).problems, [])
+    assert.equal((await verify(make())).problems, [])
   })
 
 type Case = readonly [name: string, make: () => string | Buffer, message: RegExp, kind?: ProblemKind]
@@ -106,7 +106,7 @@ const found: readonly Case[] = [
     /memories\[0\] was changed/,
   ],
   [
-    'a memory said twice',
+    'a duplicate memory',
     () => changed(({ memories }) => memories.push(memories[0]), resigned),
     /memories\[3\] .*same id/,
   ],
@@ -225,22 +225,22 @@ const found: readonly Case[] = [
   [
     'the version 1',
     () => changed((document) => (document['export_metadata'].version = '1'), signed),
-    /not a version: "1"/,
+    /invalid version: "1"/,
   ],
   [
     'the version 01.0',
     () => changed((document) => (document['export_metadata'].version = '01.0'), signed),
-    /not a version: "01.0"/,
+    /invalid version: "01.0"/,
   ],
   [
     'an empty version',
     () => changed((document) => (document['export_metadata'].version = ''), signed),
-    /not a version: ""/,
+    /invalid version: ""/,
   ],
   [
     'no version',
     () => changed((document) => delete document['export_metadata'].version, signed),
-    /not a version: nothing/,
+    /invalid version: nothing/,
   ],
   [
     'the version 999.0',
@@ -268,18 +268,18 @@ const found: readonly Case[] = [
     /mind-reading/,
     'unsupported',
   ],
-  ['something else', () => 'hello', /no persona package/],
-  ['an empty file', () => '', /no persona package/],
+  ['something else', () => 'hello', /Invalid persona package/],
+  ['an empty file', () => '', /Invalid persona package/],
   ['an empty object', () => '{}', /has no persona/],
   ['a character card', () => '{"spec":"chara_card_v2","data":{}}', /character card/, 'unsupported'],
 ]
 
 for (const [name, make, message, kind = 'damaged'] of found)
   tampering(`tells ${name}`, async () => {
-    const verdict = await judge(make())
-    assert.is(verdict.valid, false)
-    assert.match(verdict.problems.join('\n'), message)
-    assert.is(verdict.kind, kind)
+    const result = await verify(make())
+    assert.is(result.valid, false)
+    assert.match(result.problems.join('\n'), message)
+    assert.is(result.kind, kind)
   })
 
 const members = unzip(containerPath)
@@ -342,7 +342,7 @@ const zipped: readonly Case[] = [
   [
     'a vector too many',
     () => withMember('vectors.f32', Buffer.concat([vectors, Buffer.alloc(4)])),
-    /more than the memories ask for/,
+    /more vectors than the memories have/,
   ],
   [
     'a vector that is no number',
@@ -370,7 +370,7 @@ const zipped: readonly Case[] = [
   ],
   ['a member in a folder', () => zipOf([...others, { name: 'a\\b', data: Buffer.of(1) }]), /member with the name/],
   [
-    'a member that nobody knows',
+    'an unknown member',
     () => zipOf([...others, { name: 'run.sh', data: Buffer.of(1) }]),
     /unknown here: run\.sh/,
     'unsupported',
@@ -394,7 +394,11 @@ const zipped: readonly Case[] = [
     /method 12/,
     'unsupported',
   ],
-  ['a wrong sum', () => zipOf(others.map((each) => ({ ...each, crc: 1 }))), /not what the directory says/],
+  [
+    'a wrong sum',
+    () => zipOf(others.map((each) => ({ ...each, crc: 1 }))),
+    /does not match the directory|do not match the directory/,
+  ],
   [
     'a bomb that tells its size',
     () =>
@@ -433,7 +437,7 @@ const zipped: readonly Case[] = [
         shifted.writeUInt32LE(shifted.readUInt32LE(at + 42) + 64, at + 42)
       return shifted
     },
-    /not what the directory says/,
+    /does not match the directory|do not match the directory/,
   ],
   [
     'something between its members and its directory',
@@ -446,8 +450,12 @@ const zipped: readonly Case[] = [
     },
     /belong to nothing/,
   ],
-  ['another sum in a member’s own header', () => patched(zip.indexOf('PK\x07\x08') + 4), /not what the directory says/],
-  ['other flags in a member’s own header', () => patched(6), /not what the directory says/],
+  [
+    'another sum in a member’s own header',
+    () => patched(zip.indexOf('PK\x07\x08') + 4),
+    /does not match the directory|do not match the directory/,
+  ],
+  ['other flags in a member’s own header', () => patched(6), /does not match the directory|do not match the directory/],
   [
     'a member that is a link',
     () => {
@@ -455,22 +463,22 @@ const zipped: readonly Case[] = [
       linked.writeUInt16LE(0o120777, linked.readUInt32LE(linked.length - 22 + 16) + 40)
       return linked
     },
-    /no plain file/,
+    /not a plain file/,
   ],
   [
     'nothing but wrong records',
     () => container(new Map([...unzip(containerPath), ['memories.ndjson', Buffer.from('{}\n'.repeat(100_000))]])),
     /memories\[0\]: id must be/,
   ],
-  ['a container with something before it', () => Buffer.concat([zip.subarray(0, 4), zip]), /not where it says/],
+  ['a container with something before it', () => Buffer.concat([zip.subarray(0, 4), zip]), /not at its offset/],
 ]
 
 for (const [name, make, message, kind = 'damaged'] of zipped)
   tampering(`tells in a container ${name}`, async () => {
-    const verdict = await judge(make())
-    assert.is(verdict.valid, false)
-    assert.match(verdict.problems.join('\n'), message)
-    assert.is(verdict.kind, kind)
+    const result = await verify(make())
+    assert.is(result.valid, false)
+    assert.match(result.problems.join('\n'), message)
+    assert.is(result.kind, kind)
   })
 
 tampering('finds every flipped byte of a document', async () => {
@@ -478,33 +486,33 @@ tampering('finds every flipped byte of a document', async () => {
   for (let at = 0; at < bytes.length; at += 17) {
     const copy = Buffer.from(bytes)
     copy[at] = copy[at]! ^ 1
-    const verdict = await shop.dna.verify(put(join(shop.folder, 'flipped'), copy))
-    assert.is(verdict.valid, false, `byte ${at}`)
+    const result = await shop.packages.verify(put(join(shop.folder, 'flipped'), copy))
+    assert.is(result.valid, false, `byte ${at}`)
   }
 })
 
-tampering('finds every flipped byte of a container that changes what it says', async () => {
-  const { content_hash } = await shop.dna.verify(containerPath)
+tampering('finds every flipped byte of a zip that changes its contents', async () => {
+  const { content_hash } = await shop.packages.verify(containerPath)
   let unread = 0
   for (let at = 0; at < zip.length; at += 3) {
     const copy = Buffer.from(zip)
     copy[at] = copy[at]! ^ 1
-    const verdict = await shop.dna.verify(put(join(shop.folder, 'flipped'), copy))
-    if (verdict.valid) {
+    const result = await shop.packages.verify(put(join(shop.folder, 'flipped'), copy))
+    if (result.valid) {
       unread++
-      assert.is(verdict.content_hash, content_hash, `byte ${at}`)
+      assert.is(result.content_hash, content_hash, `byte ${at}`)
     }
   }
-  // In the directory, who packed a member and what the file was allowed where it came from.
+  // The directory also holds the writing system and the file mode of a member.
   assert.ok(unread < 40, `${unread} bytes mean nothing`)
 })
 
 tampering('finds every place where a document was cut', async () => {
   for (let end = 0; end < text.length; end += 97)
-    assert.is((await shop.dna.verify(put(join(shop.folder, 'cut'), text.slice(0, end)))).valid, false, `at ${end}`)
+    assert.is((await shop.packages.verify(put(join(shop.folder, 'cut'), text.slice(0, end)))).valid, false, `at ${end}`)
 })
 
-tampering('leaves everything as it was, whatever was tried', () => {
+tampering('leaves everything as it was after all attempts', () => {
   assert.equal(shop.dump(), whole)
   shop.close()
 })

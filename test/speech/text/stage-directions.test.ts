@@ -6,6 +6,7 @@ import * as fresh from './stage-directions/fresh.ts'
 import * as last from './stage-directions/last.ts'
 import { asides, directions, heldOutAsides, heldOutDirections } from './stage-directions/lists.ts'
 import { half, lost, positions, spoken } from './stage-directions/measure.ts'
+import * as unseen from './stage-directions/unseen.ts'
 
 const test = suite('stage directions')
 
@@ -29,14 +30,14 @@ for (const [name, list] of Object.entries({ 'written with them in sight': asides
 
 for (const position of positions) {
   test(`nine in ten directions of scripts, chats and captions go, at the ${position} of a sentence`, () => {
-    for (const list of [half(fresh.directions, 0), last.directions]) {
+    for (const list of [half(fresh.directions, 0), last.directions, unseen.firstDirections, unseen.secondDirections]) {
       const kept = spoken(list, position)
       assert.ok(list.length >= 60 && kept.length <= list.length / 10, kept.join(' | '))
     }
   })
 
   test(`no aside of encyclopedias, manuals, recipes and mails is lost, at the ${position} of a sentence`, () => {
-    for (const list of [half(fresh.asides, 0), last.asides]) {
+    for (const list of [half(fresh.asides, 0), last.asides, unseen.firstAsides, unseen.secondAsides]) {
       assert.ok(list.length >= 60)
       assert.equal(lost(list, position), [])
     }

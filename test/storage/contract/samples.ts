@@ -1,5 +1,5 @@
 import type { NewAccount } from '../../../src/accounts/users.ts'
-import { type AdaptationRecord, type LogHead, seal } from '../../../src/personas/adaptation/log.ts'
+import { type AdaptationRecord, type LogHead, chainRecord } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import type { IncomingMemory, PersonaWrite } from '../../../src/personas/package/archive.ts'
@@ -54,7 +54,7 @@ export async function makeScope(storage: Storage, id: string, owner = 'ada'): Pr
 
 /** The next record of a log. */
 export function record({ personaId, userId }: Scope, id: string, head: LogHead, key?: string): AdaptationRecord {
-  return seal(
+  return chainRecord(
     {
       id,
       persona_id: personaId,

@@ -53,22 +53,22 @@ seals(
     shop = await openShop(folder)
     try {
       for (const persona of [full, empty]) {
-        const { problems, sealed_since } = await shop.dna.verifyStored(persona)
+        const { problems, sealed_since } = await shop.packages.verifyStored(persona)
         assert.equal(problems, [])
         assert.ok(sealed_since! >= before)
         assert.equal((await shop.adaptation.log(persona, { limit: 9, offset: 0 })).records, logs.get(persona.id))
       }
       assert.equal(counted(shop.db), recounted(shop.db))
       await shop.addMemories(full, [memoryOf(100, 48)])
-      assert.equal((await shop.dna.verifyStored(full)).problems, [])
+      assert.equal((await shop.packages.verifyStored(full)).problems, [])
       const outside = new BetterSqlite3(join(folder, 'aichat.db'))
       outside.prepare("UPDATE memory SET content = 'After' WHERE id = (SELECT id FROM memory LIMIT 1)").run()
       outside.close()
-      assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
+      assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
       // The next start seals no sealed row again.
       shop.db.close()
       shop = await openShop(folder)
-      assert.match((await shop.dna.verifyStored(full)).problems.join(), /it was altered by another program/)
+      assert.match((await shop.packages.verifyStored(full)).problems.join(), /it was altered by another program/)
     } finally {
       shop.close()
     }
@@ -83,11 +83,11 @@ seals('with another key everything is sealed anew, and says that this is since n
   rmSync(join(folder, 'seal-key'))
   const before = Date.now()
   shop = await openShop(folder)
-  const { problems, sealed_since } = await shop.dna.verifyStored(persona)
+  const { problems, sealed_since } = await shop.packages.verifyStored(persona)
   assert.equal(problems, [])
   assert.ok(sealed_since! >= before)
   rmSync(join(folder, 'seal-key'))
-  assert.match((await shop.dna.verifyStored(persona)).problems.join(), /the key that they were made with is gone/)
+  assert.match((await shop.packages.verifyStored(persona)).problems.join(), /the key that they were made with is gone/)
   shop.close()
 })
 
@@ -97,22 +97,22 @@ seals(
     const shop = await openShop()
     const sound = async (where: string) => {
       for (const id of shop.db.prepare<[], string>('SELECT id FROM persona').pluck().all())
-        assert.equal((await shop.dna.verifyStored((await shop.find(id))!)).problems, [], where)
+        assert.equal((await shop.packages.verifyStored((await shop.find(id))!)).problems, [], where)
     }
     try {
       for (const count of [20, 700]) {
         const persona = await shop.stock('u1', count)
         const other = await shop.stock('u1', 3)
-        const { path } = await shop.dna.export(persona, { format: 'container', embeddings: true })
+        const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
         const { backup_id } = await shop.backups.create(persona)
-        await shop.dna.import('u1', path, { mode: 'create', dry_run: false })
+        await shop.packages.import('u1', path, { mode: 'create', dry_run: false })
         await sound(`created ${count}`)
-        await shop.dna.import('u1', path, { mode: 'merge', dry_run: false, persona: other.id })
+        await shop.packages.import('u1', path, { mode: 'merge', dry_run: false, persona: other.id })
         await sound(`merged ${count}`)
-        await shop.dna.import('u1', path, { mode: 'replace', dry_run: false, persona: other.id })
+        await shop.packages.import('u1', path, { mode: 'replace', dry_run: false, persona: other.id })
         await sound(`replaced ${count}`)
         const small = await shop.backups.create(await shop.stock('u1', 0))
-        await shop.dna.import('u1', path, { mode: 'create', dry_run: true })
+        await shop.packages.import('u1', path, { mode: 'create', dry_run: true })
         assert.ok(small.bytes > 0)
         await shop.addMemories(persona, [memoryOf(5000, 48), memoryOf(1, 48)])
         await shop.backups.restore(persona, backup_id)

@@ -9,13 +9,13 @@ import {
   stringOf,
 } from '../../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../../protocol/messages.ts'
-import { extraOf, withExtra } from '../shared/alternation.ts'
+import { extraOf, splitAnswers, withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
-import { blocksOf, readAssistant, readBlocks } from './blocks.ts'
+import { blocksOf, readAssistant, readParts } from './content.ts'
 import { lostSampling } from './sampling.ts'
 
-/** Reads a request in Anthropic's dialect. What only Anthropic understands is kept for an Anthropic provider. */
-export function readAnthropicRequest(body: unknown): ChatRequest {
+/** Reads a request in Anthropic's dialect. Fields that only Anthropic understands are kept for an Anthropic provider. */
+export function readRequest(body: unknown): ChatRequest {
   const { fields, turns } = requestBody(body, 'messages')
   refuseThread(fields['thread'])
   checkFields(fields, turns)
@@ -43,7 +43,7 @@ export function readAnthropicRequest(body: unknown): ChatRequest {
 }
 
 /**
- * A thread keeps a conversation at Anthropic, and its later turns hold only what is new. Anthropic's library sends
+ * A thread keeps a conversation at Anthropic, and its later turns hold only the new messages. Anthropic's library sends
  * everything, and no thread any more, once it reads this code (`src/lib/internal/threads/ThreadState.ts` of its sources).
  */
 function refuseThread(thread: unknown): void {
@@ -76,12 +76,12 @@ function checkFields(fields: JsonObject, turns: readonly JsonObject[]): void {
 
 function readSystem(system: unknown): readonly Message[] {
   if (typeof system === 'string') return [{ role: 'system', content: system }]
-  return Array.isArray(system) ? [{ role: 'system', content: readBlocks(objectsOf(system)) }] : []
+  return Array.isArray(system) ? [{ role: 'system', content: readParts(objectsOf(system)) }] : []
 }
 
 /**
- * A turn as messages. What a turn holds beside its content, and that an instruction of the system's stands among the turns,
- * is kept under `turn` for an Anthropic provider.
+ * A turn as messages. Other fields of a turn, and the place of a system message among the turns, are kept under `turn` for
+ * an Anthropic provider.
  */
 function readTurn(turn: JsonObject): readonly Message[] {
   const [first, ...rest] = readContent(turn)
@@ -96,26 +96,11 @@ const turnFields = new Set(['role', 'content'])
 function readContent({ role, content }: JsonObject): readonly Message[] {
   if (typeof content === 'string') return [{ role: role as 'user' | 'assistant', content }]
   if (role === 'assistant') return [readAssistant(blocksOf(content))]
-  return readUser(objectsOf(content), role as 'user' | 'system')
-}
-
-/** The answers of tools are messages of their own; what stands between them stays in its place. */
-function readUser(blocks: readonly JsonObject[], role: 'user' | 'system'): readonly Message[] {
-  const messages: Message[] = []
-  let rest: JsonObject[] = []
-  const flush = () => {
-    if (rest.length > 0) messages.push({ role, content: readBlocks(rest) })
-    rest = []
-  }
-  for (const block of blocks) {
-    if (block['type'] !== 'tool_result') rest.push(block)
-    else {
-      flush()
-      messages.push(readResult(block))
-    }
-  }
-  flush()
-  return messages
+  return splitAnswers(
+    objectsOf(content),
+    (block) => (block['type'] === 'tool_result' ? readResult(block) : undefined),
+    (blocks) => ({ role: role as 'user' | 'system', content: readParts(blocks) }),
+  )
 }
 
 const resultFields = new Set(['type', 'tool_use_id', 'content'])
@@ -125,7 +110,7 @@ function readResult(block: JsonObject): Message {
   return {
     role: 'tool',
     tool_call_id: stringOf(block['tool_use_id']) ?? '',
-    content: typeof content === 'string' ? content : Array.isArray(content) ? readBlocks(objectsOf(content)) : null,
+    content: typeof content === 'string' ? content : Array.isArray(content) ? readParts(objectsOf(content)) : null,
     ...withExtra('anthropic', restOf(block, resultFields)),
   }
 }
@@ -156,7 +141,7 @@ function readFormat(format: JsonObject): ResponseFormat | undefined {
   return { type: 'json_schema', json_schema: { name: 'answer', schema: format['schema'] } }
 }
 
-/** Sampling that the model may refuse: an Anthropic client's own wish goes to the provider, who says so itself. */
+/** Sampling that the model may refuse: from an Anthropic client it is passed through, and the provider answers for it. */
 function ownSampling(fields: JsonObject): JsonObject {
   const { model, temperature, top_p, top_k } = fields
   const lost = lostSampling({ model: stringOf(model) ?? '', messages: [], temperature, top_p, top_k } as ChatRequest)
@@ -181,7 +166,7 @@ const requestFields = new Set([
   'thread',
 ])
 
-/** What our shape has no field for, in its own place: fields of the request, of its metadata and of its output_config. */
+/** Fields without a place in our shape: fields of the request, of its metadata and of its output_config. */
 function readExtra(fields: JsonObject, config: JsonObject, choice: JsonObject): ChatRequest['extra_content'] {
   const metadata = fields['metadata']
   const format = isObject(config['format']) ? restOf(config['format'], new Set(['type', 'schema'])) : undefined

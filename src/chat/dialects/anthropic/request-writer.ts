@@ -5,8 +5,9 @@ import { extraOf, groupTurns, isModel, splitSystem } from '../shared/alternation
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
 import { notExpressible } from '../shared/request-check.ts'
+import { stopsOf, tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
 import { renameToolIds } from '../shared/tool-ids.ts'
-import { writeAssistant, writeBlocks } from './blocks.ts'
+import { writeAssistant, writeParts } from './content.ts'
 import { samplingOf } from './sampling.ts'
 import { thinkingFields } from './thinking.ts'
 
@@ -17,13 +18,13 @@ const anthropicVersion = '2023-06-01'
  * Anthropic wants a limit with every request. Where none was asked, it is the smallest of the output limits that
  * Anthropic's list of models names (claude-opus-4-1, August 2026), so that every model there accepts it.
  */
-export const defaultMaxTokens = 32_000
+const defaultMaxTokens = 32_000
 
 /** Anthropic's own rule for ids of calls; ids of other providers are renamed to fit. */
 const toolIdPattern = '^[a-zA-Z0-9_-]{1,128}$'
 
 /** Our request as Anthropic's (https://docs.anthropic.com/en/api/messages). */
-export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const request = withTools(asked)
   if ((request.n ?? 1) > 1) throw notExpressible('Anthropic gives one answer to a request: ask with n: 1')
   const messages = renameToolIds(request.messages, quirks.tool_id_pattern ?? toolIdPattern)
@@ -32,47 +33,39 @@ export function writeAnthropicRequest(asked: ChatRequest, endpoint: string, quir
   const body = compact({
     ...extra,
     model: request.model || undefined,
-    max_tokens: request.max_completion_tokens ?? request.max_tokens ?? defaultMaxTokens,
+    max_tokens: tokenLimitOf(request) ?? defaultMaxTokens,
     system: writeSystem(system, request),
     messages: present(groupTurns(turns, isOwnTurn).map(writeTurn)),
     ...compact(samplingOf(request)),
-    stop_sequences: stopsOf(request.stop),
+    // Anthropic refuses stop sequences of white space alone.
+    stop_sequences: stopsOf(request)?.filter((text) => text.trim() !== ''),
     stream: request.stream ?? undefined,
     tools: request.tools && present(request.tools.map(writeTool)),
     tool_choice: writeToolChoice(request),
     metadata: writeMetadata(request, extra),
     output_config: writeOutputConfig(request, extra),
   })
-  return {
-    url: endpoint.replaceAll('{model}', encodeURIComponent(request.model)),
-    headers: { 'content-type': 'application/json', 'anthropic-version': anthropicVersion, ...betaHeader(betas) },
-    body: compact({ ...body, ...thinkingFields(request, body) }),
-  }
+  const headers = { 'anthropic-version': anthropicVersion, ...betaHeader(betas) }
+  return wireRequest(request, endpoint, compact({ ...body, ...thinkingFields(request, body) }), headers)
 }
 
 /**
- * The betas that an Anthropic client asked for: what it sends with them is refused without them. A name that could be
- * something else in a header is left out.
+ * The betas that an Anthropic client asked for; their fields are refused without them. A name that is not safe in a
+ * header is left out.
  */
 function betaHeader(betas: unknown): { readonly 'anthropic-beta'?: string } {
   const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(stringOf(name) ?? ''))
   return names.length > 0 ? { 'anthropic-beta': names.join(',') } : {}
 }
 
-/** Stop sequences as a list; Anthropic refuses those of white space alone. */
-function stopsOf(stop: ChatRequest['stop']): readonly string[] | undefined {
-  if (stop === null || stop === undefined) return undefined
-  return (typeof stop === 'string' ? [stop] : stop).filter((text) => text.trim() !== '')
-}
-
-/** Anthropic has no mode for JSON without a schema, so the wish goes where it is obeyed. */
-const jsonWish = 'Answer with one JSON object and nothing else.'
+/** Anthropic has no mode for JSON without a schema: the system prompt asks for it. */
+const jsonInstruction = 'Answer with one JSON object and nothing else.'
 
 function writeSystem(system: readonly Message[], request: ChatRequest): string | JsonObject[] | undefined {
-  const wish = request.response_format?.type === 'json_object' ? [{ type: 'text', text: jsonWish }] : []
+  const instruction = request.response_format?.type === 'json_object' ? [{ type: 'text', text: jsonInstruction }] : []
   const [only] = system
-  if (system.length === 1 && typeof only!.content === 'string' && wish.length === 0) return only!.content
-  const blocks = [...system.flatMap((message) => writeBlocks(message.content)), ...wish]
+  if (system.length === 1 && typeof only!.content === 'string' && instruction.length === 0) return only!.content
+  const blocks = [...system.flatMap((message) => writeParts(message.content)), ...instruction]
   return blocks.length > 0 ? blocks : undefined
 }
 
@@ -84,7 +77,7 @@ function writeTurn(group: readonly Message[]): JsonObject | undefined {
     return first!.content === '' ? undefined : { role, ...more, content: first!.content }
   const blocks = group.flatMap((message) => {
     if (isModel(message)) return writeAssistant(message)
-    return message.role === 'tool' ? [writeResult(message)] : writeBlocks(message.content, isSupportedMedia(message))
+    return message.role === 'tool' ? [writeResult(message)] : writeParts(message.content, isSupportedMedia(message))
   })
   return blocks.length > 0 ? { role, ...more, content: blocks } : undefined
 }
@@ -108,7 +101,7 @@ function writeResult(message: Message): JsonObject {
     ...extra,
     type: 'tool_result',
     tool_use_id: message.tool_call_id ?? '',
-    ...(content !== null && { content: typeof content === 'string' ? content : writeBlocks(content, true) }),
+    ...(content !== null && { content: typeof content === 'string' ? content : writeParts(content, true) }),
   }
 }
 
@@ -151,7 +144,7 @@ function writeMetadata(request: ChatRequest, extra: JsonObject): JsonObject | un
 function writeOutputConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
   const format = request.response_format
   const own = objectOf(extra['output_config'])
-  // An older field of Anthropic's says the same, and both are refused.
+  // An older field of Anthropic's means the same, and both together are refused.
   if (format?.type !== 'json_schema' || extra['output_format'] !== undefined)
     return extra['output_config'] === undefined ? undefined : own
   return {

@@ -11,10 +11,10 @@ import {
 import type { ChatReply, Choice, FinishReason, Message, Usage } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
 import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
-import { readAssistant, writeAssistant } from './blocks.ts'
+import { readAssistant, writeAssistant } from './content.ts'
 
 /** Reads an answer of Anthropic's; `now` in milliseconds dates it, because Anthropic does not. */
-export function readAnthropicReply(body: unknown, now: number): ChatReply {
+export function readResponse(body: unknown, now = Date.now()): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   if (!Array.isArray(fields['content'])) throw malformedResponse('it holds no content')
@@ -28,7 +28,7 @@ export function readAnthropicReply(body: unknown, now: number): ChatReply {
     object: 'chat.completion',
     created: Math.floor(now / 1000),
     model: stringOf(fields['model']) ?? '',
-    choices: [{ index: 0, message, finish_reason: anthropicFinish(fields['stop_reason'], message) }],
+    choices: [{ index: 0, message, finish_reason: readFinish(fields['stop_reason'], message) }],
     ...(isObject(fields['usage']) && { usage: readUsage(fields['usage']) }),
     ...withExtra('anthropic', restOf(fields, replyFields)),
   }
@@ -44,7 +44,7 @@ export function explanationOf(ending: JsonObject): string | undefined {
 const replyFields = new Set(['id', 'type', 'role', 'content', 'model'])
 
 /** Our answer as Anthropic's message. */
-export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
+export function writeResponse(reply: ChatReply): Record<string, unknown> {
   const choice = reply.choices[0]
   const extra = extraOf(reply, 'anthropic')
   return {
@@ -55,7 +55,7 @@ export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
     content: choice ? writeContent(withoutExplanation(choice.message, extra)) : [],
     stop_sequence: null,
     ...extra,
-    stop_reason: extra['stop_reason'] ?? stopReason(choice?.finish_reason ?? 'stop', choice?.message),
+    stop_reason: extra['stop_reason'] ?? writeFinish(choice?.finish_reason ?? 'stop', choice?.message),
     usage: writeUsage(reply.usage, extra['usage']),
   }
 }
@@ -64,7 +64,7 @@ export function writeAnthropicReply(reply: ChatReply): Record<string, unknown> {
  * Anthropic's stop reasons (https://docs.anthropic.com/en/api/handling-stop-reasons) as ours. `pause_turn` asks to be
  * called again and has no counterpart; a name that is not known ended the answer somehow.
  */
-export function anthropicFinish(reason: unknown, message: Message | undefined): FinishReason {
+export function readFinish(reason: unknown, message: Message | undefined): FinishReason {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'error') return 'error'
@@ -73,10 +73,13 @@ export function anthropicFinish(reason: unknown, message: Message | undefined): 
 }
 
 /**
- * Our finish reason as Anthropic's. OpenAI says `stop` after a forced call and for a refusal; Anthropic's clients go by the
- * stop reason. Anthropic has no name for an answer that ended badly, and another one's would be a lie.
+ * Our finish reason as Anthropic's. OpenAI gives `stop` after a forced call and for a refusal; Anthropic's clients go by
+ * the stop reason. Anthropic has no name for an answer that ended in an error, so `error` is passed on.
  */
-export function stopReason(reason: FinishReason, message: Pick<Message, 'tool_calls' | 'refusal'> | undefined): string {
+export function writeFinish(
+  reason: FinishReason,
+  message: Pick<Message, 'tool_calls' | 'refusal'> | undefined,
+): string {
   if (reason === 'length') return 'max_tokens'
   if (reason === 'content_filter' || message?.refusal) return 'refusal'
   if (reason === 'error') return 'error'
@@ -91,7 +94,7 @@ export function badEnding(choice: Pick<Choice, 'extra_content'> & JsonObject): s
   return `The model ended its answer with an error${words ? `: ${words}` : ''}`
 }
 
-/** Anthropic counts what was read from and written to the cache beside the input; OpenAI counts it in. */
+/** Anthropic counts tokens read from and written to the cache beside the input; OpenAI includes them. */
 export function readUsage(usage: JsonObject): Usage {
   const cached = countOf(usage['cache_read_input_tokens'])
   const written = countOf(usage['cache_creation_input_tokens'])
@@ -124,7 +127,7 @@ export function writeUsage(usage: Usage | undefined, own?: unknown): JsonObject 
  * `{type:"error",error:{type,message,details?}}`; the types are those of https://docs.anthropic.com/en/api/errors. A code
  * of another dialect's stands where Anthropic puts its own, in `details.error_code`.
  */
-export function anthropicErrorBody(error: ClientError): { type: 'error'; error: Record<string, unknown> } {
+export function writeError(error: ClientError): { type: 'error'; error: Record<string, unknown> } {
   const {
     type: told = '',
     message,
@@ -133,7 +136,7 @@ export function anthropicErrorBody(error: ClientError): { type: 'error'; error: 
     details = code === undefined ? undefined : ownDetails(code, param),
   } = error
   const status = statusOf(error)
-  // OpenAI has one type for most refusals, where the status says more; in a stream our status says less than the type.
+  // OpenAI has one type for most refusals: the status is more precise. In a stream the type is.
   const byStatus = errorTypes[status]
   const type = byStatus && status < 500 ? byStatus : ownTypes.has(told) ? told : (byStatus ?? otherType(status))
   return { type: 'error', error: { type, message: worded(message, code), ...(details && { details }) } }
@@ -167,12 +170,12 @@ function otherType(status: number): string {
   return status >= 500 ? 'api_error' : 'invalid_request_error'
 }
 
-/** Anthropic's own explanation stands beside its answer and is no part of what the model said. */
+/** Anthropic's own explanation stands beside its answer and is not part of the message. */
 function withoutExplanation(message: Message, own: JsonObject): Message {
   return message.refusal && message.refusal === explanationOf(own) ? { ...message, refusal: null } : message
 }
 
-/** Thinking that nobody signed is shown to the client all the same; its empty signature keeps it from coming back to us. */
+/** Unsigned thinking is shown to the client too; its empty signature keeps it from being sent back. */
 function writeContent(message: Choice['message']): readonly JsonObject[] {
   const blocks = writeAssistant(message)
   const shown = blocks.some((block) => block['type'] === 'thinking')

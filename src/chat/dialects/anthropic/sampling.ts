@@ -16,19 +16,19 @@ export function samplingOf(request: ChatRequest): Sampling {
   const temperature = typeof request.temperature === 'number' ? Math.min(request.temperature, 1) : undefined
   const { top_p: topP, top_k: topK, model } = request
   const version = versionOf(model)
-  // What says no more than the default is taken by all.
+  // The default value is accepted by every model.
   if (version >= 407) return { temperature: temperature === 1 ? 1 : undefined, top_p: undefined, top_k: undefined }
   const hasBoth = version >= 401 && temperature !== undefined
   return { temperature, top_p: hasBoth ? undefined : (topP ?? undefined), top_k: topK ?? undefined }
 }
 
-/** What `samplingOf` leaves out of what was asked for, unless an Anthropic client asked for it itself. */
+/** The asked sampling that `samplingOf` leaves out, unless an Anthropic client asked for it itself. */
 export function lostSampling(request: ChatRequest): readonly string[] {
   const kept: JsonObject = { ...compact(samplingOf(request)), ...extraOf(request, 'anthropic') }
   return names.filter((name) => typeof request[name] === 'number' && request[name] !== 1 && kept[name] === undefined)
 }
 
-/** 407 for claude-opus-4-7 and 500 for claude-sonnet-5; 0 for the third generation, whose names begin with the number. */
+/** 407 for claude-opus-4-7 and 500 for claude-sonnet-5; 0 for the third generation, named number first. */
 function versionOf(model: string): number {
   if (/claude-mythos-preview/.test(model)) return 500
   const found = /claude-[a-z]+-(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(model)

@@ -1,13 +1,14 @@
-import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
+import type { StreamReader } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
-import { errorEvent, readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
-import { thinkingFormat } from './blocks.ts'
-import { anthropicFinish, explanationOf, readUsage } from './response.ts'
+import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
+import { errorEvent, malformedResponse, throwIfError } from '../shared/wire-error.ts'
+import { thinkingFormat } from './content.ts'
+import { explanationOf, readFinish, readResponse, readUsage } from './response.ts'
 
-/** A block that has begun: the calls are counted, and what we do not know is passed on event by event. */
+/** A block that has begun: calls are counted, unknown blocks are passed on event by event. */
 interface Block {
   readonly type: 'text' | 'thinking' | 'tool_use' | 'other'
   readonly callIndex: number
@@ -16,8 +17,14 @@ interface Block {
 }
 
 /** Reads Anthropic's stream (https://docs.anthropic.com/en/api/messages-streaming). `now` in milliseconds dates its chunks. */
-export function decodeAnthropicStream(now: number): StreamDecoder {
-  const reader = createEventReader()
+export function createStreamReader(now = Date.now()): StreamReader {
+  return withJsonBody(
+    readEvents(now),
+    createResponseReader((body) => readResponse(body, now)),
+  )
+}
+
+function readEvents(now: number): StreamReader {
   const blocks = new Map<unknown, Block>()
   const base = { id: '', object: 'chat.completion.chunk' as const, created: Math.floor(now / 1000), model: '' }
   let started = false
@@ -31,7 +38,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     return { ...base, choices: [{ index: 0, delta, finish_reason: null }], ...withExtra('anthropic', extra) }
   }
 
-  /** What only Anthropic's clients understand, as an event for an encoder of this dialect. */
+  /** An event that only Anthropic's clients understand, for a writer of this dialect. */
   function foreign(event: JsonObject): readonly ChatChunk[] {
     return [chunk(withExtra('anthropic', { event }))]
   }
@@ -49,12 +56,11 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
   function read(event: JsonObject, name: string): readonly ChatChunk[] {
     const type = stringOf(event['type']) ?? name
     if (type === 'ping') return []
-    const error = readWireError(event)
-    if (error) throw new DialectError('reported', error)
+    throwIfError(event)
     if (type === 'message_start') return start(objectOf(event['message']))
     const handler = handlers.get(type)
     if (!handler) return []
-    if (!started) throw broken(`${type} came before message_start`)
+    if (!started) throw malformedResponse(`${type} came before message_start`)
     return handler(event)
   }
 
@@ -73,7 +79,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
   }
 
   function start(message: JsonObject): readonly ChatChunk[] {
-    if (started) throw broken('a second message began inside the first')
+    if (started) throw malformedResponse('a second message began inside the first')
     started = true
     base.id = stringOf(message['id']) ?? ''
     base.model = stringOf(message['model']) ?? ''
@@ -106,7 +112,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
   }
 
   function startCall(content: JsonObject, block: Block): ChatChunk {
-    if (!stringOf(content['name'])) throw broken('a call has no name')
+    if (!stringOf(content['name'])) throw malformedResponse('a call has no name')
     const input = objectOf(content['input'])
     // The input comes in pieces after this; some compatible services send it whole right here.
     const text = Object.keys(input).length > 0 ? JSON.stringify(input) : ''
@@ -123,7 +129,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
 
   function readBlockDelta(event: JsonObject): readonly ChatChunk[] {
     const block = blocks.get(event['index'])
-    if (!block) throw broken('a piece came of a block that had not begun')
+    if (!block) throw malformedResponse('a piece came of a block that had not begun')
     const delta = objectOf(event['delta'])
     if (block.type === 'other') return foreign(event)
     const text = (field: string) => stringOf(delta[field]) ?? ''
@@ -148,7 +154,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     }
   }
 
-  /** A call without arguments sends none, and clients of OpenAI's dialect parse what they get. */
+  /** A call without arguments sends none, and clients of OpenAI's dialect parse the arguments. */
   function stopBlock(event: JsonObject): readonly ChatChunk[] {
     const block = blocks.get(event['index'])
     if (block?.type === 'other') return foreign(event)
@@ -158,10 +164,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
 
   function stop(): readonly ChatChunk[] {
     complete = true
-    const reason = anthropicFinish(
-      ending['stop_reason'],
-      calls > 0 ? ({ tool_calls: [] } as unknown as Message) : undefined,
-    )
+    const reason = readFinish(ending['stop_reason'], calls > 0 ? ({ tool_calls: [] } as unknown as Message) : undefined)
     const extra = { ...ending, ...(usage && { usage }) }
     const refusal = explanationOf(ending)
     const last: ChatChunk = {
@@ -172,18 +175,7 @@ export function decodeAnthropicStream(now: number): StreamDecoder {
     return usage ? [last, { ...base, choices: [], usage: readUsage(usage) }] : [last]
   }
 
-  return {
-    push: (bytes) => take(reader.push(bytes)),
-    end() {
-      if (complete) return []
-      const last = takeLast(() => take(reader.end()))
-      if (!complete) throw truncatedStream()
-      return last
-    },
-    get complete() {
-      return complete
-    },
-  }
+  return assembleReader({ cut: createEventReader(), take, isComplete: () => complete })
 }
 
 const startFields = new Set(['id', 'type', 'role', 'content', 'model'])
@@ -193,8 +185,4 @@ const callFields = new Set(['type', 'id', 'name', 'input'])
 function blockType(content: JsonObject): Block['type'] {
   const type = content['type']
   return type === 'text' || type === 'thinking' || type === 'tool_use' ? type : 'other'
-}
-
-function broken(what: string): DialectError {
-  return new DialectError('broken', { message: `The provider's stream cannot be read: ${what}` })
 }

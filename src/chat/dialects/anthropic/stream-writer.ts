@@ -1,10 +1,10 @@
-import { type ClientError, DialectError, type StreamEncoder } from '../../protocol/dialect.ts'
+import { type ClientError, DialectError, type StreamWriter } from '../../protocol/dialect.ts'
 import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, FinishReason, ToolCallDelta, Usage } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { writeThinking } from './blocks.ts'
-import { anthropicErrorBody, badEnding, explanationOf, stopReason, writeUsage } from './response.ts'
+import { writeThinking } from './content.ts'
+import { badEnding, explanationOf, writeError, writeFinish, writeUsage } from './response.ts'
 
 /** The block that is being written. */
 interface OpenBlock {
@@ -18,7 +18,7 @@ interface OpenBlock {
  * Writes the first choice of a stream as Anthropic's events: one block open at a time, as the official clients expect.
  * Pieces of a second call that come before the first one has ended wait for it.
  */
-export function encodeAnthropicStream(): StreamEncoder {
+export function createStreamWriter(): StreamWriter {
   let out = ''
   let started = false
   let open: OpenBlock | undefined
@@ -142,13 +142,13 @@ export function encodeAnthropicStream(): StreamEncoder {
   function sendEnd(): void {
     const { usage: ownUsage, stop_reason: ownReason, stop_sequence: sequence = null, ...own } = ending
     const message = { ...(called && { tool_calls: [placeholder] }), ...(refused && { refusal: 'refused' }) }
-    const delta = { ...own, stop_reason: ownReason ?? stopReason(finish ?? 'stop', message), stop_sequence: sequence }
+    const delta = { ...own, stop_reason: ownReason ?? writeFinish(finish ?? 'stop', message), stop_sequence: sequence }
     send('message_delta', { delta, usage: writeUsage(usage, ownUsage) })
     send('message_stop', {})
   }
 
   function fail(error: ClientError): void {
-    const { type, ...body } = anthropicErrorBody(error)
+    const { type, ...body } = writeError(error)
     send(type, body)
   }
 

@@ -3,9 +3,9 @@ import type { ChatRequest } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 
 /**
- * What `reasoning_effort` means for a Claude model, as fields that replace those of `body`. Which models take an effort,
- * which think adaptively and which want a budget is read from the capabilities in Anthropic's list of models (August 2026).
- * Nothing is added where the request came with Anthropic's own wish, or where the model or the conversation forbids thinking.
+ * `reasoning_effort` for a Claude model, as fields that replace those of `body`. Models that take an effort, think
+ * adaptively or want a budget are those of the capabilities in Anthropic's list of models (August 2026).
+ * Nothing is added where the request has Anthropic's own settings, or where the model or the conversation forbids thinking.
  */
 export function thinkingFields(request: ChatRequest, body: JsonObject): JsonObject {
   const effort = request.reasoning_effort
@@ -53,7 +53,7 @@ function takesBudget(model: string): boolean {
   return /claude-(?:3-7|[a-z]+-4)/.test(model)
 }
 
-/** Anthropic refuses to think under a forced tool, and after a call whose signed thinking did not come back. */
+/** Anthropic refuses to think under a forced tool, and after a call without its signed thinking. */
 function mayThink(request: ChatRequest): boolean {
   const choice = request.tool_choice
   if (choice !== undefined && choice !== 'auto' && choice !== 'none') return false

@@ -1,31 +1,30 @@
 import { collectReply } from '../../protocol/chunks.ts'
 import type { Dialect } from '../../protocol/dialect.ts'
+import type { ChatReply } from '../../protocol/messages.ts'
 import { readWireError } from '../shared/wire-error.ts'
-import { readGeminiRequest } from './request-reader.ts'
-import { writeGeminiRequest } from './request-writer.ts'
-import { geminiErrorBody, readGeminiReply, writeGeminiReply } from './response.ts'
-import { decodeGeminiStream } from './stream-reader.ts'
-import { encodeGeminiStream } from './stream-writer.ts'
+import { readRequest } from './request-reader.ts'
+import { writeRequest } from './request-writer.ts'
+import { readResponse, writeError, writeResponse } from './response.ts'
+import { createStreamReader } from './stream-reader.ts'
+import { createStreamWriter } from './stream-writer.ts'
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content */
 export const gemini: Dialect = {
   id: 'gemini',
   matches: (endpoint) =>
     /:(?:stream)?generateContent(?:[?#]|$)/i.test(endpoint) || /\/v1(?:beta|alpha)?\/models\/\{model\}/.test(endpoint),
-  writeRequest: writeGeminiRequest,
-  readRequest: readGeminiRequest,
-  readReply: (body, _request, now = Date.now()) =>
-    Array.isArray(body) ? readArray(body, now) : readGeminiReply(body, now),
-  writeReply: writeGeminiReply,
+  readRequest,
+  writeRequest,
+  readResponse: (body, now) => (Array.isArray(body) ? readPieces(body, now) : readResponse(body, now)),
+  writeResponse,
   readError: readWireError,
-  writeError: geminiErrorBody,
-  decodeStream: (_request, now = Date.now()) => decodeGeminiStream(now),
-  encodeStream: encodeGeminiStream,
+  writeError,
+  createStreamReader,
+  createStreamWriter,
 }
 
-/** The pieces of a stream, collected in one array already. */
-function readArray(pieces: readonly unknown[], now: number): ReturnType<Dialect['readReply']> {
-  const decoder = decodeGeminiStream(now)
-  const chunks = decoder.push(Buffer.from(JSON.stringify(pieces)))
-  return collectReply([...chunks, ...decoder.end()])
+/** The pieces of a stream in one array, which `streamGenerateContent` sends without `alt=sse`. */
+function readPieces(pieces: readonly unknown[], now?: number): ChatReply {
+  const reader = createStreamReader(now)
+  return collectReply([...reader.push(Buffer.from(JSON.stringify(pieces))), ...reader.end()])
 }

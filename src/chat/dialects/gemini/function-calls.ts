@@ -1,23 +1,23 @@
-import { DialectError } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import { lineLimit } from '../../protocol/sse.ts'
-import { field } from './parts.ts'
+import { malformedResponse } from '../shared/wire-error.ts'
+import { field } from './content.ts'
 
 /**
- * Joins calls whose arguments come in pieces: `willContinue` holds a call open, `partialArgs` are values at JSON paths, and
+ * Joins calls with arguments in pieces: `willContinue` holds a call open, `partialArgs` are values at JSON paths, and
  * only the first piece has a name (https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling).
  */
 export interface CallJoiner {
   /** The parts with every call whole, in the place of its last piece. Throws a DialectError for a call without a name. */
   push(parts: readonly JsonObject[]): readonly JsonObject[]
   /**
-   * Says that the answer has ended: gives the call that was still open, where none of its values is. Throws a DialectError
-   * where one is, unless the answer was `cut` at its limit: that call is left out then.
+   * Ends the answer: returns the call that was still open. Throws a DialectError where one of its values is unfinished,
+   * unless the answer was `cut` at its limit: then that call is left out.
    */
   end(cut: boolean): readonly JsonObject[]
 }
 
-/** A call of which not all has come. */
+/** A call with pieces still to come. */
 interface OpenCall {
   readonly part: JsonObject
   readonly name: string
@@ -40,11 +40,11 @@ export function createCallJoiner(): CallJoiner {
     const id = stringOf(wire['id'])
     const goesOn = field(wire, 'willContinue') === true
     const pieces = field(wire, 'partialArgs')
-    // Another name or id begins another call, whether or not the one before was said to be over.
+    // Another name or id begins another call, whether or not the one before was ended.
     const isNew = open && ((name !== undefined && name !== open.name) || (id !== undefined && id !== open.id))
     const ended = isNew ? close() : []
     if (!open) {
-      if (name === undefined) throw broken('a call without a name')
+      if (name === undefined) throw malformedResponse('it holds a call without a name')
       if (!goesOn && pieces === undefined) return [...ended, part]
       open = { part, name, id, args: createArgumentBuilder() }
     }
@@ -61,7 +61,7 @@ export function createCallJoiner(): CallJoiner {
       }),
     end(cut) {
       if (!open?.args.isOpen()) return close()
-      if (!cut) throw broken('a call whose arguments did not end')
+      if (!cut) throw malformedResponse('it holds a call whose arguments did not end')
       open = undefined
       return []
     },
@@ -91,7 +91,7 @@ function createArgumentBuilder(): ArgumentBuilder {
       const path = stringOf(field(piece, 'jsonPath')) ?? ''
       const value = valueIn(piece)
       size += typeof value === 'string' ? value.length + path.length : path.length
-      if (size > lineLimit) throw broken(`arguments of more than ${lineLimit} characters`)
+      if (size > lineLimit) throw malformedResponse(`it holds arguments of more than ${lineLimit} characters`)
       const steps = stepsOf(path)
       const { holder, key } = reach(root, steps)
       const begun = unfinished.has(path) ? (holder as Record<string, unknown>)[key] : undefined
@@ -123,30 +123,28 @@ function stepsOf(path: string): readonly (string | number)[] {
   step.lastIndex = path.startsWith('$') ? 1 : 0
   while (step.lastIndex < path.length) {
     const found = step.exec(path)
-    if (!found) throw broken('an argument at a path that cannot be read')
+    if (!found) throw malformedResponse('it holds an argument at a path that cannot be read')
     const [, name, place, single, double] = found
     steps.push(place !== undefined ? Number(place) : (name ?? (single ?? double)!.replace(/\\(.)/g, '$1')))
   }
-  if (steps.length === 0 || steps.length > deepest) throw broken('an argument at a path that cannot be read')
+  if (steps.length === 0 || steps.length > deepest)
+    throw malformedResponse('it holds an argument at a path that cannot be read')
   return steps
 }
 
-/** Where a value belongs, with what is missing on the way made. A list grows by one at a time. */
+/** The holder and key of a value; creates missing levels on the way. A list grows by one at a time. */
 function reach(root: Node, steps: readonly (string | number)[]): { readonly holder: Node; readonly key: string } {
   let holder = root
   for (const [at, step] of steps.entries()) {
     if (Array.isArray(holder) !== (typeof step === 'number') || (Array.isArray(holder) && Number(step) > holder.length))
-      throw broken('an argument at a path that does not fit the others')
+      throw malformedResponse('it holds an argument at a path that does not fit the others')
     if (at === steps.length - 1) break
     const inner = (holder as Record<string, unknown>)[String(step)]
     const next: unknown = inner ?? (typeof steps[at + 1] === 'number' ? [] : Object.create(null))
-    if (typeof next !== 'object' || next === null) throw broken('an argument at a path that does not fit the others')
+    if (typeof next !== 'object' || next === null)
+      throw malformedResponse('it holds an argument at a path that does not fit the others')
     ;(holder as Record<string, unknown>)[String(step)] = next
     holder = next as Node
   }
   return { holder, key: String(steps.at(-1)) }
-}
-
-function broken(what: string): DialectError {
-  return new DialectError('broken', { message: `The provider's answer cannot be read: it holds ${what}` })
 }

@@ -9,14 +9,14 @@ import {
   stringOf,
 } from '../../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Message, ResponseFormat, Tool } from '../../protocol/messages.ts'
-import { withExtra } from '../shared/alternation.ts'
+import { splitAnswers, withExtra } from '../shared/alternation.ts'
 import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { field, readModel, readParts } from './parts.ts'
+import { field, readAssistant, readParts } from './content.ts'
 import { isGeminiSchema, toJsonSchema } from './schema.ts'
 
-/** Reads a request in Gemini's dialect. Its address names the model and says whether it is to be streamed. */
-export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
+/** Reads a request in Gemini's dialect. The URL names the model and the method, streamed or not. */
+export function readRequest(body: unknown, url = ''): ChatRequest {
   const { fields, turns } = requestBody(listed(body), 'contents')
   checkTurns(turns, field(fields, 'systemInstruction'))
   const config = objectOf(field(fields, 'generationConfig'))
@@ -41,7 +41,7 @@ export function readGeminiRequest(body: unknown, url = ''): ChatRequest {
   return checkedRequest(request)
 }
 
-/** A body whose one turn stands there without a list around it, as Google's pages write it too. */
+/** A body with a single turn in place of the list, as Google's documentation writes it too. */
 function listed(body: unknown): unknown {
   return isObject(body) && isObject(body['contents']) ? { ...body, contents: [body['contents']] } : body
 }
@@ -86,30 +86,19 @@ function readTurns(turns: readonly JsonObject[]): readonly Message[] {
 
   return turns.flatMap((turn) => {
     const parts = objectsIn(turn['parts'])
-    if (turn['role'] !== 'model') return readUser(parts, idFor)
-    const message = readModel(parts, () => generatedId('', count++))
+    if (turn['role'] !== 'model')
+      return splitAnswers(
+        parts,
+        (part) => {
+          const answer = field(part, 'functionResponse')
+          return isObject(answer) ? readAnswer(answer, idFor(answer)) : undefined
+        },
+        (others) => ({ role: 'user', content: readParts(others) }),
+      )
+    const message = readAssistant(parts, () => generatedId('', count++))
     open = [...open, ...(message.tool_calls ?? []).map((call) => ({ id: call.id, name: call.function.name }))]
     return [message]
   })
-}
-
-function readUser(parts: readonly JsonObject[], idFor: (answer: JsonObject) => string): readonly Message[] {
-  const messages: Message[] = []
-  let rest: JsonObject[] = []
-  const flush = () => {
-    if (rest.length > 0) messages.push({ role: 'user', content: readParts(rest) })
-    rest = []
-  }
-  for (const part of parts) {
-    const answer = field(part, 'functionResponse')
-    if (!isObject(answer)) rest.push(part)
-    else {
-      flush()
-      messages.push(readAnswer(answer, idFor(answer)))
-    }
-  }
-  flush()
-  return messages
 }
 
 const answerFields = new Set(['id', 'name', 'response'])
@@ -124,7 +113,7 @@ function readAnswer(answer: JsonObject, id: string): Message {
   }
 }
 
-/** What a tool answered: the text under `output` where there is nothing else, else the whole object as JSON. */
+/** A tool's answer: the text under `output` where that is the only field, else the whole object as JSON. */
 function answerText(response: JsonObject): string {
   const { output, ...rest } = response
   const isText = typeof output === 'string' && Object.keys(rest).length === 0

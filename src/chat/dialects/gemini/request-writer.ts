@@ -4,13 +4,14 @@ import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
 import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
+import { stopsOf, tokenLimitOf } from '../shared/request-writer.ts'
 import { isGeneratedId } from '../shared/tool-ids.ts'
-import { field, writeModel, writeParts } from './parts.ts'
+import { field, writeAssistant, writeParts } from './content.ts'
 import { isGeminiSchema } from './schema.ts'
 import { needsSignatures, thinkingConfig } from './thinking.ts'
 
 /** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
-export function writeGeminiRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
+export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const request = withTools(asked)
   const { system, turns } = splitSystem(request.messages, quirks)
   const extra = extraOf(request, 'gemini')
@@ -59,7 +60,8 @@ function writeContent(
   model: string,
 ): readonly JsonObject[] {
   const parts = group.flatMap((message) => {
-    if (isModel(message)) return hasOwnParts(message) ? writeModel(message) : signFirstCall(writeModel(message), model)
+    if (isModel(message))
+      return hasOwnParts(message) ? writeAssistant(message) : signFirstCall(writeAssistant(message), model)
     return message.tool_call_id !== undefined || message.role === 'tool'
       ? writeAnswer(message, names)
       : writeParts(message.content, isSupportedMedia(message))
@@ -91,14 +93,14 @@ function writeAnswer(message: Message, names: ReadonlyMap<string, string>): read
   const name = names.get(id ?? '') || message.name || 'tool'
   const parts = writeParts(message.content, true)
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
-  // Gemini's page on function calling gives this name for what went wrong.
+  // Gemini's page on function calling names the field of a failure `error`.
   const response = isFailedTool(message) ? { error: texts } : answerOf(texts)
   const answer = { ...extraOf(message, 'gemini'), ...(!isGeneratedId(id) && { id }), name, response }
   return [{ functionResponse: answer }, ...parts.filter((part) => part['text'] === undefined)]
 }
 
 /** Gemini wants an object: a text that is none goes under `output`, the name that its page on function calling gives. */
-export function answerOf(text: string): JsonObject {
+function answerOf(text: string): JsonObject {
   return parseObject(text) ?? { output: text }
 }
 
@@ -115,8 +117,8 @@ function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | unde
     temperature: request.temperature ?? undefined,
     topP: request.top_p ?? undefined,
     topK: request.top_k ?? undefined,
-    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-    stopSequences: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
+    maxOutputTokens: tokenLimitOf(request),
+    stopSequences: stopsOf(request),
     seed: request.seed ?? undefined,
     candidateCount: request.n ?? undefined,
     presencePenalty: request.presence_penalty ?? undefined,

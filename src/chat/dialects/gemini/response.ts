@@ -13,11 +13,11 @@ import type { ChatReply, Choice, FinishReason, Usage } from '../../protocol/mess
 import { extraOf, withExtra } from '../shared/alternation.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
+import { field, isPlainAnswer, readAnswer, writeAssistant } from './content.ts'
 import { createCallJoiner } from './function-calls.ts'
-import { field, isPlainAnswer, readAnswer, writeModel } from './parts.ts'
 
 /** Reads an answer of Gemini's; `now` in milliseconds dates it, because Gemini does not. */
-export function readGeminiReply(body: unknown, now: number): ChatReply {
+export function readResponse(body: unknown, now = Date.now()): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   const id = stringOf(fields['responseId']) ?? ''
@@ -42,7 +42,7 @@ export function readGeminiReply(body: unknown, now: number): ChatReply {
 export const replyFields: ReadonlySet<string> = new Set(['candidates', 'modelVersion', 'responseId'])
 
 /** Our answer as Gemini's. */
-export function writeGeminiReply(reply: ChatReply): Record<string, unknown> {
+export function writeResponse(reply: ChatReply): Record<string, unknown> {
   const extra = extraOf(reply, 'gemini')
   const blocked = isObject(extra['promptFeedback']) && blockReason(extra) !== undefined
   return {
@@ -54,7 +54,7 @@ export function writeGeminiReply(reply: ChatReply): Record<string, unknown> {
   }
 }
 
-/** A blocked prompt has no candidate; that the provider's filter did it is all there is to say. */
+/** A blocked prompt has no candidate, only the fact that the provider's filter blocked it. */
 const blockedChoice: Choice = {
   index: 0,
   message: { role: 'assistant', content: null },
@@ -79,20 +79,20 @@ const filtered = new Set<unknown>([
   'LANGUAGE',
 ])
 
-/** Whether a piece says how its answer ended: null, "" and the name of the value that Google never uses do not. */
+/** Whether a piece holds a finish reason; null, "" and FINISH_REASON_UNSPECIFIED are none. */
 export function hasFinished(reason: unknown): boolean {
   return typeof reason === 'string' && reason !== '' && reason !== 'FINISH_REASON_UNSPECIFIED'
 }
 
-/** Gemini's finish reasons (https://ai.google.dev/api/generate-content#FinishReason) as ours; it says STOP for calls too. */
-export function geminiFinish(reason: unknown, calls: boolean): FinishReason {
+/** Gemini's finish reasons (https://ai.google.dev/api/generate-content#FinishReason) as ours; STOP ends calls too. */
+export function readFinish(reason: unknown, calls: boolean): FinishReason {
   if (reason === 'STOP' || !hasFinished(reason)) return calls ? 'tool_calls' : 'stop'
   if (reason === 'MAX_TOKENS') return 'length'
   return filtered.has(reason) ? 'content_filter' : 'error'
 }
 
 /** Our finish reason as Gemini's. */
-export function finishName(reason: FinishReason): string {
+export function writeFinish(reason: FinishReason): string {
   if (reason === 'length') return 'MAX_TOKENS'
   if (reason === 'content_filter') return 'SAFETY'
   return reason === 'error' ? 'OTHER' : 'STOP'
@@ -128,7 +128,7 @@ export function writeUsage(usage: Usage, own?: unknown): JsonObject {
 }
 
 /** `{error:{code,message,status}}`; the names are those of https://cloud.google.com/apis/design/errors. */
-export function geminiErrorBody(error: ClientError): { error: { code: number; message: string; status: string } } {
+export function writeError(error: ClientError): { error: { code: number; message: string; status: string } } {
   const code = statusOf(error)
   const status = errorNames[code] ?? (code >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   return { error: { code, message: error.message, status } }
@@ -145,7 +145,7 @@ const errorNames: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** What only Gemini says of a candidate, such as its ratings and sources; undefined where it says no more. */
+/** A candidate's fields that only Gemini has, such as ratings and sources; undefined where there are none. */
 export function candidateExtra(candidate: JsonObject): JsonObject | undefined {
   return restOf(candidate, hasFinished(candidate['finishReason']) ? candidateFields : unfinishedFields)
 }
@@ -160,13 +160,13 @@ function readCandidate(candidate: JsonObject, position: number, ids: () => strin
     ...joiner.end(field(candidate, 'finishReason') === 'MAX_TOKENS'),
   ]
   const answer = readAnswer(parts, ids)
-  // Server tools and other parts that our shape has no place for go back to Gemini's clients as they came.
+  // Parts without a place in our shape, such as server tools, go back to Gemini's clients unchanged.
   const kept = isPlainAnswer(parts) ? undefined : { parts }
   const message = kept ? { ...answer, extra_content: { ...answer.extra_content, gemini: kept } } : answer
   return {
     index: wholeOf(candidate['index']) ?? position,
     message,
-    finish_reason: geminiFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
+    finish_reason: readFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
     ...withExtra('gemini', candidateExtra(candidate)),
   }
 }
@@ -176,8 +176,8 @@ function writeCandidate(choice: Choice): JsonObject {
   const whole = extraOf(message, 'gemini')['parts'] !== undefined
   const thought = message.reasoning_content && !whole ? [{ text: message.reasoning_content, thought: true }] : []
   return {
-    content: { parts: [...thought, ...writeModel(message)], role: 'model' },
-    finishReason: finishName(choice.finish_reason),
+    content: { parts: [...thought, ...writeAssistant(message)], role: 'model' },
+    finishReason: writeFinish(choice.finish_reason),
     index: choice.index,
     ...extraOf(choice, 'gemini'),
   }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../protocol/json-object.ts'
 
 /**
  * Gemini's Schema (https://ai.google.dev/api/caching#Schema) as JSON Schema: types in lower case, `nullable` as a type.
- * Whatever else stands in it stays.
+ * Other keywords stay.
  */
 export function toJsonSchema(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = mapValues(schema, (value, name) => {

@@ -1,4 +1,4 @@
-import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
+import type { StreamReader } from '../../protocol/dialect.ts'
 import {
   isObject,
   type JsonObject,
@@ -13,19 +13,19 @@ import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
 import { createEventReader } from '../../protocol/sse.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
+import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { withJsonBody } from '../shared/whole-response.ts'
-import { readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
+import { throwIfError, truncatedStream } from '../shared/wire-error.ts'
+import { field, isPlainAnswer, readAnswer } from './content.ts'
 import { type CallJoiner, createCallJoiner } from './function-calls.ts'
-import { field, isPlainAnswer, readAnswer } from './parts.ts'
-import { blockReason, candidateExtra, geminiFinish, hasFinished, readUsage, replyFields } from './response.ts'
+import { blockReason, candidateExtra, hasFinished, readFinish, readUsage, replyFields } from './response.ts'
 
 /**
  * Reads Gemini's stream, as events (`alt=sse`) or as the one JSON array that it sends without that.
  * `now` in milliseconds dates its chunks.
  */
-export function decodeGeminiStream(now: number): StreamDecoder {
-  return withJsonBody(decodeWith(readEvents(), now), decodeWith(readArray(), now))
+export function createStreamReader(now = Date.now()): StreamReader {
+  return withJsonBody(readPieces(cutEvents(), now), readPieces(createJsonReader(), now))
 }
 
 /** The texts of the pieces of a stream. */
@@ -34,17 +34,12 @@ interface PieceReader {
   end(): readonly string[]
 }
 
-function readEvents(): PieceReader {
+function cutEvents(): PieceReader {
   const reader = createEventReader()
   return {
     push: (bytes) => reader.push(bytes).map(({ data }) => data),
     end: () => reader.end().map(({ data }) => data),
   }
-}
-
-function readArray(): PieceReader {
-  const reader = createJsonReader()
-  return { push: (bytes) => reader.push(bytes), end: () => [] }
 }
 
 interface CandidateState {
@@ -53,7 +48,7 @@ interface CandidateState {
   readonly joiner: CallJoiner
 }
 
-function decodeWith(reader: PieceReader, now: number): StreamDecoder {
+function readPieces(cut: PieceReader, now: number): StreamReader {
   const candidates = new Map<number, CandidateState>()
   const created = Math.floor(now / 1000)
   let outline = { id: '', model: '' }
@@ -71,8 +66,7 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
   }
 
   function read(fields: JsonObject): readonly ChatChunk[] {
-    const error = readWireError(fields)
-    if (error) throw new DialectError('reported', error)
+    throwIfError(fields)
     outline = {
       id: stringOf(fields['responseId']) ?? outline.id,
       model: stringOf(fields['modelVersion']) ?? outline.model,
@@ -82,11 +76,7 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     const choices = objectsOf(fields['candidates']).map(readCandidate)
     if (blockReason(fields) !== undefined && choices.length === 0 && !blocked) {
       blocked = true
-      choices.push({
-        index: 0,
-        delta: { role: 'assistant' },
-        finish_reason: 'content_filter',
-      })
+      choices.push({ index: 0, delta: { role: 'assistant' }, finish_reason: 'content_filter' })
     }
     if (choices.length === 0) return []
     return [{ ...base(), choices, ...withExtra('gemini', restOf(fields, pieceFields)) }]
@@ -108,7 +98,7 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     ]
     const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
     const reason: FinishReason | null =
-      state.finished || !hasFinished(wireReason) ? null : geminiFinish(wireReason, state.calls > 0)
+      state.finished || !hasFinished(wireReason) ? null : readFinish(wireReason, state.calls > 0)
     if (reason !== null) state.finished = true
     return {
       index,
@@ -118,23 +108,15 @@ function decodeWith(reader: PieceReader, now: number): StreamDecoder {
     }
   }
 
-  return {
-    push: (bytes) => take(reader.push(bytes)),
-    end() {
-      if (ended) return []
-      const last = takeLast(() => take(reader.end()))
-      if (!isComplete()) throw truncatedStream()
-      ended = true
-      if (!usage) return last
-      return [
-        ...last,
-        { ...base(), choices: [], usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) },
-      ]
-    },
-    get complete() {
-      return isComplete()
-    },
+  function finish(): readonly ChatChunk[] {
+    if (!isComplete()) throw truncatedStream()
+    ended = true
+    return usage
+      ? [{ ...base(), choices: [], usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) }]
+      : []
   }
+
+  return assembleReader({ cut, take, isComplete, isOver: () => ended, finish })
 }
 
 const pieceFields = new Set([...replyFields, 'usageMetadata'])

@@ -1,7 +1,7 @@
 import { compact, type JsonObject } from '../../protocol/json-object.ts'
 
 /**
- * What `reasoning_effort` means for a Gemini model, by the table on Google's page for its OpenAI-compatible service
+ * `reasoning_effort` for a Gemini model, by the table on Google's page for its OpenAI-compatible service
  * (https://ai.google.dev/gemini-api/docs/openai#thinking): Gemini 3 takes a level, Gemini 2.5 a budget of tokens.
  * Undefined for models that do not think, and where no effort was asked for.
  */

@@ -1,4 +1,4 @@
-import { DialectError } from '../../protocol/dialect.ts'
+import type { ClientError } from '../../protocol/dialect.ts'
 import {
   argumentsText,
   countOf,
@@ -12,17 +12,16 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Message, ToolCall, Usage } from '../../protocol/messages.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
-import { withFittingFields } from './message-shape.ts'
-import { withoutExtra } from './request-writer.ts'
+import { malformedResponse, throwIfError } from '../shared/wire-error.ts'
+import { splitContent, withFittingFields, withoutExtra } from './content.ts'
 
 /** Reads an answer of OpenAI's dialect, whichever provider bent it: Groq, Mistral, OpenRouter, Azure. */
-export function readOpenaiReply(body: unknown): ChatReply {
+export function readResponse(body: unknown): ChatReply {
   throwIfError(body)
   const fields = objectOf(body)
   const choices = objectsOf(fields['choices'])
   if (choices.length === 0) throw malformedResponse('it holds no choices')
-  const usage = usageOf(fields)
+  const usage = readUsage(fields)
   return {
     ...fields,
     id: stringOf(fields['id']) ?? '',
@@ -34,8 +33,8 @@ export function readOpenaiReply(body: unknown): ChatReply {
   } as ChatReply
 }
 
-/** Our answer is OpenAI's, less what only other dialects understand. */
-export function writeOpenaiReply(reply: ChatReply): Record<string, unknown> {
+/** Our answer is OpenAI's, without the fields of other dialects. */
+export function writeResponse(reply: ChatReply): Record<string, unknown> {
   const plain = withoutExtra(reply)
   const choices = reply.choices.map((choice) => {
     const message = withoutExtra(choice.message)
@@ -56,12 +55,12 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 ])
 
 /** Their finish reason as ours; a name that is not known ended the answer somehow, so it counts as `stop`. */
-export function openaiFinish(reason: unknown): FinishReason {
+export function readFinish(reason: unknown): FinishReason {
   return finishReasons.get(reason) ?? 'stop'
 }
 
 /** The token counts of an answer or chunk, from `usage` or Groq's `x_groq.usage`, whichever is there. */
-export function usageOf(fields: JsonObject): Usage | undefined {
+export function readUsage(fields: JsonObject): Usage | undefined {
   const told = isObject(fields['usage']) ? fields['usage'] : objectOf(fields['x_groq'])['usage']
   if (!isObject(told)) return undefined
   const prompt = countOf(told['prompt_tokens'])
@@ -74,27 +73,8 @@ export function usageOf(fields: JsonObject): Usage | undefined {
   }
 }
 
-/** Mistral's reasoning models answer with a list of parts; what they say and what they think, apart. */
-export function splitContent(content: readonly unknown[]): { text: string; thinking: string } {
-  let text = ''
-  let thinking = ''
-  for (const part of objectsOf(content)) {
-    if (part['type'] === 'thinking') thinking += textIn(part['thinking'])
-    else text += stringOf(part['text']) ?? ''
-  }
-  return { text, thinking }
-}
-
-function textIn(parts: unknown): string {
-  if (typeof parts === 'string') return parts
-  return objectsOf(parts)
-    .map((part) => stringOf(part['text']) ?? '')
-    .join('')
-}
-
 function readChoice(choice: JsonObject, position: number): Choice {
-  const error = readWireError({ error: choice['error'] })
-  if (error) throw new DialectError('reported', error)
+  throwIfError({ error: choice['error'] })
   // Azure leaves out the message of an answer that its filter took away.
   if (!isObject(choice['message']) && typeof choice['finish_reason'] !== 'string')
     throw malformedResponse('a choice holds no message')
@@ -106,7 +86,7 @@ function readChoice(choice: JsonObject, position: number): Choice {
     finish_reason:
       choice['finish_reason'] == null && message.tool_calls?.length
         ? 'tool_calls'
-        : openaiFinish(choice['finish_reason']),
+        : readFinish(choice['finish_reason']),
   }
 }
 
@@ -146,4 +126,13 @@ function readCall(call: JsonObject, position: number): ToolCall {
     // A custom tool's call has `custom` instead, and stays as it is.
     ...(call['custom'] === undefined && { function: { ...wire, name, arguments: argumentsText(wire['arguments']) } }),
   } as ToolCall
+}
+
+/**
+ * `{error:{message,type,param,code}}`, in a stream an event of its own: OpenAI's clients throw on it. Beside `choices`, as
+ * OpenRouter writes it, `@ai-sdk/openai` reads an ordinary chunk in it and ends as if nothing had happened.
+ */
+export function writeError(error: ClientError): { error: Record<string, unknown> } {
+  const { message, type = 'server_error', param = null, code = null } = error
+  return { error: { message, type, param, code } }
 }

@@ -1,4 +1,4 @@
-import { DialectError, type StreamDecoder } from '../../protocol/dialect.ts'
+import { DialectError, type StreamReader } from '../../protocol/dialect.ts'
 import {
   argumentsText,
   isObject,
@@ -13,10 +13,11 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatChunk, ToolCallDelta } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { errorEvent, readWireError, takeLast, truncatedStream } from '../shared/wire-error.ts'
-import { withFittingFields } from './message-shape.ts'
-import { openaiFinish, splitContent, usageOf } from './response.ts'
+import { errorEvent, throwIfError, truncatedStream } from '../shared/wire-error.ts'
+import { splitContent, withFittingFields } from './content.ts'
+import { readFinish, readResponse, readUsage } from './response.ts'
 
 /** Where a chunk keeps the text that it was read from, with itself: a changed copy takes the entry along, but is not it. */
 const source = Symbol('source')
@@ -44,8 +45,11 @@ interface ChoiceState {
 }
 
 /** Reads a stream in OpenAI's grammar (https://platform.openai.com/docs/api-reference/chat-streaming). */
-export function decodeOpenaiStream(): StreamDecoder {
-  const reader = createEventReader()
+export function createStreamReader(): StreamReader {
+  return withJsonBody(readEvents(), createResponseReader(readResponse))
+}
+
+function readEvents(): StreamReader {
   const choices = new Map<number, ChoiceState>()
   let usageChunk: ChatChunk | undefined
   let complete = false
@@ -81,9 +85,8 @@ export function decodeOpenaiStream(): StreamDecoder {
   }
 
   function readAnyChunk(fields: JsonObject, data: string, chunks: ChatChunk[]): void {
-    const error = readWireError(fields)
-    if (error) throw new DialectError('reported', error)
-    const usage = usageOf(fields)
+    throwIfError(fields)
+    const usage = readUsage(fields)
     const wireChoices = objectsOf(fields['choices'])
     const changes: Changes = { made: !isOutlined(fields) }
     const read = present(wireChoices.map((choice) => readChoice(choice, stateOf(choice), fields, changes)))
@@ -118,8 +121,7 @@ export function decodeOpenaiStream(): StreamDecoder {
     fields: JsonObject,
     changes: Changes,
   ): JsonObject | undefined {
-    const error = readWireError({ error: choice['error'] })
-    if (error) throw new DialectError('reported', error)
+    throwIfError({ error: choice['error'] })
     const delta = isObject(choice['delta']) ? choice['delta'] : {}
     const again = state.finished
     if (again && isEmptyDelta(delta)) return undefined
@@ -127,7 +129,7 @@ export function decodeOpenaiStream(): StreamDecoder {
     const reason =
       again || choice['finish_reason'] == null || choice['finish_reason'] === ''
         ? null
-        : openaiFinish(choice['finish_reason'])
+        : readFinish(choice['finish_reason'])
     if (reason !== null) state.finished = true
     if (read === choice['delta'] && reason === choice['finish_reason'] && typeof choice['index'] === 'number')
       return choice
@@ -135,22 +137,12 @@ export function decodeOpenaiStream(): StreamDecoder {
     return { ...choice, index: wholeOf(choice['index']) ?? 0, delta: read, finish_reason: reason }
   }
 
-  return {
-    push: (bytes) => take(reader.push(bytes)),
-    end() {
-      if (complete) return []
-      const last = takeLast(() => take(reader.end()))
-      return complete ? last : [...last, ...finish()]
-    },
-    get complete() {
-      return complete
-    },
-  }
+  return assembleReader({ cut: createEventReader(), take, isComplete: () => complete, finish })
 }
 
 /**
- * The quick way for what most chunks are: one more piece of text for a choice that has begun. Whatever else stands in the
- * chunk is unknown to us and needs no mending; every field that could is looked for here.
+ * Fast path for most chunks: one more piece of text for a choice that has begun. Every field that might need mending is
+ * checked here; unknown ones need none.
  */
 function isPlainText(fields: JsonObject, state: ChoiceState | undefined): boolean {
   if (!state || state.finished || !isOutlined(fields)) return false
@@ -173,7 +165,7 @@ function chunkOf(fields: JsonObject, choices: readonly JsonObject[], changes: Ch
   return { ...rest, ...outlineOf(fields), choices: choices as unknown as ChatChunk['choices'] }
 }
 
-/** Whether a chunk says what every chunk must, in the right types. */
+/** Whether a chunk has the fields that every chunk must have, in their types. */
 function isOutlined({ id, object, created, model, choices }: JsonObject): boolean {
   const isNamed = typeof id === 'string' && typeof model === 'string' && typeof created === 'number'
   return isNamed && typeof object === 'string' && object !== '' && Array.isArray(choices)

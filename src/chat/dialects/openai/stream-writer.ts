@@ -1,10 +1,11 @@
-import type { ClientError, StreamEncoder } from '../../protocol/dialect.ts'
+import type { StreamWriter } from '../../protocol/dialect.ts'
 import type { ChatChunk, ChatRequest, Delta } from '../../protocol/messages.ts'
-import { withoutExtra } from './request-writer.ts'
+import { withoutExtra } from './content.ts'
+import { writeError } from './response.ts'
 import { sourceOf } from './stream-reader.ts'
 
 /** Writes a stream in OpenAI's grammar. The chunk of token counts goes out only where the client asked for it. */
-export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
+export function createStreamWriter(request: ChatRequest): StreamWriter {
   const wantsUsage = request.stream_options?.include_usage === true
   return {
     push(chunk) {
@@ -15,11 +16,11 @@ export function encodeOpenaiStream(request: ChatRequest): StreamEncoder {
       return plain ? `data: ${JSON.stringify(plain)}\n\n` : ''
     },
     end: () => 'data: [DONE]\n\n',
-    fail: (error) => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`,
+    fail: (error) => `data: ${JSON.stringify(writeError(error))}\n\n`,
   }
 }
 
-/** The chunk without what only other dialects understand; undefined where nothing else was in it. */
+/** The chunk without the fields of other dialects; undefined where nothing else was in it. */
 function writeChunk(chunk: ChatChunk): object | undefined {
   const choices = chunk.choices.map((choice) => ({ ...withoutExtra(choice), delta: writeDelta(choice.delta) }))
   const empty = choices.every(
@@ -37,13 +38,4 @@ function writeDelta(delta: Delta): Delta {
   const plain = withoutExtra(delta)
   const calls = delta.tool_calls?.map((call) => withoutExtra(call))
   return calls ? { ...plain, tool_calls: calls } : plain
-}
-
-/**
- * `{error:{message,type,param,code}}`, in a stream an event of its own: OpenAI's clients throw on it. Beside `choices`, as
- * OpenRouter writes it, `@ai-sdk/openai` reads an ordinary chunk in it and ends as if nothing had happened.
- */
-export function openaiErrorBody(error: ClientError): { error: Record<string, unknown> } {
-  const { message, type = 'server_error', param = null, code = null } = error
-  return { error: { message, type, param, code } }
 }

@@ -12,7 +12,7 @@ export interface Conversation {
 /**
  * Takes the system messages out of a conversation. They stay among the turns, as the user's, where the provider has no
  * place for them (`system_as: "user"`) or where nothing else would be left: no provider answers an empty conversation.
- * Those that `isTurn` names keep their place and their role.
+ * Those that `isTurn` accepts keep their place and their role.
  */
 export function splitSystem(
   messages: readonly Message[],
@@ -26,8 +26,8 @@ export function splitSystem(
 }
 
 /**
- * Groups neighbours that one side says: the user's turns and the answers of tools are one side, the model's the other. One
- * that `isAlone` names begins a group, and a system message among them is one by itself.
+ * Groups neighbours of one side: the user's turns and the answers of tools are one side, the model's the other. A message
+ * that `isAlone` accepts begins a group, and a system message among them is a group by itself.
  */
 export function groupTurns(
   turns: readonly Message[],
@@ -43,24 +43,50 @@ export function groupTurns(
   return groups
 }
 
+/**
+ * Cuts a turn into messages: the answer of each tool is a message of its own, and the items between two answers stay
+ * together in their place. `readAnswer` returns undefined for any other item.
+ */
+export function splitAnswers(
+  items: readonly JsonObject[],
+  readAnswer: (item: JsonObject) => Message | undefined,
+  readOthers: (items: readonly JsonObject[]) => Message,
+): readonly Message[] {
+  const messages: Message[] = []
+  let others: JsonObject[] = []
+  const flush = () => {
+    if (others.length > 0) messages.push(readOthers(others))
+    others = []
+  }
+  for (const item of items) {
+    const answer = readAnswer(item)
+    if (answer) {
+      flush()
+      messages.push(answer)
+    } else others.push(item)
+  }
+  flush()
+  return messages
+}
+
 export function isModel(message: Message): boolean {
   return message.role === 'assistant'
 }
 
-/** What a thing carries for one dialect alone; empty where it carries nothing. */
+/** A thing's `extra_content` for one dialect; empty where there is none. */
 export function extraOf(thing: { readonly extra_content?: ExtraContent | undefined }, dialect: string): JsonObject {
   return thing.extra_content?.[dialect] ?? {}
 }
 
-/** Whether an answer of a tool's says that it failed, as Anthropic's clients mark it. */
+/** Whether a tool's answer is marked as failed, as Anthropic's clients do. */
 export function isFailedTool(message: Message): boolean {
   return message.role === 'tool' && extraOf(message, 'anthropic')['is_error'] === true
 }
 
-/** What stands before such an answer where a dialect has no mark for it. */
+/** Prefix of a failed tool's answer in dialects that have no mark for it. */
 export const failedTool = 'Error: '
 
-/** `extra_content` for one dialect, or nothing where there is nothing to carry: to be spread into a thing. */
+/** `extra_content` for one dialect, to be spread into a thing; nothing where `extra` is undefined. */
 export function withExtra(dialect: string, extra: JsonObject | undefined): { readonly extra_content?: ExtraContent } {
   return extra === undefined ? {} : { extra_content: { [dialect]: extra } }
 }

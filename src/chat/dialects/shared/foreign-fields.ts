@@ -1,22 +1,22 @@
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
 
-/** The names under which dialects keep what only they understand. */
+/** The keys of dialects' own fields in `extra_content`. */
 export type Owner = 'anthropic' | 'gemini' | 'ollama'
 
 /**
- * What may be left out unnamed, by the dialect that brought it, each with the reason: it changes nothing in an answer, or
- * our own shape says it too.
+ * Fields that may be left out unnamed, by their dialect, each with the reason: it changes nothing in an answer, or our own
+ * shape holds it too.
  */
 export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, string>>>> = {
   anthropic: {
-    cache_control: 'what the provider remembers: it costs less, and says the same',
+    cache_control: 'a cache hint: lower cost, same answer',
     metadata: 'labels for the provider’s own records',
-    diagnostics: 'what the provider reports of its cache',
-    billing_policy: 'who pays',
-    fallback_credit_token: 'who pays',
-    user_profile_id: 'who asks, for the provider’s own records',
-    workspace_id: 'who asks, for the provider’s own records',
+    diagnostics: 'reports of the provider’s cache',
+    billing_policy: 'billing',
+    fallback_credit_token: 'billing',
+    user_profile_id: 'the user or workspace, for the provider’s own records',
+    workspace_id: 'the user or workspace, for the provider’s own records',
     // A tool that would be loaded later is there from the start, and arguments that come early come in time.
     defer_loading: 'when a tool is shown to the model',
     eager_input_streaming: 'how early arguments are streamed',
@@ -26,7 +26,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     top_p: 'read as the sampling of our shape',
     top_k: 'read as the sampling of our shape',
     output_format: 'read as the format of our shape',
-    is_error: 'said in words',
+    is_error: 'written as words',
     content: 'its blocks are named one by one',
     turn: 'its fields are named one by one',
   },
@@ -50,10 +50,10 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
 /** Fields with other fields inside: each is named by itself. */
 const nested: ReadonlySet<string> = new Set(['output_config', 'generationConfig', 'toolConfig', 'options'])
 
-/** What in Anthropic's output_config our shape says too. */
+/** Nested fields that our shape holds too. */
 const ofConfig: ReadonlySet<string> = new Set(['effort', 'format', 'responseSchema', 'functionCallingConfig'])
 
-/** What a request brought for another dialect than `owner`, by name: fields of it, of its messages, parts and tools. */
+/** Names of the fields that a request, its messages, parts and tools hold for another dialect than `owner`. */
 export function foreignFields(request: ChatRequest, owner: Owner | undefined): readonly string[] {
   const others = (['anthropic', 'gemini', 'ollama'] as const).filter((name) => name !== owner)
   const found = others.flatMap((name) => [
@@ -93,9 +93,9 @@ function inMessage(message: Message, owner: Owner): readonly string[] {
   return [
     ...fieldsIn(message.extra_content, owner),
     ...Object.keys(objectOf(extra['turn'])).map((name) => `${name} of a message`),
-    ...objectsOf(extra['content']).flatMap(unsaid),
+    ...objectsOf(extra['content']).flatMap(unsupportedBlock),
     ...parts.flatMap((part) => {
-      // What is shown to the model is carried or refused; see shown.ts.
+      // Content shown to the model is passed through or refused; see media-support.ts.
       if (part.type === 'foreign') return isShown || part['dialect'] !== owner ? [] : [`a ${kindOf(part)} in a message`]
       const own = (part as { readonly extra_content?: ExtraContent }).extra_content
       return fieldsIn(own, owner).map((name) => `${name} of a part`)
@@ -103,11 +103,11 @@ function inMessage(message: Message, owner: Owner): readonly string[] {
   ]
 }
 
-const said: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+const expressible: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
-/** A block of the model's own turn that only Anthropic can read again, such as what its search found. */
-function unsaid(block: JsonObject): readonly string[] {
-  return said.has(block['type']) ? [] : [`a ${(stringOf(block['type']) ?? 'block').slice(0, 60)} in a message`]
+/** A block of the model's own turn that only Anthropic can read again, such as search results. */
+function unsupportedBlock(block: JsonObject): readonly string[] {
+  return expressible.has(block['type']) ? [] : [`a ${(stringOf(block['type']) ?? 'block').slice(0, 60)} in a message`]
 }
 
 function kindOf(part: ContentPart): string {
@@ -116,7 +116,7 @@ function kindOf(part: ContentPart): string {
   return (typeof value['type'] === 'string' ? value['type'] : first).slice(0, 60)
 }
 
-/** A field of a message in OpenAI's dialect that the others have no place for, and that is no echo of an answer. */
+/** Fields of messages in OpenAI's dialect that the others do not have and that are no echo of an answer. */
 export function unknownInMessages({ messages }: ChatRequest): readonly string[] {
   const found = messages.flatMap((message) => {
     if (message.role === 'assistant') return message.name === undefined ? [] : ['name of a message']
@@ -132,7 +132,7 @@ const messageFields: ReadonlySet<string> = new Set([
   ...['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'refusal', 'extra_content', 'cache_control'],
 ])
 
-/** The roles whose name says which function answers: with it the answer finds its place. */
+/** Roles with the name of a function: it assigns the answer to its call. */
 const namesCalls: ReadonlySet<string> = new Set(['tool', 'function'])
 
 function detailOf(part: ContentPart): readonly string[] {

@@ -4,16 +4,16 @@ import { generatedId } from './tool-ids.ts'
 
 /**
  * OpenAI's first way to call functions (`functions`, `function_call`, the role `function`), calls of its custom tools, and
- * a choice among some of the tools, said as plain tools, for dialects that know only these. The request itself where there
- * is nothing of them.
+ * a choice among some of the tools, rewritten as plain tools, for dialects that know only these. Returns the request itself
+ * where it has none of them.
  */
 export function withTools(asked: ChatRequest): ChatRequest {
   const request = withAllowedTools(asked)
   const functions = objectsOf(request['functions'])
   const isLegacy = functions.length > 0 || request['function_call'] != null || request.messages.some(isLegacyTurn)
   if (!isLegacy) return request
-  const { functions: _functions, function_call: wish, ...rest } = request
-  const choice = choiceOf(wish)
+  const { functions: _functions, function_call: legacyChoice, ...rest } = request
+  const choice = choiceOf(legacyChoice)
   return {
     ...rest,
     messages: withCalls(request.messages),
@@ -22,7 +22,7 @@ export function withTools(asked: ChatRequest): ChatRequest {
   }
 }
 
-/** Of the tools that may be called only those are shown: https://platform.openai.com/docs/guides/function-calling#tool-choice */
+/** Keeps the allowed tools only: https://platform.openai.com/docs/guides/function-calling#tool-choice */
 function withAllowedTools(request: ChatRequest): ChatRequest {
   const choice = objectOf(request.tool_choice)
   if (choice['type'] !== 'allowed_tools') return request
@@ -47,7 +47,7 @@ function isLegacyTurn(message: Message): boolean {
   return isCustom || message.role === ('function' as string) || isObject(message['function_call'])
 }
 
-/** What a custom tool was given is text in no format: https://platform.openai.com/docs/guides/function-calling#custom-tools */
+/** A custom tool's input is text without a format: https://platform.openai.com/docs/guides/function-calling#custom-tools */
 function plainCall(call: ToolCall): ToolCall {
   if (isObject(call.function)) return call
   const { name, input } = objectOf((call as unknown as JsonObject)['custom'])
@@ -73,8 +73,8 @@ function toolOf(wire: JsonObject): Tool {
   return { type: 'function', function: wire as unknown as Tool['function'] }
 }
 
-function choiceOf(wish: unknown): ToolChoice | undefined {
-  if (wish === 'auto' || wish === 'none') return wish
-  const name = isObject(wish) ? stringOf(wish['name']) : undefined
+function choiceOf(choice: unknown): ToolChoice | undefined {
+  if (choice === 'auto' || choice === 'none') return choice
+  const name = isObject(choice) ? stringOf(choice['name']) : undefined
   return name === undefined ? undefined : { type: 'function', function: { name } }
 }

@@ -4,7 +4,7 @@ import { type JsonObject, objectOf } from '../../protocol/json-object.ts'
 import type { ContentPart, Message } from '../../protocol/messages.ts'
 import { notExpressible } from './request-check.ts'
 
-/** What the dialects are called to those who use them. */
+/** Display names of the dialects. */
 export const titles: Readonly<Record<Dialect['id'], string>> = {
   'openai-chat': "OpenAI's dialect",
   'anthropic-messages': 'Anthropic',
@@ -12,12 +12,12 @@ export const titles: Readonly<Record<Dialect['id'], string>> = {
   ollama: 'Ollama',
 }
 
-/** Says that a dialect has no place for something that a user or a tool shows to the model. */
+/** The error for content of a user or a tool that a dialect cannot send to the model. */
 export function unsupportedMedia(part: ContentPart, id: Dialect['id']): AppError {
   return notExpressible(`${titles[id]} takes no ${kindOf(part)}: ask without it, or ask another provider`)
 }
 
-/** Whether a message's parts are what the model is asked about; in the others they are what it said or was told before. */
+/** Whether a message's parts must reach the model: those of users and tools. In the others they are history. */
 export function isSupportedMedia({ role }: Message): boolean {
   return role === 'user' || role === 'tool'
 }

@@ -3,9 +3,9 @@ import { isObject, type JsonObject } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 
 /** Notes a problem with the field at `path` unless `fine`; returns `fine`. */
-export type Expect = (fine: boolean, path: string, wish: string) => boolean
+export type Expect = (fine: boolean, path: string, rule: string) => boolean
 
-/** Collects what is wrong with a client's request, each with its path, to be told all at once. */
+/** Collects the problems of a client's request, each with its path, to report them at once. */
 export interface RequestCheck {
   readonly expect: Expect
   /** Throws an AppError `invalid` with the problems noted, if any. */
@@ -15,8 +15,8 @@ export interface RequestCheck {
 export function checkRequest(): RequestCheck {
   const problems: string[] = []
   return {
-    expect(fine, path, wish) {
-      if (!fine) problems.push(`${path} ${wish}`)
+    expect(fine, path, rule) {
+      if (!fine) problems.push(`${path} ${rule}`)
       return fine
     },
     done() {
@@ -25,7 +25,7 @@ export function checkRequest(): RequestCheck {
   }
 }
 
-/** The body as an object whose field `name` is a list of objects, or an AppError `invalid` that says what is wrong. */
+/** The body as an object with a list of objects in field `name`. Throws an AppError `invalid` with every problem. */
 export function requestBody(body: unknown, name: string): { fields: JsonObject; turns: readonly JsonObject[] } {
   const { expect, done } = checkRequest()
   const fields = isObject(body) ? body : {}
@@ -38,8 +38,8 @@ export function requestBody(body: unknown, name: string): { fields: JsonObject; 
 }
 
 /**
- * The request, once everything that converters look at is seen to have its type, or an AppError `invalid`. What they do
- * not look at is passed on as it came.
+ * The request, with the type of every field that converters read checked; throws an AppError `invalid` with every problem.
+ * Other fields are passed on unchanged.
  */
 export function checkedRequest(request: JsonObject): ChatRequest {
   const { expect, done } = checkRequest()
@@ -64,9 +64,9 @@ export function checkedRequest(request: JsonObject): ChatRequest {
   return request as unknown as ChatRequest
 }
 
-/** Says that a dialect cannot do what was asked for; the caller can ask without it or choose another provider. */
-export function notExpressible(what: string): AppError {
-  return new AppError('invalid', what)
+/** The error for a request that a dialect cannot express; `message` tells the caller to ask without it or ask another provider. */
+export function notExpressible(message: string): AppError {
+  return new AppError('invalid', message)
 }
 
 const numbers = [
@@ -179,7 +179,7 @@ function checkFormat(format: unknown, expect: Expect): void {
   expect(schema === undefined || isObject(schema), 'response_format.json_schema.schema', 'must be a JSON Schema')
 }
 
-/** What a client says to one dialect alone has the same outline everywhere: an object of objects. */
+/** `extra_content` is an object of objects everywhere. */
 function checkExtra(thing: JsonObject, path: string, expect: Expect): void {
   const extra = thing['extra_content']
   if (extra === undefined) return

@@ -2,7 +2,7 @@ import type { Dialect } from '../../protocol/dialect.ts'
 import { isObject } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
 
-/** What every dialect has a word for, or what is said to us and not to the provider. */
+/** Fields that every dialect has, or that are addressed to aichat and not to the provider. */
 const everywhere = [
   'model',
   'messages',
@@ -19,7 +19,7 @@ const everywhere = [
   'functions',
   'function_call',
   'response_format',
-  // Whether a model can take it is said by its dialect; see lostEffort in left-out.ts.
+  // Its dialect decides whether a model takes it; see lostEffort in unsupported.ts.
   'reasoning_effort',
   'extra_content',
 ]
@@ -32,19 +32,19 @@ const written: Readonly<Record<Exclude<Dialect['id'], 'openai-chat'>, ReadonlySe
   ollama: new Set([...everywhere, 'n', 'seed', 'presence_penalty', 'frequency_penalty']),
 }
 
-/** Fields that change nothing in what an answer says, each with the reason: a dialect without them leaves them out unnamed. */
+/** Fields that do not change an answer, each with the reason: a dialect without them leaves them out unnamed. */
 export const harmless: Readonly<Record<string, string>> = {
-  user: 'who asks, for the provider’s watch over misuse',
-  safety_identifier: 'who asks, for the provider’s watch over misuse',
+  user: 'the end user, for the provider’s abuse detection',
+  safety_identifier: 'the end user, for the provider’s abuse detection',
   metadata: 'labels that the provider keeps with a stored answer',
-  prompt_cache_key: 'where the provider looks for what it has read before: it costs less, and says the same',
-  prompt_cache_retention: 'how long the provider remembers what it has read: it costs less, and says the same',
-  prompt_cache_options: 'how the provider remembers what it has read: it costs less, and says the same',
+  prompt_cache_key: 'a cache hint: lower cost, same answer',
+  prompt_cache_retention: 'a cache hint: lower cost, same answer',
+  prompt_cache_options: 'a cache hint: lower cost, same answer',
   stream_options: 'which pieces of a stream are shown: ours to do',
   prediction: 'a guess of the answer, which makes it faster and nothing else',
 }
 
-/** Values that ask for nothing, or for what happens anyway. */
+/** Values that ask for nothing, or for the default. */
 const neutral: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   presence_penalty: [0],
@@ -57,7 +57,7 @@ const neutral: Readonly<Record<string, readonly unknown[]>> = {
   verbosity: ['medium'],
 }
 
-/** The fields of a request that ask for something which a dialect has no word for. */
+/** The fields of a request that a dialect cannot express, unless their value asks for nothing. */
 export function unknownFields(request: ChatRequest, id: Dialect['id']): readonly string[] {
   if (id === 'openai-chat') return []
   return Object.keys(request).filter((name) => {
@@ -67,7 +67,7 @@ export function unknownFields(request: ChatRequest, id: Dialect['id']): readonly
 
 function isAsked(value: unknown, nothing: readonly unknown[]): boolean {
   if (value === undefined || value === null || nothing.includes(value)) return false
-  // Words are what is answered in anyway: `modalities: ["text"]`.
+  // Text is the default: `modalities: ["text"]`.
   if (Array.isArray(value)) return !value.every((item) => item === 'text')
   return !isObject(value) || Object.keys(value).length > 0
 }

@@ -32,10 +32,10 @@ export function readWireError(body: unknown): WireError | undefined {
   return first && errorOf(first, found)
 }
 
-/** What only an answer holds, or a piece of one; an answer of Ollama's has a `message` that is an object. */
+/** Fields that only an answer holds, or a piece of one; Ollama's answer has a `message` that is an object. */
 const answerFields = ['choices', 'candidates', 'content', 'done', 'delta']
 
-/** What an event named `error` tells: an error in any spelling, bare or wrapped, or plain words. */
+/** The error in an event named `error`: in any spelling, bare or wrapped, or plain words. */
 export function errorEvent(data: string): DialectError {
   const fields = parseObject(data)
   const error = readWireError(fields) ?? readWireError({ error: fields ?? data })
@@ -48,24 +48,14 @@ export function throwIfError(body: unknown): void {
   if (error) throw new DialectError('reported', error)
 }
 
-/** Says that a body is no answer in this dialect. */
-export function malformedResponse(what: string): DialectError {
-  return new DialectError('broken', { message: `The provider's answer cannot be read: ${what}` })
+/** The error for a body that is not an answer in this dialect. */
+export function malformedResponse(problem: string): DialectError {
+  return new DialectError('broken', { message: `The provider's answer cannot be read: ${problem}` })
 }
 
-/** Says that a stream ended before its end. */
+/** The error for a stream cut off before its end. */
 export function truncatedStream(): DialectError {
   return new DialectError('cut', { message: "The provider's answer broke off before its end" })
-}
-
-/** Reads what a body ended in without a line end: where that does not parse, it is the begin of something longer. */
-export function takeLast<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DialectError && error.kind === 'broken') throw truncatedStream()
-    throw error
-  }
 }
 
 /** The HTTP status that stands for an error told to a client: the given one, else 500. */
@@ -104,7 +94,7 @@ function messageOf(error: JsonObject, name: string | undefined): string {
 function wrappedError(error: JsonObject): WireError | undefined {
   const raw = stringOf(objectOf(error['metadata'])['raw'])
   const inside = raw === undefined ? undefined : objectOf(parseObject(raw))['error']
-  // One level: what is wrapped again is not looked for.
+  // One level: an error wrapped twice is not unwrapped.
   return isObject(inside) ? errorOf({ ...inside, metadata: undefined }, {}) : undefined
 }
 

@@ -1,4 +1,4 @@
-/** The decoder in a process of its own: the same samples, whatever happens to the process. */
+/** The decoder in a process of its own: the same samples, also after the process was lost. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -78,7 +78,7 @@ test('a model that it cannot load, or that is another one by now, is named', asy
   const folder = await tinyModel()
   const plan = await planOf(folder)
   for (const [change, says] of [
-    // The very same weights in another file: nobody has checked those.
+    // The same weights in another file, which is unchecked.
     [() => makePocketModel(folder), /model\.safetensors was changed/],
     [() => rmSync(join(folder, 'model.safetensors')), /model\.safetensors is missing/],
   ] as const) {

@@ -1,0 +1,53 @@
+import { createKeychain } from '../keychain/keychain.ts'
+import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
+import { namesOf } from '../plugins/keys.ts'
+import { readSecret } from '../settings/settings.ts'
+import type { App } from './app.ts'
+
+/** The provider keys that this machine keeps, in the keychain and in a file. */
+export interface StoredKeys {
+  /** Names of stored keys and of those that plugins use, sorted, with the place that is read first. */
+  list(): readonly { readonly name: string; readonly from: string }[]
+  /** True where the keychain works. Throws `unavailable` where it does not, unless a file is allowed. */
+  chooseKeychain(fileAllowed: boolean): Promise<boolean>
+  set(name: string, value: string, inKeychain: boolean): Promise<void>
+  /** True when the key was stored. */
+  remove(name: string): Promise<boolean>
+}
+
+export function openStoredKeys({ settings, secrets: file, plugins }: App): StoredKeys {
+  const native = createKeychain()
+  const keychain = openKeychainSecrets(keychainIndex(settings.paths), native)
+  return {
+    list() {
+      const used = plugins.list().flatMap((plugin) => namesOf(plugin))
+      return [...new Set([...used, ...keychain.names(), ...file.names()])].sort().flatMap((name) => {
+        const from = originOf(name)
+        return from ? [{ name, from }] : []
+      })
+    },
+    chooseKeychain: (fileAllowed) =>
+      native.probe().then(
+        () => true,
+        (reason) => {
+          if (fileAllowed) return false
+          throw reason
+        },
+      ),
+    async set(name, value, inKeychain) {
+      if (inKeychain) await keychain.set(name, value)
+      else file.set(name, value)
+    },
+    async remove(name) {
+      return [await keychain.remove(name), file.remove(name)].includes(true)
+    },
+  }
+
+  function originOf(name: string): string | undefined {
+    const origin = readSecret(name, settings.environment)?.origin
+    // `file` here is the file that NAME_FILE names, not the secrets file.
+    if (origin !== undefined) return origin === 'file' ? `${name}_FILE` : origin
+    if (keychain.has(name)) return 'keychain'
+    return file.has(name) ? 'file' : undefined
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  compact,
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  restOf,
+  stringOf,
+} from '../../protocol/json-object.ts'
+import type { ChatRequest, Message, Tool, ToolCall } from '../../protocol/messages.ts'
+import { withExtra } from '../shared/alternation.ts'
+import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
+import { generatedId } from '../shared/tool-ids.ts'
+import { readCalls, readContent } from './content.ts'
+
+/** Reads a request in Ollama's dialect. */
+export function readRequest(body: unknown): ChatRequest {
+  const { fields, turns } = requestBody(body, 'messages')
+  const { expect, done } = checkRequest()
+  for (const [index, turn] of turns.entries()) {
+    const known = ['system', 'user', 'assistant', 'tool'].includes(stringOf(turn['role']) ?? '')
+    expect(known, `messages[${index}].role`, 'must be system, user, assistant or tool')
+    expect(
+      turn['content'] === undefined || typeof turn['content'] === 'string',
+      `messages[${index}].content`,
+      'must be text',
+    )
+  }
+  done()
+  const options = objectOf(fields['options'])
+  const tools = objectsOf(fields['tools'])
+  const request = compact({
+    model: fields['model'] ?? '',
+    messages: readMessages(turns),
+    temperature: options['temperature'],
+    top_p: options['top_p'],
+    top_k: options['top_k'],
+    max_tokens: options['num_predict'],
+    seed: options['seed'],
+    stop: options['stop'],
+    presence_penalty: options['presence_penalty'],
+    frequency_penalty: options['frequency_penalty'],
+    stream: fields['stream'] !== false,
+    tools: tools.length > 0 ? tools.map(readTool) : undefined,
+    response_format: readFormat(fields['format']),
+    reasoning_effort: stringOf(fields['think']),
+    extra_content: readExtra(fields, options),
+  })
+  return checkedRequest(request)
+}
+
+/** Ollama's calls need no id: those without get one, and the answers of tools find theirs by name, else in order. */
+function readMessages(turns: readonly JsonObject[]): readonly Message[] {
+  let count = 0
+  const open: ToolCall[] = []
+
+  function idFor(name: string | undefined): string {
+    const named = open.findIndex((call) => call.function.name === name)
+    const [found] = open.splice(Math.max(0, named), 1)
+    return found?.id ?? generatedId('', count++)
+  }
+
+  return turns.map((turn) => {
+    const calls = readCalls(turn['tool_calls'], () => generatedId('', count++))
+    open.push(...(calls ?? []))
+    const name = stringOf(turn['tool_name'])
+    const isAnswer = turn['role'] === 'tool'
+    const message = compact({
+      role: turn['role'] as Message['role'],
+      content: readContent(turn),
+      reasoning_content: stringOf(turn['thinking']),
+      tool_calls: calls,
+      name,
+      tool_call_id: isAnswer ? (stringOf(turn['tool_call_id']) ?? idFor(name)) : undefined,
+      ...withExtra('ollama', restOf(turn, messageFields)),
+    })
+    return message as Message
+  })
+}
+
+const messageFields = new Set(['role', 'content', 'thinking', 'images', 'tool_calls', 'tool_name', 'tool_call_id'])
+
+function readTool(tool: JsonObject): Tool {
+  const own = restOf(tool, new Set(['type', 'function']))
+  return {
+    type: 'function',
+    function: objectOf(tool['function']) as unknown as Tool['function'],
+    ...withExtra('ollama', own),
+  }
+}
+
+function readFormat(format: unknown): ChatRequest['response_format'] {
+  if (format === 'json') return { type: 'json_object' }
+  return isObject(format) ? { type: 'json_schema', json_schema: { name: 'answer', schema: format } } : undefined
+}
+
+const requestFields = new Set(['model', 'messages', 'stream', 'options', 'tools', 'format'])
+
+const optionFields = new Set([
+  'temperature',
+  'top_p',
+  'top_k',
+  'num_predict',
+  'seed',
+  'stop',
+  'presence_penalty',
+  'frequency_penalty',
+])
+
+/** Fields without a place in our shape, and the empty values that some clients send, such as `format: ""`. */
+function readExtra(fields: JsonObject, options: JsonObject): ChatRequest['extra_content'] {
+  const { format, tools } = fields
+  const extra = {
+    ...restOf(fields, requestFields),
+    ...(format !== undefined && !readFormat(format) && { format }),
+    ...(tools !== undefined && objectsOf(tools).length === 0 && { tools }),
+    ...(fields['options'] !== undefined && { options: restOf(options, optionFields) ?? {} }),
+  }
+  return Object.keys(extra).length > 0 ? { ollama: extra } : undefined
+}

@@ -1,0 +1,51 @@
+import type { StreamReader } from '../../protocol/dialect.ts'
+import { type JsonObject, objectOf, parseEvent, restOf } from '../../protocol/json-object.ts'
+import type { ChatChunk } from '../../protocol/messages.ts'
+import { createLineReader } from '../../protocol/sse.ts'
+import { withExtra } from '../shared/alternation.ts'
+import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
+import { throwIfError } from '../shared/wire-error.ts'
+import { outlineOf, readFinish, readMessage, readUsage, replyFields } from './response.ts'
+
+/** Reads Ollama's stream: a JSON object a line, the last one with `done: true`; an error is a line too. */
+export function createStreamReader(now = Date.now()): StreamReader {
+  const lines = decodeLines(now)
+  return withJsonBody(lines, lines)
+}
+
+function decodeLines(now: number): StreamReader {
+  let complete = false
+  let started = false
+  let calls = 0
+  let id = ''
+
+  function take(lines: readonly string[]): readonly ChatChunk[] {
+    const chunks: ChatChunk[] = []
+    for (const line of lines) if (!complete && line.trim() !== '') chunks.push(...read(parseEvent(line)))
+    return chunks
+  }
+
+  function read(fields: JsonObject): readonly ChatChunk[] {
+    throwIfError(fields)
+    const outline = outlineOf(fields, now)
+    id ||= outline.id
+    const { role: _role, content, tool_calls: found, ...rest } = readMessage(objectOf(fields['message']), id, calls)
+    const delta = {
+      ...(!started && { role: 'assistant' as const }),
+      ...rest,
+      ...(content !== '' && { content: content as string }),
+      ...(found && { tool_calls: found.map((call, at) => ({ index: calls + at, ...call })) }),
+    }
+    started = true
+    calls += found?.length ?? 0
+    complete = fields['done'] === true
+    const reason = complete ? readFinish(fields, calls > 0) : null
+    const base = { ...outline, id, object: 'chat.completion.chunk' as const }
+    const extra = complete ? withExtra('ollama', restOf(fields, replyFields)) : {}
+    const chunk: ChatChunk = { ...base, choices: [{ index: 0, delta, finish_reason: reason }], ...extra }
+    const usage = complete ? readUsage(fields) : undefined
+    return usage ? [chunk, { ...base, choices: [], usage }] : [chunk]
+  }
+
+  return assembleReader({ cut: createLineReader(), take, isComplete: () => complete })
+}

@@ -1,0 +1,35 @@
+import type { StreamWriter } from '../../protocol/dialect.ts'
+import { isoTime, type JsonObject } from '../../protocol/json-object.ts'
+import type { ChatChunk } from '../../protocol/messages.ts'
+import { createStreamTail } from '../shared/stream-writer.ts'
+import { writeCall } from './content.ts'
+import { endOf, writeError } from './response.ts'
+
+/** Writes a stream as Ollama's lines. Calls are whole there, so they wait for the end. */
+export function createStreamWriter(): StreamWriter {
+  const tail = createStreamTail()
+
+  function line(chunk: Pick<ChatChunk, 'model' | 'created'>, message: JsonObject, end: JsonObject): string {
+    const created = isoTime(chunk.created)
+    return `${JSON.stringify({ model: chunk.model, created_at: created, message, done: false, ...end })}\n`
+  }
+
+  return {
+    push(chunk) {
+      const choices = chunk.choices.filter(({ index }) => index === 0)
+      const delta = choices[0]?.delta
+      tail.add({ ...chunk, choices })
+      const text = (delta?.content ?? '') + (delta?.refusal ?? '')
+      const thinking = delta?.reasoning_content
+      if (text === '' && !thinking) return ''
+      return line(chunk, { role: 'assistant', content: text, ...(thinking && { thinking }) }, {})
+    },
+    end() {
+      const reply = tail.reply()
+      const calls = reply.choices[0]?.message.tool_calls
+      const last = calls ? line(reply, { role: 'assistant', content: '', tool_calls: calls.map(writeCall) }, {}) : ''
+      return `${last}${line(reply, { role: 'assistant', content: '' }, { done: true, ...endOf(reply) })}`
+    },
+    fail: (error) => `${JSON.stringify(writeError(error))}\n`,
+  }
+}

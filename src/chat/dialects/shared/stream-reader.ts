@@ -1,0 +1,98 @@
+import { chunksOf } from '../../protocol/chunks.ts'
+import { DialectError, type StreamReader } from '../../protocol/dialect.ts'
+import { parseEvent } from '../../protocol/json-object.ts'
+import { createJsonReader } from '../../protocol/json-stream.ts'
+import type { ChatChunk, ChatReply } from '../../protocol/messages.ts'
+import { throwIfError, truncatedStream } from './wire-error.ts'
+
+export interface StreamReaderParts<Piece> {
+  /** Cuts bytes into the dialect's pieces: events, lines or JSON values. */
+  readonly cut: { push(bytes: Uint8Array): readonly Piece[]; end(): readonly Piece[] }
+  /** Reads pieces as chunks. Skips those after the dialect's own end. */
+  readonly take: (pieces: readonly Piece[]) => readonly ChatChunk[]
+  /** True once the dialect's own end has been read. */
+  readonly isComplete: () => boolean
+  /** The chunks that wait for the end of the body. Throws `cut` where the body may not end here. Default: throws. */
+  readonly finish?: () => readonly ChatChunk[]
+  /** True once nothing more can follow. Default: isComplete. */
+  readonly isOver?: () => boolean
+}
+
+/** Assembles a stream reader. A last piece that does not parse counts as the begin of a longer one: the stream was cut. */
+export function assembleReader<Piece>(parts: StreamReaderParts<Piece>): StreamReader {
+  const { cut, take, isComplete, isOver = isComplete } = parts
+  const finish =
+    parts.finish ??
+    (() => {
+      throw truncatedStream()
+    })
+
+  function takeLast(): readonly ChatChunk[] {
+    try {
+      return take(cut.end())
+    } catch (error) {
+      if (error instanceof DialectError && error.kind === 'broken') throw truncatedStream()
+      throw error
+    }
+  }
+
+  return {
+    push: (bytes) => take(cut.push(bytes)),
+    end() {
+      if (isOver()) return []
+      const last = takeLast()
+      return isOver() ? last : [...last, ...finish()]
+    },
+    get complete() {
+      return isComplete()
+    },
+  }
+}
+
+/**
+ * Reads a streamed answer as events, or as plain JSON where the provider sent that instead: the first byte that is not
+ * white space decides. HTML, such as a proxy's error page, is broken.
+ */
+export function withJsonBody(stream: StreamReader, json: StreamReader): StreamReader {
+  let chosen: StreamReader | undefined
+
+  return {
+    push(bytes) {
+      if (chosen) return chosen.push(bytes)
+      const start = bytes.findIndex((byte) => !blanks.includes(byte))
+      if (start === -1) return []
+      const first = bytes[start]
+      if (first === angle)
+        throw new DialectError('broken', { message: 'The provider sent a page instead of an answer' })
+      chosen = first === brace || first === bracket ? json : stream
+      return chosen.push(bytes.subarray(start))
+    },
+    end: () => (chosen ?? stream).end(),
+    get complete() {
+      return (chosen ?? stream).complete
+    },
+  }
+}
+
+/** Reads a whole answer in JSON as chunks. Throws a DialectError `reported` where it is an error. */
+export function createResponseReader(readResponse: (body: unknown) => ChatReply): StreamReader {
+  let complete = false
+  return assembleReader({
+    cut: createJsonReader(),
+    take([text]) {
+      if (text === undefined || complete) return []
+      const body = parseEvent(text)
+      throwIfError(body)
+      const chunks = chunksOf(readResponse(body))
+      complete = true
+      return chunks
+    },
+    isComplete: () => complete,
+  })
+}
+
+/** White space, and the three bytes of a byte order mark. */
+const blanks: readonly number[] = [32, 9, 10, 13, 0xef, 0xbb, 0xbf]
+const angle = 60
+const brace = 123
+const bracket = 91

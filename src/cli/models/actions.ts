@@ -1,0 +1,34 @@
+import { listModels } from '../../operations/models.ts'
+import { listEmbeddingModels } from '../../operations/personas.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { table } from '../terminal/table.ts'
+
+export { pull, remove } from './pull.ts'
+export { refresh, restore } from './refresh.ts'
+
+export async function list(cli: Cli, plugin: string | undefined, options: { installed?: boolean }): Promise<void> {
+  const found = await cli.ask(listModels, { ...given({ plugin }), installed: options.installed === true })
+  await print(cli, found, ({ models }) =>
+    table(cli, models, [
+      ['MODEL', (row) => row.id],
+      ['PLUGIN', (row) => row.plugin ?? row.runner ?? ''],
+      ['TYPE', (row) => row.type],
+      ['', (row) => (row.default ? 'default' : '')],
+    ]),
+  )
+}
+
+export async function embeddings(cli: Cli): Promise<void> {
+  const found = await cli.ask(listEmbeddingModels, {})
+  await print(cli, found, ({ models }) =>
+    table(cli, models, [
+      ['MODEL', (row) => row.name],
+      ['BY', (row) => row.provider],
+      ['DIMENSION', (row) => String(row.dimension ?? '')],
+      ['', (row) => row.note ?? ''],
+    ]),
+  )
+  for (const line of found.instructions ?? []) note(cli, line)
+}

@@ -1,0 +1,108 @@
+import { parseJson } from '../../formats/json.ts'
+import { adaptPersona, listAdaptations, showState } from '../../operations/adaptation.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { readStdin } from '../terminal/stdin.ts'
+import { table, timeText } from '../terminal/table.ts'
+
+export async function state(cli: Cli, id: string, { log, limit }: { log?: boolean; limit: number }): Promise<void> {
+  if (!log) return print(cli, await cli.ask(showState, { id }), stateText)
+  await print(cli, await cli.ask(listAdaptations, { id, limit }), ({ records }) =>
+    table(cli, records, [
+      ['RECORD', (record) => record.id],
+      ['TIME', (record) => timeText(record.timestamp)],
+      ['TYPE', (record) => record.adaptation_type],
+      ['TRIGGER', (record) => record.trigger_event],
+      ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],
+      ['CHANGES', (record) => changesText(record.changes)],
+    ]),
+  )
+}
+
+export async function adapt(
+  cli: Cli,
+  id: string,
+  options: { type: string; trigger: string; changes: string; key?: string },
+): Promise<void> {
+  const text = options.changes === '-' ? (await readStdin(cli)).toString('utf8') : options.changes
+  const adapted = await cli.ask(adaptPersona, {
+    id,
+    adaptation_type: options.type,
+    trigger_event: options.trigger,
+    changes: parseJson(text, '--changes') as never,
+    ...given({ idempotency_key: options.key }),
+  })
+  await print(cli, adapted, ({ record }) => recordText(record))
+}
+
+export async function undo(cli: Cli, id: string, record: string): Promise<void> {
+  const undone = await cli.ask(adaptPersona, {
+    id,
+    adaptation_type: 'rollback',
+    trigger_event: 'manual_request',
+    changes: [{ record }],
+  })
+  await print(cli, undone, ({ record: rollback }) => recordText(rollback))
+  note(cli, `aichat: to redo it: aichat persona undo ${id} ${undone.record.id}`)
+}
+
+interface StateView {
+  readonly enabled: boolean
+  readonly adaptation_level: number
+  readonly sensitivity: string
+  readonly records: number
+  readonly behavioral_weights: Readonly<Record<string, number>>
+  readonly pinned_traits: readonly string[]
+  readonly learned_preferences: Readonly<Record<string, { value?: unknown; confidence: number; source: string }>>
+}
+
+function stateText(state: StateView): string {
+  const weights = Object.entries(state.behavioral_weights).map(
+    ([name, weight]) => `  ${name}: ${signed(weight)}${state.pinned_traits.includes(name) ? ' (set)' : ''}`,
+  )
+  const preferences = Object.entries(state.learned_preferences).map(
+    ([name, { value, confidence, source }]) =>
+      `  ${name}: ${JSON.stringify(value)} (${source}, ${confidence.toFixed(2)})`,
+  )
+  return [
+    `level ${state.adaptation_level.toFixed(3)}, sensitivity ${state.sensitivity}, ${state.records} records`,
+    ...(state.enabled ? [] : ['adaptation is off: the state does not change']),
+    ...(weights.length > 0 ? ['weights', ...weights] : []),
+    ...(preferences.length > 0 ? ['preferences', ...preferences] : []),
+  ].join('\n')
+}
+
+interface RecordView {
+  readonly id: string
+  readonly changes?: unknown
+}
+
+function recordText({ id, changes }: RecordView): string {
+  const lines = effectsOf(changes).map(
+    ({ path, before, after, reason }) => `  ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}  ${reason}`,
+  )
+  return [id, ...lines].join('\n')
+}
+
+function changesText(changes: unknown): string {
+  return effectsOf(changes)
+    .map(({ path, after }) => `${path.split('/').slice(2).join('/')} ${JSON.stringify(after)}`)
+    .join(', ')
+}
+
+interface EffectView {
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly reason?: string
+}
+
+/** The effects of a record; imported records may have changes of another shape. */
+function effectsOf(changes: unknown): readonly EffectView[] {
+  return Array.isArray(changes) ? changes.filter((change) => typeof change?.path === 'string') : []
+}
+
+function signed(weight: number): string {
+  return `${weight > 0 ? '+' : ''}${weight.toFixed(3)}`
+}

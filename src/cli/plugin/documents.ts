@@ -1,0 +1,81 @@
+import ky from 'ky'
+import { openApp } from '../../app/app.ts'
+import { AppError, toAppError } from '../../errors.ts'
+import { parseJson } from '../../formats/json.ts'
+import { lookupFailure } from '../../http/lookup-failure.ts'
+import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { readJsonInput } from '../terminal/files.ts'
+import { print } from '../terminal/output.ts'
+
+/** The longest plugin document: bytes. */
+const limit = 256 * 1024
+
+/** Reads a plugin document from a file, stdin (`-`) or an http(s) address; sends no key, follows no redirect. */
+export async function readDocument(cli: Cli, source: string): Promise<Record<string, unknown>> {
+  const document = /^https?:\/\//i.test(source)
+    ? await fetchJson(source, cli.signal())
+    : await readJsonInput(cli, source, limit)
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    throw new AppError('invalid', 'Invalid plugin: must be a JSON object')
+  return document as Record<string, unknown>
+}
+
+/**
+ * Checks files against the rules of this installation, and changes nothing. Exit 65 when one is invalid, 66 when one cannot
+ * be read, 1 when all are valid and one has warnings.
+ */
+export async function validate(cli: Cli, files: readonly string[]): Promise<void> {
+  const app = openApp(await cli.settings())
+  const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []
+  for (const file of files) {
+    let document: unknown
+    try {
+      document = await readJsonInput(cli, file, limit)
+      const warnings = app.plugins.warnings(app.plugins.validate(document))
+      if (warnings.length > 0) cli.exit = Math.max(cli.exit, 1)
+      results.push({ file, valid: true, errors: [], warnings })
+    } catch (reason) {
+      const error = toAppError(reason)
+      cli.exit = Math.max(cli.exit, error.exit)
+      results.push({ file, valid: false, errors: problemsOf(error), warnings: unknownFieldsOf(document) })
+    }
+  }
+  await app.close()
+  await print(cli, { files: results }, () =>
+    results
+      .map(({ file, valid, errors, warnings }) => {
+        const result = valid ? (warnings.length > 0 ? 'warning' : 'ok     ') : 'invalid'
+        return [`${result} ${file}`, ...[...errors, ...warnings].map((line) => `  ${line}`)].join('\n')
+      })
+      .join('\n'),
+  )
+}
+
+/** The problems of a document; a failure to read or parse it comes first. */
+function problemsOf({ message, details, cause }: AppError): readonly string[] {
+  return details.length > 0 && cause === undefined ? details : [message, ...details]
+}
+
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const response = await ky.get(url, {
+      redirect: 'manual',
+      throwHttpErrors: false,
+      retry: 0,
+      timeout: 20_000,
+      signal,
+    })
+    if (!response.ok) throw new AppError('unavailable', `${url} answered with status ${response.status}`)
+    const text = await response.text()
+    if (text.length > limit) throw new AppError('too_large', `${url} holds more than ${limit / 1024} KiB`)
+    return parseJson(text, url)
+  } catch (reason) {
+    throw reason instanceof AppError
+      ? reason
+      : new AppError('unavailable', `${url} cannot be reached`, {
+          details: [lookupFailure(reason)].filter((line) => line !== undefined),
+          cause: reason,
+        })
+  }
+}

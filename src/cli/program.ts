@@ -1,0 +1,97 @@
+import { type Command, Help, Option } from 'commander'
+import { version } from '../version.ts'
+import { addAccountCommands } from './account/command.ts'
+import { addChatCommand } from './chat/command.ts'
+import { addCompletionCommands } from './completion/command.ts'
+import { addConfigCommands } from './config/command.ts'
+import { addHelpCommand } from './help/command.ts'
+import { addModelCommands } from './models/command.ts'
+import { addPersonaCommands } from './persona/command.ts'
+import { addPluginCommands } from './plugin/command.ts'
+import { addSecretCommands } from './secret/command.ts'
+import { addServeCommand, addStatusCommands } from './service/command.ts'
+import { addSessionCommands } from './session/command.ts'
+import { addSpeechCommands } from './speech/command.ts'
+import type { Cli, Globals } from './terminal/cli.ts'
+import { CliCommand } from './terminal/command.ts'
+import { UsageError } from './terminal/failure.ts'
+import { parseDuration } from './terminal/parsers.ts'
+import { addUserCommands } from './users/command.ts'
+
+/** The command tree with its actions; also the source of help, completions and manual. */
+export function buildProgram(cli: Cli): CliCommand {
+  const program = new CliCommand('aichat')
+    .description('Chat with any model provider, speak, and keep personas with a memory.')
+    .usage('[options] COMMAND')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .configureOutput({ writeOut: (text) => void cli.helpTexts.push(text), writeErr: () => {} })
+    .configureHelp({
+      helpWidth: Math.max(40, Math.min(cli.io.columns, 110)),
+      commandDescription: (command) => sentence(command.description()),
+      formatHelp: (command, help) => `${Help.prototype.formatHelp.call(help, command, help)}${afterHelp(command)}`,
+    })
+    .version(`aichat ${version()} (aichat-toolkit)`, '-V, --version', 'show the version')
+    .option('--server <url>', 'send the command to the daemon at this address')
+    .option('--local', 'work in this process on the data folder')
+    .option('--as <username>', 'act as this user (in this process)')
+    .option('--json', 'print JSON, exactly as the REST API returns it')
+    .option('--plain', 'print tables as tab-separated lines without headings')
+    .option('-q, --quiet', 'print no remarks')
+    .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
+    .option('--debug', 'print the stack of an error')
+    .addOption(
+      new Option('--color <when>', 'colour headings and errors').choices(['auto', 'always', 'never']).default('auto'),
+    )
+    .option('--no-input', 'never ask a question')
+    .option('-y, --yes', 'answer yes to every question')
+    .option('--timeout <duration>', 'give up after 30s, 2m, 500ms …', checkedDuration)
+    .option('--insecure', 'allow plain http to another machine')
+    .example(
+      'aichat "What is a monad?"',
+      'git diff | aichat chat "Write a commit message"',
+      'aichat plugin list --json',
+    )
+  addChatCommand(program, cli)
+  addPluginCommands(program, cli)
+  addModelCommands(program, cli)
+  addPersonaCommands(program, cli)
+  addSessionCommands(program, cli)
+  addSpeechCommands(program, cli)
+  addServeCommand(program, cli)
+  addAccountCommands(program, cli)
+  addUserCommands(program, cli)
+  addSecretCommands(program, cli)
+  addConfigCommands(program, cli)
+  addStatusCommands(program, cli)
+  addCompletionCommands(program, cli)
+  addHelpCommand(program, cli)
+  throwUsageErrors(program)
+  cli.bind(() => program.opts<Globals>())
+  return program
+}
+
+/** The examples of a command, and the way to the global options. */
+function afterHelp(command: Command): string {
+  const examples = command instanceof CliCommand ? command.examples : []
+  const lines = examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []
+  return [...lines, ...(command.parent ? ['', 'Options of every command: aichat --help'] : []), ''].join('\n')
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** Makes each command's parse errors name that command. */
+function throwUsageErrors(command: Command): void {
+  command.exitOverride((thrown) => {
+    throw new UsageError(thrown, command)
+  })
+  for (const sub of command.commands) throwUsageErrors(sub)
+}
+
+/** Checks a duration and keeps its text for messages. */
+function checkedDuration(text: string): string {
+  parseDuration(text)
+  return text
+}

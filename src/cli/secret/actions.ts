@@ -1,0 +1,67 @@
+import { type App, openApp } from '../../app/app.ts'
+import { openStoredKeys, type StoredKeys } from '../../app/stored-keys.ts'
+import { AppError } from '../../errors.ts'
+import { isKeyName } from '../../plugins/key-rules.ts'
+import { looksLikeKey } from '../../plugins/key-shapes.ts'
+import { readSecret } from '../../settings/settings.ts'
+import { findServer } from '../remote/target.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { askSecret, readSecrets } from '../terminal/prompts.ts'
+import { table } from '../terminal/table.ts'
+
+/** Stores a key: in the keychain, or where none works and it is allowed, in the file. */
+export async function set(cli: Cli, name: string, options: { insecureStorage?: boolean }): Promise<void> {
+  await withStoredKeys(cli, async (keys, { settings }) => {
+    if (!isKeyName(name, settings.pluginKeyNames))
+      // The message omits the name, which may be the key itself, typed in its place.
+      throw new AppError('invalid', 'Invalid key name', {
+        details: ['Names end in _API_KEY; PLUGIN_KEY_ENVS allows others', 'The key itself is asked for next'],
+      })
+    const inKeychain = await keys.chooseKeychain(options.insecureStorage === true)
+    const value = cli.io.stdinIsPiped()
+      ? (await readSecrets(cli, 1))[0]!.trim()
+      : await askSecret(cli, `Value of ${name}`, 'stdin')
+    if (!/^[\x21-\x7e]+$/.test(value)) throw new AppError('invalid', 'Invalid key: use printable ASCII without spaces')
+    await keys.set(name, value, inKeychain)
+    await print(cli, { name, stored: inKeychain ? 'keychain' : 'file' }, () => '')
+    note(cli, `aichat: ${name} is kept in the ${inKeychain ? 'keychain' : 'file that only you can read'}`)
+  })
+}
+
+/** Prints the keys that plugins use or that are stored, with the place that is read first. */
+export async function list(cli: Cli): Promise<void> {
+  await withStoredKeys(cli, async (keys) => {
+    await print(cli, { secrets: keys.list() }, ({ secrets }) =>
+      table(cli, secrets, [
+        ['NAME', (row) => row.name],
+        ['FROM', (row) => row.from],
+      ]),
+    )
+  })
+}
+
+/** Removes a stored key from the keychain and the file. Throws `not_found` when neither has it. */
+export async function remove(cli: Cli, name: string): Promise<void> {
+  await withStoredKeys(cli, async (keys, { settings }) => {
+    if (!(await keys.remove(name)))
+      throw new AppError('not_found', `Stored key ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found`)
+    await print(cli, { name, removed: true }, () => '')
+    if (readSecret(name, settings.environment)) note(cli, `aichat: ${name} is still set in the environment`)
+  })
+}
+
+/** Throws `usage` when commands go to a server: keys stay on the machine that uses them. */
+async function withStoredKeys(cli: Cli, work: (keys: StoredKeys, app: App) => Promise<void>): Promise<void> {
+  const target = await findServer(cli)
+  if (target)
+    throw new AppError('usage', `Keys are kept on the machine that uses them, and commands go to ${target.url}`, {
+      details: ['Run this there, or add --local to keep the key on this machine'],
+    })
+  const app = openApp(await cli.settings())
+  try {
+    await work(openStoredKeys(app), app)
+  } finally {
+    await app.close()
+  }
+}

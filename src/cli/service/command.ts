@@ -1,0 +1,40 @@
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+
+/** `aichat serve`: the same core as a daemon. */
+export function addServeCommand(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./serve.ts'))
+  program
+    .command('serve [server...]')
+    .description(
+      'serve the REST API (api) and the speech servers (voxa-tts, voxb-tts, voxb-tts-1.6b); without a name, all of them',
+    )
+    .option('--host <address>', 'the address to listen on')
+    .option('--port <port>', 'the port of the one server named, else of the API; 0 picks a free one')
+    .option('--voxa-tts-port <port>', 'the port of voxa-tts beside others (8100)')
+    .option('--voxb-tts-port <port>', 'the port of voxb-tts beside others (8200)')
+    .option('--voxb-tts-1.6b-port <port>', 'the port of voxb-tts-1.6b beside others (8201)')
+    .option(
+      '--model <variant>',
+      'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
+    )
+    .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
+    .option('--pull', 'first download the weights of voxb-tts if they are missing')
+    .example('aichat serve', 'aichat serve api --port 3002', 'aichat serve voxb-tts --host 0.0.0.0')
+    .action(run(({ serve }) => serve))
+}
+
+/** `aichat status` and `aichat doctor`. */
+export function addStatusCommands(program: CliCommand, cli: Cli): void {
+  program
+    .command('status')
+    .description('show the model that would answer a chat, and the current user')
+    .example('aichat status', 'aichat status --json')
+    .action(lazyActions(cli, () => import('./status.ts'))(({ showStatus }) => showStatus))
+
+  program
+    .command('doctor')
+    .description('check this installation; exit 1 when a check fails')
+    .example('aichat doctor')
+    .action(lazyActions(cli, () => import('./doctor.ts'))(({ examine }) => examine))
+}

@@ -1,0 +1,9 @@
+import { type ServeOptions, serve as startServers } from '../../server/serve.ts'
+import type { Cli } from '../terminal/cli.ts'
+
+/** Serves until a signal; exits 0 once requests in flight are finished. */
+export async function serve(cli: Cli, names: readonly string[], options: ServeOptions): Promise<void> {
+  cli.endsWithSignal = true
+  cli.io.outliveTerminal()
+  await startServers(cli.io, await cli.settings(), names, options)
+}

@@ -1,0 +1,39 @@
+import { defaultChatModel } from '../../model-hub/known-models.ts'
+import { listModels } from '../../operations/models.ts'
+import { serviceStatus } from '../../operations/service.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { labelled } from '../terminal/table.ts'
+
+/** Prints the active plugin, the local runner and the user, with a note where no model would answer. */
+export async function showStatus(cli: Cli): Promise<void> {
+  const { server = null } = await cli.backend()
+  const status = { mode: server ? 'remote' : 'local', server, ...(await cli.ask(serviceStatus, {})) }
+  await print(cli, status, ({ mode, version, user, active_plugin: plugin, local_runner: runner }) =>
+    labelled(
+      [
+        ['mode', `${mode}${server ? ` (${server})` : ''}`],
+        ['version', version],
+        ['user', `${user.username} (${user.role})`],
+        [
+          'plugin',
+          plugin
+            ? `${plugin.id}, ${plugin.state === 'key_missing' ? 'needs its key' : plugin.state}, ${plugin.model}`
+            : 'none is active',
+        ],
+        ['runner', `${runner.url} ${runner.reachable ? `with ${runner.models.length} models` : 'does not answer'}`],
+      ],
+      10,
+    ),
+  )
+  if (status.active_plugin?.state === 'key_missing')
+    note(cli, 'aichat: chats fall back until its key is set; `aichat plugin status` names the variable')
+  if (status.active_plugin || status.local_runner.reachable) return
+  const { models } = await cli.ask(listModels, { installed: true })
+  if (models.some(({ type }) => type === 'chat')) return
+  note(
+    cli,
+    'aichat: no model would answer a chat. Use a provider: `aichat plugin list`, then `aichat plugin activate ID`;',
+  )
+  note(cli, `  or download a small model to this machine: \`aichat models pull ${defaultChatModel}\``)
+}

@@ -1,0 +1,41 @@
+import { InvalidArgumentError } from 'commander'
+import { AppError } from '../../errors.ts'
+
+/** The longest delay of a timer, about 24 days: milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
+/** Milliseconds of a duration such as `30`, `30s`, `2m` or `500ms`. Throws `usage` for anything else. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h)?$/.exec(text.trim())
+  const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+  const value = match ? Number(match[1]) * factors[(match[2] ?? 's') as keyof typeof factors] : Number.NaN
+  if (!(value > 0)) throw new AppError('usage', `Invalid duration "${text}": use 30s, 2m or 500ms`)
+  return Math.min(value, longestTimer)
+}
+
+/** An option's number. Throws commander's error, which names the option. */
+export function parseNumber(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(value)) throw new InvalidArgumentError('Use a number')
+  return value
+}
+
+/** An option's time in milliseconds since 1970 UTC: an ISO 8601 day or time, or that number. Throws as `parseNumber`. */
+export function parseTime(text: string): number {
+  const isIso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(text.trim())
+  const value = isIso ? Date.parse(text.trim()) : parseNumber(text)
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('Use a time such as 2024-05-08 or 2024-05-08T17:30')
+  return value
+}
+
+/** An option's count, a whole number from 1. Throws as `parseNumber`. */
+export function parseCount(text: string): number {
+  const value = parseNumber(text)
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('Use a whole number, 1 or more')
+  return value
+}
+
+/** The fields that have a value: options that were not given are left out of a request. */
+export function given<T extends object>(all: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,39 @@
+import type { Cli } from './cli.ts'
+import { coloured } from './colour.ts'
+
+/** A column of a table: its heading and the text of a row. */
+export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
+
+/** Aligns rows under headings; with --plain, tab-separated without headings. */
+export async function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+  const cells = rows.map((row) => columns.map(([, text]) => text(row).replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')))
+  if (cli.globals().plain) return cells.map((line) => `${line.join('\t')}\n`).join('')
+  if (rows.length === 0) return ''
+  const all = [columns.map(([heading]) => heading), ...cells]
+  const width = await columnCounter(all.flat())
+  const widths = columns.map((_, index) => Math.max(...all.map((line) => width(line[index]!))))
+  const [headings = '', ...lines] = all.map((line) =>
+    line
+      .map((cell, index) => (index === line.length - 1 ? cell : cell + ' '.repeat(widths[index]! - width(cell))))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [coloured(cli, 'stdout', 'bold', headings), ...lines].map((line) => `${line}\n`).join('')
+}
+
+/** Counts terminal columns. `string-width` takes 35 ms to load, so it is loaded only for text beyond ASCII. */
+async function columnCounter(texts: readonly string[]): Promise<(text: string) => number> {
+  if (!texts.some((text) => /[^\x20-\x7e]/.test(text))) return (text) => text.length
+  const { default: stringWidth } = await import('string-width')
+  return stringWidth
+}
+
+/** Labels and values, one pair a line; pairs without a value are left out. */
+export function labelled(pairs: readonly (readonly [label: string, value: string | undefined])[], width = 14): string {
+  return pairs.flatMap(([label, value]) => (value ? `${label.padEnd(width)}${value}` : [])).join('\n')
+}
+
+/** Milliseconds since 1970 as `2026-01-31 17:30`, in UTC. */
+export function timeText(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+}

@@ -1,0 +1,129 @@
+import { AppError } from '../../errors.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
+import type { LearnedView } from '../adaptation/state.ts'
+import { isCard, parseCard } from '../card/card.ts'
+import { type Fields, isFields, withoutFields } from '../fields.ts'
+import { type PersonaInput, personaInput } from '../persona.ts'
+import type { Passthrough } from './archive.ts'
+import type { PackageHead } from './format.ts'
+
+/** The persona of a package, validated by the rules for any new persona. */
+export interface IncomingPersona {
+  readonly input: PersonaInput
+  readonly extra: Fields
+  readonly passthrough: Passthrough
+}
+
+const personaNames = [
+  'name',
+  'model',
+  'description',
+  'system_prompt',
+  'parameters',
+  'embedding_model',
+  'memory_settings',
+  'mutation_settings',
+]
+const settingNames = {
+  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days'],
+  mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
+} as const
+const knownPersonaFields = [...personaNames, 'id', 'user_id', 'created_at', 'updated_at']
+const knownStateFields = new Set<string>([
+  'persona_id',
+  'user_id',
+  'last_mutation',
+  ...([
+    'adaptation_level',
+    'learned_preferences',
+    'behavioral_weights',
+    'pinned_traits',
+    'sensitivity',
+    'frozen',
+  ] satisfies (keyof LearnedView)[]),
+])
+const knownMetadata = new Set(
+  'exported_at user_id version checksum content_hash counts record_digests embedding_spaces min_reader_version required_features producer lineage'.split(
+    ' ',
+  ),
+)
+
+/** Steps of lineage that are kept, the newest ones. */
+const longestLineage = 50
+
+/** Unknown fields of a persona are read with it at every chat, so they are kept short: characters of JSON. */
+const largestExtra = 64 * 1024
+
+/** As large as the parameters in a request that creates a persona can be: characters of JSON. */
+const largestParameters = 1024 ** 2
+
+/** Unknown fields of the other parts are read only by an export: characters of JSON. */
+const largestPassthrough = 1024 ** 2
+
+/** A card with a long lorebook has 1 to 2 MiB. Characters of JSON. */
+export const largestCard = 8 * 1024 ** 2
+
+/** Characters of base64 up to which a picture is kept. */
+const largestPortrait = 12 * 1024 ** 2
+
+/** Reads the persona of a package and its passthrough. Throws `invalid` with everything that does not fit. */
+export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPersona {
+  const known = Object.fromEntries(
+    Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
+  )
+  // Names of other programs, and of aichat before it refused them, may hold invisible characters: those are dropped.
+  const parsed = personaInput.safeParse({
+    ...known,
+    ...(typeof known['name'] === 'string' && { name: printableLine(known['name']) }),
+  })
+  if (!parsed.success) {
+    const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
+    throw new AppError('invalid', 'The package has an invalid persona', { details })
+  }
+  const { character_card: card, portrait } = head.persona
+  refuseLong(isCard(card) ? card : '', largestCard, 'The character card of the persona has')
+  const understood = [...(isCard(card) ? ['character_card'] : []), ...(isPortrait(portrait) ? ['portrait'] : [])]
+  const extra = {
+    ...withoutFields(head.persona, new Set([...knownPersonaFields, ...understood])),
+    ...unknownSettings(head.persona),
+  }
+  refuseLong(parsed.data.parameters, largestParameters, 'The parameters of the persona have')
+  refuseLong(extra, largestExtra, 'The persona carries', unknownFields)
+  const metadata = withoutFields(head.metadata, knownMetadata)
+  const state = withoutFields(head.state, knownStateFields)
+  const { lineage: origin } = head.metadata
+  const unknown = { package: head.extra, export_metadata: metadata, 'lineage of the package': origin ?? [], state }
+  for (const [name, fields] of Object.entries(unknown))
+    refuseLong(fields, largestPassthrough, `The ${name} has`, unknownFields)
+  const earlier = Array.isArray(origin) ? origin.filter(isFields) : []
+  const passthrough: Passthrough = {
+    extra: head.extra,
+    metadata,
+    state,
+    lineage: [...earlier, lineage].slice(-longestLineage),
+    ...(isCard(card) && { card: parseCard(card) }),
+    ...(isPortrait(portrait) && { portrait }),
+  }
+  return { input: parsed.data, extra, passthrough }
+}
+
+const unknownFields = ' in fields that are unknown here'
+
+function refuseLong(value: unknown, most: number, subject: string, where = ''): void {
+  if (JSON.stringify(value).length > most)
+    throw new AppError('invalid', `${subject} more than ${most} characters${where}`)
+}
+
+/** Whether a value is a picture that may be kept, in base64. */
+export function isPortrait(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= largestPortrait
+}
+
+function unknownSettings(persona: Fields): Fields {
+  const found = Object.entries(settingNames).flatMap(([name, known]) => {
+    const settings = persona[name]
+    const rest = isFields(settings) ? withoutFields(settings, new Set<string>(known)) : {}
+    return Object.keys(rest).length > 0 ? [[name, rest] as const] : []
+  })
+  return Object.fromEntries(found)
+}

@@ -1,0 +1,85 @@
+import { AppError } from '../errors.ts'
+
+/** Bounds how many calls run at the same time and how many wait. */
+export interface WorkQueue {
+  /**
+   * Resolves when a place is free, first come, first served; call the result to give the place back. Rejects with the
+   * queue's own error when it is full, and with the signal's reason when that is aborted before the turn comes.
+   */
+  enter(signal?: AbortSignal): Promise<() => void>
+}
+
+export interface WorkQueueOptions {
+  /** Calls that run at the same time. */
+  readonly running: number
+  /** Calls that may wait behind them. */
+  readonly waiting: number
+  /** The error of the call that finds the queue full. */
+  full(waiting: number): Error
+}
+
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return {
+    async enter(signal) {
+      signal?.throwIfAborted()
+      if (running < options.running) running++
+      else if (waiting.length >= options.waiting) throw options.full(waiting.length)
+      else await inLine(signal)
+      return leave
+    },
+  }
+
+  /** A place is handed over without being free in between, so that no newcomer takes it. */
+  function leave(): void {
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+
+  function inLine(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const proceed = () => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(proceed), 1)
+        reject(signal?.reason)
+      }
+      waiting.push(proceed)
+      signal?.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+}
+
+/** Bounds how many things of one kind each user has under way. */
+export interface PerUserLimit {
+  /** Takes a place for this user and returns the function that gives it back. Throws `rate_limited` when none is free. */
+  take(user: string): () => void
+}
+
+export function createPerUserLimit(most: number): PerUserLimit {
+  const taken = new Map<string, number>()
+  const change = (user: string, by: number) => {
+    const now = (taken.get(user) ?? 0) + by
+    if (now > 0) taken.set(user, now)
+    else taken.delete(user)
+  }
+  return {
+    take(user) {
+      if ((taken.get(user) ?? 0) >= most)
+        throw new AppError('rate_limited', `You may have ${most} packages taken in at the same time`, {
+          details: ['Try again when one of them is done; limits.imports_per_user says how many there may be'],
+          retryAfter: 5,
+        })
+      change(user, 1)
+      let isOver = false
+      return () => {
+        if (!isOver) change(user, -1)
+        isOver = true
+      }
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { App } from '../app/app.ts'
+import { badEnding } from '../chat/dialects/anthropic/response.ts'
+import { dialectFor } from '../chat/dialects/dialects.ts'
+import type { Dialect } from '../chat/protocol/dialect.ts'
+import type { ChatRequest } from '../chat/protocol/messages.ts'
+import { AppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
+import { parseInput } from '../operations/ask.ts'
+import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
+import { readJson } from './body.ts'
+import { clientError, type Inbound } from './dialect-errors.ts'
+import { sendEvents } from './event-stream.ts'
+import type { Identity } from './identity.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
+import { whileLoggedIn } from './routes.ts'
+
+/** Answers a chat in the dialect of its request. It calls the router itself: personas and sessions are for /api/chat. */
+export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
+  const dialect = dialectFor(id, '')
+  const body = dialect.readRequest(await readJson(context.request, chat.limit!))
+  const isClosed = () => context.response.destroyed
+  await nextStage(body, isClosed)
+  const input = parseInput(chat, withBetas(body, context))
+  boundText(app.settings, input)
+  await nextStage(input, isClosed)
+  const call = routed(input)
+  const { router } = await app.chat()
+  if (call.request.stream)
+    return whileLoggedIn(context, identity, async () => {
+      const { chunks, report } = await router.stream(call, context.signal)
+      const encoder = dialect.createStreamWriter(call.request as Parameters<Dialect['createStreamWriter']>[0])
+      const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
+      await sendEvents(context, chunks, events, reportHeaders(report))
+    })
+  const { reply, report } = await router.complete(call, context.disconnected)
+  const [choice] = reply.choices
+  // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
+  if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
+    throw new AppError('protocol', badEnding(choice))
+  const headers = reportHeaders(report)
+  for (const name in headers) context.response.setHeader(name, headers[name]!)
+  sendJson(context, 200, dialect.writeResponse(reply))
+}
+
+/** Claude Code sends about ten. */
+const mostBetas = 50
+
+/** The request with the beta features that an `anthropic-beta` header lists, separated by commas. */
+function withBetas(request: ChatRequest, { request: { headers } }: RequestContext): ChatRequest {
+  const listed = headers['anthropic-beta']
+  if (listed === undefined) return request
+  const names = listed.toString().split(',')
+  const betas = names.map((name) => name.trim()).filter(Boolean)
+  const anthropic = { ...request.extra_content?.['anthropic'], betas: betas.slice(0, mostBetas) }
+  return { ...request, extra_content: { ...request.extra_content, anthropic } }
+}

@@ -1,0 +1,67 @@
+import type { AppError } from '../errors.ts'
+import { drained, errorBody, failureOf, type RequestContext } from './request-context.ts'
+
+/** Encodes an answer as server-sent events; every text is whole events, or empty. */
+export interface EventEncoder<T> {
+  push(chunk: T): string
+  /** The end of a complete answer. */
+  end(): string
+  /** A failure after the first byte, after the status 200. */
+  fail(error: AppError): string
+}
+
+/** A comment this often keeps proxies from closing a silent stream: milliseconds. */
+const heartbeatMs = 15_000
+
+/**
+ * Streams the chunks as server-sent events, at the pace of the client. The first chunk sends the headers; a failure or an
+ * aborted context becomes the encoder's error event.
+ */
+export async function sendEvents<T>(
+  context: RequestContext,
+  chunks: AsyncIterable<T>,
+  encoder: EventEncoder<T>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { response } = context
+  response.statusCode = 200
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+  response.setHeader('x-accel-buffering', 'no')
+  for (const name in headers) response.setHeader(name, headers[name]!)
+  response.socket?.setNoDelay(true)
+  const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs).unref()
+  let pending = ''
+  const flush = () => {
+    if (pending === '') return
+    response.write(pending)
+    pending = ''
+  }
+  const end = (text: string) => {
+    clearInterval(heartbeat)
+    response.end(pending + text)
+    pending = ''
+  }
+  try {
+    for await (const chunk of chunks) {
+      heartbeat.refresh()
+      // Events that arrive together are written together: each write costs more than the events in it.
+      if (pending === '') process.nextTick(flush)
+      pending += encoder.push(chunk)
+      if (response.writableNeedDrain && !response.destroyed) await drained(response)
+      context.signal.throwIfAborted()
+    }
+    end(encoder.end())
+  } catch (thrown) {
+    end(encoder.fail(failureOf(context, thrown)))
+  }
+}
+
+/** One JSON value per event, `[DONE]` at a complete end, an `error` event with the failure and its status at any other. */
+export function jsonEvents({ id }: RequestContext): EventEncoder<unknown> {
+  return {
+    push: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+    end: () => 'data: [DONE]\n\n',
+    fail: (error) => `event: error\ndata: ${JSON.stringify({ ...errorBody(error, id), status: error.status })}\n\n`,
+  }
+}

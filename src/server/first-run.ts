@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { FirstAdministrator } from '../accounts/accounts.ts'
+import type { App } from '../app/app.ts'
+import { replaceFile } from '../storage/files/atomic.ts'
+import { identifyBy } from './guards.ts'
+import type { Identify } from './identity.ts'
+
+/** The parts of its process that a service uses. */
+export interface ServiceIo {
+  /** Aborted when the service is to stop. */
+  readonly signal: AbortSignal
+  readonly stderr: { write(text: string): unknown }
+  readonly stderrIsTerminal: boolean
+}
+
+/** The accounts of a service, ready before it listens. */
+export interface ServiceAccounts {
+  readonly identify: Identify
+  /** Prints how to create the first administrator, while there is no user; `url` reaches the service from this machine. */
+  announceSetup(url: string): Promise<void>
+}
+
+/**
+ * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
+ * the default administrator where the settings ask for one.
+ */
+export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }: ServiceIo): Promise<ServiceAccounts> {
+  const accounts = await app.accounts()
+  const { administrator, warnings } = await accounts.prepareService()
+  for (const warning of warnings) stderr.write(`aichat: ${warning}; in production this is refused\n`)
+  if (administrator) stderr.write(`${introduce(administrator)}\n`)
+  const setupToken = (await accounts.needsSetup()) ? randomBytes(16).toString('base64url') : undefined
+  return {
+    identify: identifyBy(accounts, app.settings, setupToken),
+    async announceSetup(url) {
+      if (!(await accounts.needsSetup())) return
+      stderr.write(
+        [
+          `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`, or:`,
+          `  curl ${url}/api/auth/register -H 'content-type: application/json' -d '{"username":"admin","password":"…"}'`,
+          `From another machine that also needs -H 'x-setup-token: ${setupToken}'`,
+          '',
+        ].join('\n'),
+      )
+    },
+  }
+
+  /** A generated password is shown once on a terminal, else kept in a file that only this user can read. */
+  function introduce({ username, password, generated }: FirstAdministrator): string {
+    const created = `The default administrator "${username}" was created`
+    if (stderrIsTerminal) return `${created} with the password ${password} (shown once; change it with aichat passwd)`
+    if (!generated) return `${created} with the password from DEFAULT_ADMIN_PASSWORD`
+    const path = join(app.settings.paths.state, 'initial-password')
+    replaceFile(path, `${password}\n`)
+    return `${created}; the password is in ${path} (remove that file after the first login)`
+  }
+}
