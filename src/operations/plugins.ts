@@ -16,7 +16,7 @@ const bodySchema = { name: 'Plugin', schema: pluginManifest }
 
 const kind = z.enum(['chat', 'embedding', 'tts'])
 
-export const pluginView = pluginManifest.extend({
+const pluginView = pluginManifest.extend({
   active: z.boolean(),
   source: z.enum(['bundled', 'user']),
   overridden: z.boolean(),
@@ -143,7 +143,7 @@ export const installPlugin = defineOperation({
   run: async (call, { document, replace }) => written(call, await call.app.plugins.install(document, { replace })),
 })
 
-export const uploadPlugin = defineOperation({
+const uploadPlugin = defineOperation({
   name: 'plugins.upload',
   method: 'POST',
   path: '/api/plugins/upload',

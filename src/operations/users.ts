@@ -10,7 +10,7 @@ const name = z.string().min(1, 'must not be empty').max(254)
 const email = z.string().max(254).nullable()
 
 /** The account of the user that the path names; throws `not_found`. */
-export async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>) {
+async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<string, string>>) {
   return (await app.accounts()).users.get(id)
 }
 
