@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { main } from '../src/cli/main.ts'
-import type { RunOptions } from './command.ts'
+import { type Home, openHome, type RunOptions } from './command.ts'
 
 export interface Ran {
   readonly code: number
@@ -39,4 +39,28 @@ export async function runMain(
   })
   const bytes = Buffer.concat(out)
   return { code, bytes, stdout: bytes.toString('utf8'), stderr: err.join('') }
+}
+
+/**
+ * A home folder of its own whose commands run in this process, through the same `main` as the program's: ten times faster
+ * than a process each. For tests of output and exit codes; a test of signals, pipes or loaded modules spawns the program.
+ */
+export function openFastHome(environment: Readonly<Record<string, string>> = {}): Home {
+  const home = openHome(environment)
+  return {
+    ...home,
+    aichat: (words, options = {}) =>
+      options.cwd === undefined
+        ? runMain(words, {
+            ...options,
+            environment: {
+              AICHAT_HOME: home.folder,
+              HOME: home.folder,
+              OLLAMA_HOST: '127.0.0.1:9',
+              ...environment,
+              ...options.environment,
+            },
+          })
+        : home.aichat(words, options),
+  }
 }

@@ -98,7 +98,7 @@ test('--pull asks the hub for missing weights before anything is served', async 
   const output = collect(child)
   const [code] = await once(child, 'exit')
   assert.is(code, 69)
-  assert.match(output.stderr, /pulling its weights/)
+  assert.match(output.stderr, /pulling weights/)
   assert.not.match(output.stderr, /serves voxb-tts on/)
 })
 

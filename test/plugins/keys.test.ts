@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
 import { readSettings } from '../../src/settings/settings.ts'
-import { openHome } from '../command.ts'
 import { completion, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
 
 const key = 'sk-canary-abcdefghijklmnop'
 const question = { messages: [{ role: 'user' as const, content: 'Hi' }] }
@@ -79,7 +79,7 @@ test('a bundled provider’s key goes to its own host, and to no port of this ma
 
 test('a bundled key goes to an address that the operator names, as the refusal says how', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
-  const home = openHome({ OPENAI_API_KEY: key })
+  const home = openFastHome({ OPENAI_API_KEY: key })
   const { stdout } = await home.aichat(['plugin', 'export', 'openai'])
   const input = JSON.stringify({ ...JSON.parse(stdout), endpoint: `${stand.url}/v1/chat/completions` })
   const refused = await home.aichat(['plugin', 'update', 'openai', '-'], { input })
@@ -202,7 +202,7 @@ test('a key that holds a line break is refused before anything is sent', async (
 
 test('a key is read from the environment, a credential, a file or the stored secrets, in that order', async () => {
   const stand = await openStandIn((_request, response) => json(response, 200, completion('x')))
-  const home = openHome()
+  const home = openFastHome()
   const file = join(home.folder, 'key.txt')
   writeFileSync(file, 'key-from-file\n')
   writeFileSync(join(home.folder, 'CUSTOM_API_KEY'), 'key-from-credential\n')
@@ -228,7 +228,7 @@ test('a key is read from the environment, a credential, a file or the stored sec
 })
 
 test('secrets that others can read are refused', async () => {
-  const home = openHome()
+  const home = openFastHome()
   writeFileSync(join(home.folder, 'secrets.json'), '{"CUSTOM_API_KEY":"x"}', { mode: 0o644 })
   const { code, stderr } = await home.aichat(['plugin', 'list'])
   assert.is(code, 78)
@@ -242,7 +242,7 @@ test('no key is printed, even if a provider echoes it, at any verbosity', async 
       error: { message: `You sent ${String(request.headers['authorization'])}`, code: 'invalid_api_key' },
     }),
   )
-  const home = openHome({ CUSTOM_API_KEY: key })
+  const home = openFastHome({ CUSTOM_API_KEY: key })
   await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(stand.url)) })
   const everything = []
   for (const words of [

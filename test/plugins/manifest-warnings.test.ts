@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/app.ts'
-import { openHome } from '../command.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
 
 const test = suite('fields of a valid plugin without effect')
 
@@ -76,7 +76,7 @@ test('fields that nothing reads, fallbacks that lead nowhere and defaults outsid
 })
 
 test('validate names them and exits 1, install and update say them and go on', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const file = (name: string, change: Record<string, unknown>) => {
     writeFileSync(join(home.folder, name), JSON.stringify(pluginAt('https://chat.example', change)))
     return join(home.folder, name)

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
-import { openHome } from '../command.ts'
 import { withDaemon } from '../daemon.ts'
 import { pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
 
 const test = suite('keys that stand where they should not')
 
@@ -127,7 +127,7 @@ test('the server never shows a key from a document, in any answer', () =>
   }))
 
 test('the command line shows no key that is given in the place of a name or of a setting', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const key = keys[0]!
   const input = JSON.stringify(pluginAt('http://api.example.com', { auth: { header: 'X-Key', key_env: key } }))
   for (const [words, exit] of [

@@ -149,7 +149,7 @@ test('a chat may have so much text, in one message or in many, and pictures besi
         assert.match(text, /limits\.chat_text|Leave out/)
       }
       const { status, text } = await ask([user([{ type: 'text', text: 'x'.repeat(900) }, picture])])
-      assert.is(status, path.endsWith('count_tokens') ? 200 : 503, text)
+      assert.is(status, path.endsWith('tokens') ? 200 : 503, text)
     }
   } finally {
     await installation.close()

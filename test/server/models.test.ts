@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { knownModels } from '../../src/model-hub/known-models.ts'
-import { openHome } from '../command.ts'
 import { openDaemon } from '../daemon.ts'
 import { json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { onnxOf, openLoopbackHub } from '../model-hub/loopback-hub.ts'
 import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
 
 const test = suite('models over HTTP')
 
@@ -29,7 +29,7 @@ test('a running daemon sees a list that another process refreshed, and never hal
   const names = () => Array.from({ length: 200 }, (_, index) => ({ id: `model-${round}-${index}` }))
   const provider = await openStandIn((_, response) => json(response, 200, { data: names() }))
   const installation = openInstallation({ CUSTOM_API_KEY: 'k' })
-  const home = openHome({ AICHAT_HOME: installation.home, CUSTOM_API_KEY: 'k' })
+  const home = openFastHome({ AICHAT_HOME: installation.home, CUSTOM_API_KEY: 'k' })
   try {
     await installation.app.plugins.install(pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } }))
     const url = await installation.serve()

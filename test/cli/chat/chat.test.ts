@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Home, openHome } from '../../command.ts'
+import type { Home } from '../../command.ts'
 import {
   type Answer,
   completion,
@@ -13,6 +13,7 @@ import {
 } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat chat')
 const key = 'sk-canary-0123456789'
@@ -210,7 +211,7 @@ async function withProvider(
 ): Promise<void> {
   const stand = await openStandIn(answer)
   const runner = await openStandIn(localRunner())
-  const home = openHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
+  const home = openFastHome({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
   try {
     await home.aichat(['plugin', 'install', '-', '--activate'], {
       input: JSON.stringify(pluginAt(stand.url, { retry: { attempts: 1 } })),

@@ -6,12 +6,13 @@ import * as assert from 'uvu/assert'
 import { main } from '../../../src/cli/main.ts'
 import { isRuntimeInstalled } from '../../../src/inference/session.ts'
 import { knownModels } from '../../../src/model-hub/known-models.ts'
-import { type Home, openHome } from '../../command.ts'
+import type { Home } from '../../command.ts'
 import { json, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
 import { type LoopbackHub, openLoopbackHub } from '../../model-hub/loopback-hub.ts'
 import { randomWeights, tinyTokens, writeTinyModel } from '../../runners/tiny-decoder.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat models')
 
@@ -27,7 +28,7 @@ async function scene(run: (scene: Scene) => Promise<void>): Promise<void> {
       ? json(response, 401, { error: { message: 'no such key' } })
       : json(response, 200, { data: [{ id: 'one' }, { id: 'three' }] }),
   )
-  const home = openHome({ GOOD_API_KEY: 'k', BAD_API_KEY: 'k' })
+  const home = openFastHome({ GOOD_API_KEY: 'k', BAD_API_KEY: 'k' })
   try {
     for (const id of ['good', 'bad', 'keyless']) {
       const plugin = pluginAt(provider.url, {
@@ -134,7 +135,7 @@ const chatTest = (await isRuntimeInstalled()) ? test : test.skip
 chatTest('a pulled model is listed, answers chats without any other runner, and can be removed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-hub-'))
   const hub = await openTinyHub(folder)
-  const home = openHome({ HF_ENDPOINT: hub.endpoint })
+  const home = openFastHome({ HF_ENDPOINT: hub.endpoint })
   try {
     const nobody = await home.aichat(['chat', 'hi'])
     assert.is(nobody.code, 69)
@@ -187,7 +188,7 @@ chatTest('on a terminal the first chat without any runner offers the pull, and t
 })
 
 test('an unknown model lists the models to pull', async () => {
-  const home = openHome()
+  const home = openFastHome()
   try {
     const { code, stderr } = await home.aichat(['models', 'pull', 'gpt-5'])
     assert.is(code, 67)

@@ -2,14 +2,15 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readCardPng } from '../../../src/personas/card/card.ts'
-import { type Home, openHome } from '../../command.ts'
+import type { Home } from '../../command.ts'
 import { openDaemon } from '../../daemon.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat persona, as a whole')
 
 async function withHome(use: (home: Home, id: string) => Promise<void>): Promise<void> {
-  const home = openHome()
+  const home = openFastHome()
   try {
     const { stdout, stderr } = await home.aichat([
       'persona',
@@ -69,7 +70,7 @@ test('exports, verifies without the database, and imports into an empty installa
   withHome(async (home, id) => {
     await home.aichat(['persona', 'memory', 'add', id, 'She lives in 柏林'])
     await home.aichat(['persona', 'adapt', id, ...adapt])
-    const away = openHome()
+    const away = openFastHome()
     const file = join(home.folder, 'ada.dna')
     for (const format of ['json', 'container']) {
       const out = await home.aichat(['persona', 'export', id, '-o', file, '--format', format, '--force'])
@@ -192,7 +193,7 @@ test('makes a persona of a character card, and a card with a picture of a person
 
 test('does the same on a server', async () => {
   const daemon = await openDaemon()
-  const home = openHome()
+  const home = openFastHome()
   try {
     const { token } = await daemon.register('ada')
     const remote = { environment: { AICHAT_SERVER: daemon.url, AICHAT_TOKEN: token } }

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Home, openHome } from '../../command.ts'
+import type { Home } from '../../command.ts'
 import { json, openStandIn } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat plugin')
 const document = pluginAt('https://chat.example')
@@ -152,7 +153,7 @@ function write(home: Home, name: string, content: unknown): string {
 }
 
 async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
-  const home = openHome()
+  const home = openFastHome()
   try {
     await run(home)
   } finally {

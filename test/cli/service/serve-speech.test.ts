@@ -39,7 +39,7 @@ test('a speech server on its own binds every address, as specified, and warns', 
     const health = (await (await fetch(`http://127.0.0.1:${port}/health`)).json()) as { device: string; reason: string }
     assert.is(health.device, 'cpu')
     assert.match(health.reason, /not on cuda/)
-    while (!/without a token.*0\.0\.0\.0/.test(said())) await once(child.stderr!, 'data')
+    while (!/needs no token.*0\.0\.0\.0/.test(said())) await once(child.stderr!, 'data')
     const other = await fetch(`http://127.0.0.2:${port}/health`)
     assert.is(other.status, 200, 'another address of this machine')
   }))

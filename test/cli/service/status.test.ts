@@ -1,9 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
 import { localRunner, openStandIn } from '../../fake-provider.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat status and doctor')
 
@@ -16,7 +16,7 @@ interface Check {
 
 test('status names the model that would answer', async () => {
   const runner = await openStandIn(localRunner())
-  const home = openHome({ OLLAMA_HOST: runner.url, GROQ_API_KEY: 'gsk_0123456789' })
+  const home = openFastHome({ OLLAMA_HOST: runner.url, GROQ_API_KEY: 'gsk_0123456789' })
   await home.aichat(['plugin', 'activate', 'groq'])
   const status = JSON.parse((await home.aichat(['status', '--json'])).stdout)
   assert.is(status.mode, 'local')
@@ -27,7 +27,7 @@ test('status names the model that would answer', async () => {
 })
 
 test('status names the next step where no model would answer, beside the result', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const { code, stdout, stderr } = await home.aichat(['status', '--json'])
   assert.is(code, 0)
   assert.is(JSON.parse(stdout).active_plugin, null)
@@ -38,7 +38,7 @@ test('status names the next step where no model would answer, beside the result'
 })
 
 test('doctor finds nothing wrong with a fresh installation', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const { code, stdout } = await home.aichat(['doctor', '--json'])
   const { checks } = JSON.parse(stdout) as { checks: Check[] }
   assert.is(code, 0, stdout)
@@ -47,7 +47,7 @@ test('doctor finds nothing wrong with a fresh installation', async () => {
 })
 
 test('doctor names a missing key, a broken plugin, a damaged database and an open folder, each with its fix', async () => {
-  const home = openHome()
+  const home = openFastHome()
   await home.aichat(['plugin', 'activate', 'groq'])
   writeFileSync(join(home.folder, 'plugins', 'broken.json'), '{')
   writeFileSync(join(home.folder, 'aichat.db'), 'this is no database, whatever its name says')

@@ -7,12 +7,12 @@ import { parseWav, writeWav } from '../../../speech/audio/wav.ts'
 import { serverIds } from '../../../speech/servers/manifest.ts'
 import { openApp } from '../../../src/app/app.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { aichatCommand, openHome, type RunOptions } from '../../command.ts'
+import { aichatCommand, type RunOptions } from '../../command.ts'
 import { suite } from '../../suite.ts'
-import { runMain } from '../../terminal.ts'
+import { openFastHome, runMain } from '../../terminal.ts'
 
 const test = suite('aichat tts')
-const home = openHome()
+const home = openFastHome()
 test.after(() => home.remove())
 
 /** Runs the command in this process: starting one each time would take most of the time. */

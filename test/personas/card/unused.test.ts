@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { plainPng, writePngTexts } from '../../../src/formats/png-text.ts'
-import { openHome } from '../../command.ts'
 import { type Installation, openInstallation } from '../../installation.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 import { zipOf } from '../package/package-forge.ts'
 
 const cards = suite('unused parts of a character card')
@@ -58,7 +58,7 @@ cards('is a warning of its import: the lorebook, and the greetings', async () =>
 })
 
 cards('are reported on stderr too', async () => {
-  const home = openHome()
+  const home = openFastHome()
   const file = join(home.folder, 'ada.json')
   writeFileSync(file, JSON.stringify(card({ first_mes: 'Good day.' })))
   const { code, stderr } = await home.aichat(['persona', 'import', file, '--model', 'm'])
