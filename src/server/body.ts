@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import { parseMetered } from '../formats/json.ts'
@@ -72,21 +72,26 @@ export async function readBytes(request: IncomingMessage, types: readonly string
  */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const meter = createJsonMeter('the body', requestBounds)
-  const decoder = createDecoder()
-  const pieces: string[] = []
+  const encoding = createUtf8Meter()
+  const pieces: Buffer[] = []
   let size = 0
   await readPieces(request, [jsonType], limit, (piece) => {
     size += piece.length
     meter.push(piece)
-    pieces.push(decoder.push(piece))
+    encoding.push(piece)
+    pieces.push(piece)
   })
-  decoder.end()
+  const { isAscii } = encoding.end()
   if (size === 0) return undefined
-  if (size <= heavyBody) return parseMetered(pieces.length === 1 ? pieces[0]! : pieces.join(''))
-  // Joining, parsing and validating a large body each take a turn of the event loop, none after a disconnect.
+  // Bytes stay outside V8's heap until here: as strings, the pieces of a large body would be copied by its garbage collector.
+  const decode = (bytes: Buffer) => bytes.toString(isAscii ? 'latin1' : 'utf8')
+  if (size <= heavyBody) return parseMetered(decode(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
+  // Joining, decoding, parsing and validating a large body each take a turn of the event loop, none after a disconnect.
   const isClosed = () => request.socket.destroyed
   await heavyTurn(isClosed)
-  const text = pieces.splice(0).join('')
+  const bytes = Buffer.concat(pieces.splice(0), size)
+  await heavyTurn(isClosed)
+  const text = decode(bytes)
   await heavyTurn(isClosed)
   const value = parseMetered(text)
   await heavyTurn(isClosed)
@@ -131,27 +136,29 @@ export async function* readStream(
 const mostBeyondAscii = 4 * 1024 * 1024
 
 /**
- * Decodes UTF-8 in pieces that may end within a character. Throws `invalid` for anything else, and `too_large` for more
+ * Verifies UTF-8 in pieces that may end within a character. Throws `invalid` for anything else, and `too_large` for more
  * text beyond ASCII than any model reads: every later step takes several times as long for it.
  */
-function createDecoder(): { push(bytes: Buffer): string; end(): void } {
+function createUtf8Meter(): { push(bytes: Buffer): void; end(): { readonly isAscii: boolean } } {
   let rest: Buffer = Buffer.alloc(0)
   let beyondAscii = 0
+  let onlyAscii = true
   return {
     push(piece) {
+      if (rest.length === 0 && isAscii(piece)) return
+      onlyAscii = false
       const bytes = rest.length > 0 ? Buffer.concat([rest, piece]) : piece
       const whole = bytes.length - unfinished(bytes)
       rest = bytes.subarray(whole)
       const ready = rest.length > 0 ? bytes.subarray(0, whole) : bytes
       if (!isUtf8(ready)) throw notUtf8()
-      const text = ready.toString('utf8')
-      beyondAscii += ready.length - text.length
+      beyondAscii += ready.length - ready.toString('utf8').length
       if (beyondAscii > mostBeyondAscii)
         throw new AppError('too_large', `The body holds more than ${mostBeyondAscii} bytes of text beyond ASCII`)
-      return text
     },
     end() {
       if (rest.length > 0) throw notUtf8()
+      return { isAscii: onlyAscii }
     },
   }
 }

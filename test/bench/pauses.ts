@@ -74,12 +74,32 @@ export async function bench(): Promise<void> {
     print(
       `${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length} waits, ${rows.filter(({ turn }) => turn > 100).length} turns`,
     )
+    print('   wait    turn  of one user at once, and the most memory of the daemon so far')
+    for (const { name, count, asked } of parallel()) {
+      if (!name.includes(only)) continue
+      await longest()
+      longestTurn()
+      const answers = Array.from({ length: count }, () => send('POST', '/v1/chat/completions', token, asked))
+      const statuses = [...new Set(await Promise.all(answers))].sort().join(' and ')
+      const ms = await longest()
+      print(`${ms.toFixed(0).padStart(7)} ${String(longestTurn()).padStart(7)}  ${statuses}  ${name}, ${peakMiB()} MiB`)
+    }
   } finally {
     await prober.terminate()
     await daemon.stop('SIGKILL')
     removeHome(daemon)
     await provider.close()
     rmSync(turns, { force: true })
+  }
+
+  /** The peak resident set of the daemon; NaN where there is no /proc. */
+  function peakMiB(): number {
+    try {
+      const status = readFileSync(`/proc/${daemon.child.pid}/status`, 'utf8')
+      return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024)
+    } catch {
+      return Number.NaN
+    }
   }
 
   /** Milliseconds; what was noted is forgotten. */
@@ -134,6 +154,23 @@ export async function bench(): Promise<void> {
       asked.end(body)
     })
   }
+}
+
+/** Many heavy requests of one user: those beyond 128 MiB in flight are 429. */
+function parallel(): readonly { readonly name: string; readonly count: number; readonly asked: Asked }[] {
+  const asked = (content: unknown) => ({
+    name: '',
+    type: 'application/json',
+    body: Buffer.from(JSON.stringify({ model: 'custom-model', messages: [{ role: 'user', content }] })),
+  })
+  const text = asked('Hello there. '.repeat((7 * MiB) / 13))
+  const url = `data:image/png;base64,${'iVBORw0K'.repeat((30 * MiB) / 8)}`
+  return [
+    { name: '8 texts of 7 MiB', count: 8, asked: text },
+    { name: '20 texts of 7 MiB', count: 20, asked: text },
+    { name: '8 pictures of 30 MiB', count: 8, asked: asked([{ type: 'image_url', image_url: { url } }]) },
+    { name: '150 small chats', count: 150, asked: asked('Hello') },
+  ]
 }
 
 interface Ids {
