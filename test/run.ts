@@ -18,17 +18,32 @@ interface Result {
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
 const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)
 
+/** The slowest files start first, so that none of them runs alone at the end. */
+const slowest = [
+  'flite/intelligible',
+  'package/large-packages',
+  'package/crash',
+  'server/slow-bodies',
+  'acceptance/',
+  'operations/packages',
+  'chat/conversation',
+  'chat/faults',
+  'service/serve-speech',
+  'server/embeddings',
+  'sqlite/seals',
+]
+
 const folder = process.env['AICHAT_TEST_FOLDER'] ?? dirname(fileURLToPath(import.meta.url))
 const words = process.argv.slice(2)
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.test\.[jt]s$/.test(file))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
-  .sort()
+  .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
 
 const started = Date.now()
 const results: Result[] = []
 const queue = [...files]
-await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work))
+await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
 
 const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
@@ -36,6 +51,13 @@ process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 100
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 process.exitCode = total('failed') > 0 || total('passed') + total('skipped') === 0 ? 1 : 0
 
+/** The place in the order of the slowest files; the others come after them. */
+function rankOf(file: string): number {
+  const rank = slowest.findIndex((part) => file.includes(part))
+  return rank < 0 ? slowest.length : rank
+}
+
+/** One worker more than cores: many tests wait for processes and timers. */
 async function work(): Promise<void> {
   for (let file = queue.shift(); file; file = queue.shift()) {
     const begun = Date.now()
