@@ -75,7 +75,7 @@ export function createAccounts(parts: AccountParts): Accounts {
       if (username === undefined)
         return store.administrator(rules.singleUserMode ? rules.administrator.username : undefined)
       const account = await store.byName(username)
-      if (!account) throw new AppError('not_found', `There is no user "${username}"`)
+      if (!account) throw new AppError('not_found', `User "${username}" not found`)
       return account
     },
     async prepareService() {

@@ -73,8 +73,8 @@ function reasonOf(reason: unknown): string {
 function noKeychain(why: string, cause?: unknown): AppError {
   return new AppError('unavailable', `No usable keychain found: ${why.split('\n')[0]}`, {
     details: [
-      'Use --insecure-storage to keep it in a file that only you can read,',
-      'or pass it in the environment: AICHAT_TOKEN, or the variable of the key',
+      'Add --insecure-storage to keep the secret in a file that only you can read,',
+      'or set it in the environment: AICHAT_TOKEN for a login, else the variable of the key',
     ],
     cause,
   })

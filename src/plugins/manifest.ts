@@ -52,11 +52,15 @@ const keepRule = z.looseObject({
   path: field(z.string(), 'The field of a row, with dots for nested fields.', 'architecture.output_modalities'),
   has: z.exactOptional(field(z.string(), 'The field is a list with this item.', 'text')),
   equals: z.exactOptional(field(scalar, 'The field has this value.', 'model')),
-  not: z.exactOptional(field(scalar, 'The field has another value than this.', 'embeddings')),
+  not: z.exactOptional(field(scalar, 'The field does not have this value.', 'embeddings')),
   matches: z.exactOptional(
-    field(z.string().superRefine(checkPattern), 'The field matches this regular expression, in any case.', '^gpt-'),
+    field(
+      z.string().superRefine(checkPattern),
+      'The field matches this regular expression, ignoring upper and lower case.',
+      '^gpt-',
+    ),
   ),
-  ahead: z.exactOptional(field(z.literal(true), 'The field is a date in the future.', true)),
+  ahead: z.exactOptional(field(z.literal(true), 'Keep the row only if the field is a date in the future.', true)),
   optional: z.exactOptional(field(z.boolean(), 'Keep rows without the field.', true, false)),
 })
 
@@ -91,7 +95,7 @@ const modelsSource = z.looseObject({
   drop: z.exactOptional(
     field(
       z.array(z.string().superRefine(checkPattern)),
-      'Regular expressions, in any case: models whose name matches one are dropped.',
+      'Regular expressions, ignoring upper and lower case: models whose name matches one are dropped.',
       ['whisper|tts|embed'],
     ),
   ),

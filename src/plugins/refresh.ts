@@ -85,7 +85,11 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     async restore(id) {
       const { model_map: before } = host.get(id)
       const text = store.backup(id)
-      if (text === undefined) throw new AppError('not_found', `Earlier list of ${id} not found`)
+      if (text === undefined)
+        throw new AppError(
+          'not_found',
+          `Earlier model list of ${id} not found: a refresh keeps one when it replaces it`,
+        )
       const earlier = host.validate(parseJson(text, `the earlier list of ${id}`))
       const date = earlier.models_as_of
       await host.revise(id, ({ models_as_of: _date, ...current }) => ({

@@ -74,6 +74,6 @@ function instructions(installed: readonly unknown[] | undefined, pullable: strin
     'or install one in Ollama:',
     ...(installed ? [] : ['start Ollama (https://ollama.com/download); none answers now']),
     ...suggested.map((model) => `ollama pull ${model}`),
-    `and name it in the persona's embedding_model; until then the model "${builtinModel}" is used`,
+    `and choose it: aichat persona update ID --embedding-model NAME; until then the model "${builtinModel}" is used`,
   ]
 }

@@ -56,6 +56,11 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
     throw await listenFailure(reason, options)
   })
   const server = listener.server as Server
+  // listhen takes another port instead of one that browsers block (6000 for X11, 6667 for IRC …).
+  if (port !== 0 && (server.address() as AddressInfo | null)?.port !== port) {
+    server.close()
+    throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${options.portFlag}`)
+  }
   // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
   server.removeAllListeners('request')
   const answering = new Set<ServerResponse>()

@@ -300,7 +300,7 @@ export function readSettingsFile(paths: Paths): Readonly<Record<string, unknown>
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException
     if (code === 'ENOENT') return {}
-    const advice = code === undefined ? 'mend or remove it' : `the system says ${code}`
+    const advice = code === undefined ? 'it is not valid JSON; correct or remove it' : `the system says ${code}`
     throw new AppError('configuration', `The settings file ${path} cannot be read: ${advice}`, { cause: reason })
   }
   throw new AppError('configuration', `The settings file ${path} must hold a JSON object`)

@@ -168,7 +168,7 @@ test('restore fails when there is nothing to go back to', () =>
   scene(
     (_, response) => json(response, 200, data('alpha')),
     async ({ lists }) => {
-      await rejects(lists.restore('custom'), 'not_found', /Earlier list/)
+      await rejects(lists.restore('custom'), 'not_found', /Earlier model list/)
     },
   ))
 

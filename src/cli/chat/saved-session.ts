@@ -17,7 +17,7 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
   }
   if (options.continue) {
     const [last] = (await cli.ask(listSessions, { limit: 1 })).sessions
-    if (!last) throw new AppError('not_found', 'Conversation to continue not found')
+    if (!last) throw new AppError('not_found', 'No saved conversation found: start one with -s NAME')
     note(cli, `aichat: continuing "${last.name}"`)
     return { session: last.id }
   }

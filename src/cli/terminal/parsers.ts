@@ -23,7 +23,7 @@ export function parseNumber(text: string): number {
 /** An option's time in milliseconds since 1970 UTC: an ISO 8601 day or time, or that number. Throws as `parseNumber`. */
 export function parseTime(text: string): number {
   const isIso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?$/.test(text.trim())
-  const value = isIso ? Date.parse(text.trim()) : parseNumber(text)
+  const value = isIso ? Date.parse(text.trim()) : Number(text.trim() || Number.NaN)
   if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('Use a time such as 2024-05-08 or 2024-05-08T17:30')
   return value
 }

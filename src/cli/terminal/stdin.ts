@@ -44,7 +44,7 @@ export async function* streamStdin(cli: Cli): AsyncGenerator<Buffer> {
     signal.removeEventListener('abort', leave)
   }
   if (!signal.aborted) return
-  throw new AppError('timeout', `Standard input did not end within ${cli.globals().timeout}`)
+  throw new AppError('timeout', `Standard input did not end within the time of --timeout ${cli.globals().timeout}`)
 }
 
 /** Notes that stdin is being read: on a terminal at once, for a pipe after some silence. Returns how to cancel it. */

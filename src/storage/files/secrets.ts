@@ -52,7 +52,9 @@ export function openSecretFile(path: string): SecretFile {
       const entries = Object.entries(content as Record<string, unknown>)
       return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
     } catch (cause) {
-      throw new AppError('configuration', `The secrets in ${path} cannot be read: mend or remove the file`, { cause })
+      throw new AppError('configuration', `The secrets in ${path} cannot be read: correct or remove the file`, {
+        cause,
+      })
     }
   }
 

@@ -54,6 +54,8 @@ test('flags that fit no server named are usage errors', async () => {
     ['voxa-tts', 'voxb-tts', '--port', '0'],
     ['voxa-tts', '--port', '0', '--voxb-tts-port', '0'],
     ['voxa-tts', '--port', '99999'],
+    // Browsers block it, and the listening library would take another one.
+    ['api', '--port', '6000'],
   ]) {
     const { code, stdout, stderr } = await home.aichat(['serve', ...words])
     assert.equal([code, stdout], [64, ''], `${words.join(' ')}: ${stderr}`)

@@ -51,7 +51,7 @@ test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
     ['persona', 'import', '-'],
   ]) {
     const late = start([...words, '--timeout', '1'])
-    assert.ok(await says(late, /aichat: Standard input did not end within 1\n/))
+    assert.ok(await says(late, /aichat: Standard input did not end within the time of --timeout 1\n/))
     assert.equal(await once(late, 'exit'), [75, null])
   }
 })
