@@ -54,12 +54,16 @@ test('flags that fit no server named are usage errors', async () => {
     ['voxa-tts', 'voxb-tts', '--port', '0'],
     ['voxa-tts', '--port', '0', '--voxb-tts-port', '0'],
     ['voxa-tts', '--port', '99999'],
-    // Browsers block it, and the listening library would take another one.
-    ['api', '--port', '6000'],
   ]) {
     const { code, stdout, stderr } = await home.aichat(['serve', ...words])
     assert.equal([code, stdout], [64, ''], `${words.join(' ')}: ${stderr}`)
   }
+})
+
+test('a port that browsers block is refused: the listening library would take another one', async () => {
+  const { code, stderr } = await home.aichat(['serve', 'api', '--port', '6000'])
+  assert.is(code, 64)
+  assert.match(stderr, /Invalid port 6000: browsers block it, choose another with --port/)
 })
 
 test('a taken port ends the command with 69, and names the server, the process on the port, and the option to use', async () => {
