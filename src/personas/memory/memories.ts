@@ -176,10 +176,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
 
   /** Stores even when the runner is away: the vectors can follow. */
   async function keep(persona: Persona, memories: readonly MemoryInput[]) {
+    // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
+    await heavyTurn()
     const vectors = await vectorsOf(
       embedders.embedder(persona.embedding_model),
       memories.map(({ content }) => content),
     )
+    await heavyTurn()
     const now = clock()
     const outcome = await store.add(
       scopeOf(persona),
