@@ -59,8 +59,11 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     opened = (await import('../http-client/agent.ts')).openHttpClient({ allowPrivate: true })
     return opened
   })
+  const builtin = createBuiltinEmbedder(vectorFile)
+  // Reading the word vectors blocks the event loop for 100 ms: a daemon does so before it listens.
+  if (parts.isService) builtin.space()
   const embedders = createEmbedders({
-    builtin: createBuiltinEmbedder(vectorFile),
+    builtin,
     ollama: createOllamaEmbeddings({
       url: settings.ollamaHost,
       send: async (request) => (await client()).send(request),
