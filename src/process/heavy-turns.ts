@@ -10,9 +10,9 @@ const waiting: Waiting[] = []
 let isRunning = false
 
 /**
- * Resolves in a turn of the event loop that no other heavy stage of any request has, in the order asked: what follows it up
- * to the next `await` is one stage. Between two stages the loop goes round twice, so that a connection that has just come is
- * accepted, read and answered. Throws `unavailable` where `isOver` says that nobody waits for the work any more.
+ * Resolves in a turn of the event loop without another heavy stage, first come, first served over all users: the code up to
+ * the next `await` is one stage. Between two stages the loop goes round twice, so that a new connection is accepted, read and
+ * answered. Rejects with `unavailable` once `isOver` returns true: the client has disconnected.
  */
 export function heavyTurn(isOver: () => boolean = () => false): Promise<void> {
   return new Promise((begin, leave) => {
@@ -26,7 +26,7 @@ export function heavyTurn(isOver: () => boolean = () => false): Promise<void> {
 function next(): void {
   for (let first = waiting.shift(); first; first = waiting.shift()) {
     if (first.isOver()) {
-      first.leave(new AppError('unavailable', 'The caller went away'))
+      first.leave(new AppError('unavailable', 'The client disconnected'))
       continue
     }
     first.begin()
