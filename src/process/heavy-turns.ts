@@ -26,7 +26,7 @@ export function heavyTurn(isOver: () => boolean = () => false): Promise<void> {
 function next(): void {
   for (let first = waiting.shift(); first; first = waiting.shift()) {
     if (first.isOver()) {
-      first.leave(new AppError('unavailable', 'The client disconnected'))
+      first.leave(new AppError('unavailable', 'The caller went away'))
       continue
     }
     first.begin()
