@@ -32,13 +32,14 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const plugins = openPlugins(settings)
   const changes = createChanges(db, plugins.version)
   const quota = createQuota(db, settings.limits)
+  const readers = new Set<Database>()
   const opened = {
     accounts: atFirstUse(() => createAccountStore(db, changes)),
     personas: atFirstUse(() => createPersonaStore(db, quota)),
     memories: atFirstUse(() => createMemoryStore(db, quota)),
     conversations: atFirstUse(() => createConversationStore(db)),
     adaptations: atFirstUse(() => createAdaptationStore(db, quota)),
-    packages: atFirstUse(() => createPersonaArchive(db, quota)),
+    packages: atFirstUse(() => createPersonaArchive(db, readers, quota)),
     backups: atFirstUse(() => createBackupStore(db, quota)),
   }
   return {
@@ -76,6 +77,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     },
     deferCleanup: () => deferCleanup(db),
     async close() {
+      for (const reader of readers) reader.close()
       db.close()
       if (isTemporary) rmSync(folder, { recursive: true, force: true })
     },
