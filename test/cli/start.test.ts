@@ -46,6 +46,26 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
   assert.ok(modules.size > 20 && modules.size <= 30, [...modules].join(' '))
 })
 
+test('a command loads the store that it asks, and no other', async () => {
+  const made = openHome()
+  try {
+    const words = ['setup', '--username', 'ada', '--password-stdin']
+    assert.is((await made.aichat(words, { input: 'a-Long-password-1\n' })).code, 0)
+    const [program, ...args] = aichatCommand
+    const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
+      env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
+      encoding: 'utf8',
+    })
+    assert.equal([status, stdout], [0, 'ada (admin)\n'])
+    const stores =
+      /src\/storage\/sqlite\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
+    assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
+    assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
+  } finally {
+    made.remove()
+  }
+})
+
 test('nothing to do prints the help and exits 0', async () => {
   const { code, stdout, stderr } = await home.aichat([])
   assert.is(code, 0)
