@@ -14,7 +14,6 @@ import { hasNoAccounts, markAccounts } from './accounts-mark.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-import type { Ownership } from './ownership.ts'
 
 interface UserRow extends User {
   readonly username_key: string
@@ -101,6 +100,8 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     record: async (entry) => sessions.record(entry),
   }
 }
+
+type Ownership = typeof import('./ownership.ts')
 
 /** Loaded where accounts come and go: it knows every other store. */
 function loadOwnership(): Promise<Ownership> {

@@ -6,9 +6,6 @@ import { personaOwnership } from './personas.ts'
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
 
-/** The functions of this module. */
-export type Ownership = Pick<typeof import('./ownership.ts'), 'adopt' | 'disown'>
-
 /** Every store with rows that belong to a user. */
 const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership]
 
