@@ -1,4 +1,4 @@
-import { heavyTurn } from '../process/heavy-turns.ts'
+import { type HeavyWork, heavyTurn } from '../process/heavy-turns.ts'
 
 /** From this weight on a value is written in turns: characters, of which V8 writes some 300,000 in a millisecond. */
 export const heavyValue = 1024 * 1024
@@ -40,8 +40,8 @@ export function weightOf(value: unknown, most: number): number {
 const heavyRequest = 256 * 1024
 
 /** Has the next step of a large request be a stage of its own; see heavyTurn. A small one goes on at once. */
-export async function nextStage(value: unknown, isOver?: () => boolean): Promise<void> {
-  if (weightOf(value, heavyRequest) > heavyRequest) await heavyTurn(isOver)
+export async function nextStage(value: unknown, work?: HeavyWork): Promise<void> {
+  if (weightOf(value, heavyRequest) > heavyRequest) await heavyTurn(work)
 }
 
 /** A JSON text as bytes, in pieces. */
@@ -54,7 +54,7 @@ export interface WrittenJson {
  * The bytes that `JSON.stringify` gives, written in turns of the event loop of at most `charactersAtOnce` each: 30 MiB of text
  * in one go block the event loop for a tenth of a second. Throws `unavailable` once `isOver` returns true.
  */
-export async function writeJson(value: unknown, isOver?: () => boolean): Promise<WrittenJson> {
+export async function writeJson(value: unknown, work?: HeavyWork): Promise<WrittenJson> {
   const pieces: Buffer[] = []
   let length = 0
   let text = ''
@@ -65,14 +65,14 @@ export async function writeJson(value: unknown, isOver?: () => boolean): Promise
     length += bytes.length
     text = ''
   }
-  await heavyTurn(isOver)
+  await heavyTurn(work)
   for (const piece of piecesOf(value)) {
     text += piece
     written += piece.length
     if (text.length >= sliceLength) flush()
     if (written < charactersAtOnce) continue
     written = 0
-    await heavyTurn(isOver)
+    await heavyTurn(work)
   }
   flush()
   return { pieces, length }

@@ -26,7 +26,7 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
 
   function enter({ request, response }: RequestContext, identity: Identity): Identity {
     const user = identity.caller?.id
-    if (user === undefined || chargers.has(request)) return identity
+    if (user === undefined || holders.has(request)) return identity
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)
       throw new AppError('rate_limited', `You may have ${requestsPerUser} requests under way at the same time`, {
@@ -36,7 +36,7 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     users.set(user, held)
     held.requests++
     let bytes = 0
-    chargers.set(request, (more) => {
+    const charge = (more: number) => {
       if (held.bytes + more > bodyBytesPerUser)
         throw new AppError('rate_limited', `Your requests under way may hold ${bodyBytesPerUser} bytes in all`, {
           details: ['Try again when one of them is answered; limits.body_bytes_per_user says how many there may be'],
@@ -45,7 +45,8 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
         })
       held.bytes += more
       bytes += more
-    })
+    }
+    holders.set(request, { user, charge })
     response.once('close', () => {
       held.requests--
       held.bytes -= bytes
@@ -56,12 +57,17 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
   }
 }
 
-const chargers = new WeakMap<IncomingMessage, (bytes: number) => void>()
+const holders = new WeakMap<IncomingMessage, { readonly user: string; readonly charge: (bytes: number) => void }>()
+
+/** The id of the user who has been authenticated for a request, if any. */
+export function userOf(request: IncomingMessage): string | undefined {
+  return holders.get(request)?.user
+}
 
 /**
  * Counts bytes of a body in memory for the user of its request, if any. Throws `rate_limited` above
  * `limits.body_bytes_per_user`.
  */
 export function chargeBody(request: IncomingMessage, bytes: number): void {
-  chargers.get(request)?.(bytes)
+  holders.get(request)?.charge(bytes)
 }

@@ -43,7 +43,7 @@ test('no turn writes more characters than are allowed at once, however long one 
 
 test('for a reader who has gone it ends before the next turn', async () => {
   let asked = 0
-  const reason = await writeJson(['x'.repeat(3 * charactersAtOnce)], () => ++asked > 1).catch((thrown) => thrown)
+  const reason = await writeJson(['x'.repeat(3 * charactersAtOnce)], { isOver: () => ++asked > 1 }).catch((thrown) => thrown)
   assert.match(String(reason), /went away/)
   assert.is(asked, 2)
 })

@@ -27,8 +27,8 @@ test('each has a turn of the event loop that no other has, in the order asked, a
 test('one that nobody waits for is not begun, and those behind it are', async () => {
   let isOver = false
   const first = heavyTurn()
-  const gone = heavyTurn(() => isOver)
-  const last = heavyTurn(() => false)
+  const gone = heavyTurn({ isOver: () => isOver })
+  const last = heavyTurn({ isOver: () => false })
   isOver = true
   await first
   const reason = await gone.catch((thrown: unknown) => thrown)
