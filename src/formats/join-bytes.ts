@@ -1,7 +1,7 @@
 import { type HeavyWork, heavyTurn } from '../process/heavy-turns.ts'
 
-/** Bytes that are copied or decoded in one turn of the event loop: some five milliseconds' work, most of it for fresh memory. */
-export const bytesAtOnce = 4 * 1024 * 1024
+/** Bytes that are copied or decoded in one turn of the event loop: some three milliseconds' work, most of it for fresh memory. */
+export const bytesAtOnce = 2 * 1024 * 1024
 
 /** Joins the pieces of a large body, in turns of the event loop of at most `bytesAtOnce` or one piece. Throws as `heavyTurn`. */
 export async function joinInTurns(pieces: readonly Buffer[], length: number, work?: HeavyWork): Promise<Buffer> {

@@ -10,6 +10,9 @@ const backslash = 0x5c
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\0-\x1f]/
 
+/** Times as long that a text of nothing but escapes takes. */
+const escapeWeight = 4
+
 /** A place in a JSON text that is wrong: bytes from its beginning. */
 class Fault extends Error {
   readonly at: number
@@ -40,7 +43,7 @@ export async function parseInTurns(
   let at = 0
   let left = 0
   for (const text of texts) {
-    const weight = text.end - at
+    const weight = text.start - at + weightOf(text)
     if (weight > left) {
       await heavyTurn(work)
       left = bytesAtOnce
@@ -49,7 +52,7 @@ export async function parseInTurns(
     skeleton += decode(bytes, at, text.start) + placeholder(values.length)
     at = text.end
     try {
-      values.push(text.end - text.start > bytesAtOnce ? await readLong(bytes, text, work) : readText(bytes, text))
+      values.push(weightOf(text) > bytesAtOnce ? await readLong(bytes, text, work) : readText(bytes, text))
     } catch (reason) {
       if (!(reason instanceof Fault)) throw reason
       // Goes on, since what is outside of the texts may be wrong before it.
@@ -108,6 +111,11 @@ function putBack(value: unknown, texts: readonly string[]): unknown {
   return value
 }
 
+/** Bytes of a text without escapes that are read in the same time. */
+function weightOf({ start, end, hasEscapes }: LongText): number {
+  return (end - start) * (hasEscapes ? escapeWeight : 1)
+}
+
 /** A text that is decoded in one go. Throws a Fault. */
 function readText(bytes: Buffer, { start, end, hasEscapes }: LongText): string {
   const text = decode(bytes, start, end)
@@ -120,13 +128,14 @@ function readText(bytes: Buffer, { start, end, hasEscapes }: LongText): string {
   }
 }
 
-/** A text of more than `bytesAtOnce`. Throws a Fault, or as `heavyTurn`. */
+/** A text that weighs more than `bytesAtOnce`. Throws a Fault, or as `heavyTurn`. */
 async function readLong(bytes: Buffer, { start, end, hasEscapes }: LongText, work?: HeavyWork): Promise<string> {
   const pieces: string[] = []
   let areAscii = true
+  const most = bytesAtOnce / (hasEscapes ? escapeWeight : 1)
   for (let at = start; at < end; ) {
     await heavyTurn(work)
-    const next = end - at > bytesAtOnce ? pieceEnd(bytes, at, at + bytesAtOnce) : end
+    const next = end - at > most ? pieceEnd(bytes, at, at + most) : end
     const piece = { start: at, end: next, hasEscapes }
     areAscii &&= isAscii(bytes.subarray(at, next))
     pieces.push(readText(bytes, piece))
