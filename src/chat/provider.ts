@@ -136,7 +136,9 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
   ): Promise<HttpResponse> {
     const { url, headers, body } = request
     const isHeavy = weightOf(body, heavyValue) > heavyValue
-    const text = isHeavy ? await heavyBytes(body, { user, isOver: () => signal?.aborted === true }) : JSON.stringify(body)
+    const text = isHeavy
+      ? await heavyBytes(body, { user, isOver: () => signal?.aborted === true })
+      : JSON.stringify(body)
     const sendWith = (key: Record<string, string>) =>
       send({ method: 'POST', url, headers: Object.assign(headers, key), body: text, timeouts, signal, endsAt })
     const key = keyHeader(url)

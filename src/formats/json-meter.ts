@@ -108,9 +108,7 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): Json
           if (inName) nameBytes += end - at
           // The quotation mark at its end is counted too.
           if (nameBytes > longestName + 1) throw tooMany(`the name of a field of more than ${longestName} bytes`)
-          if (!inString && !inName) note(before + end - 1)
-          if (!inString && inName && (allNames += nameBytes - 1) > mostNameBytes)
-            throw tooMany(`names of fields of more than ${mostNameBytes} bytes`)
+          if (!inString) closed(before + end - 1)
           at = end
         }
       }
@@ -144,6 +142,12 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): Json
       if (inString && !inName) note(before)
       return long
     },
+  }
+
+  function closed(end: number): void {
+    if (!inName) return note(end)
+    allNames += end - start
+    if (allNames > mostNameBytes) throw tooMany(`names of fields of more than ${mostNameBytes} bytes`)
   }
 
   function note(end: number): void {

@@ -7,7 +7,6 @@ import { type LongText, longText } from './json-meter.ts'
 const backslash = 0x5c
 
 /** Characters that JSON has in texts as escapes only. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\0-\x1f]/
 
 /** Times as long that a text of nothing but escapes takes. */

@@ -102,7 +102,6 @@ function* piecesOf(value: unknown): Generator<string> {
 }
 
 /** What JSON.stringify may write as an escape: base64 has none of it, and to look takes a third of the time. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const escaped = /["\\\0-\x1f\ud800-\udfff]/
 
 function* piecesOfText(text: string): Generator<string> {

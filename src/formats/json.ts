@@ -14,11 +14,7 @@ export function parseJson(text: string, name = 'the body', bounds: Partial<JsonB
 }
 
 /** The same for text that a meter has counted already. `place` tells where the fault is that JSON.parse has found, if it can. */
-export function parseMetered(
-  text: string,
-  name = 'the body',
-  place = placeOf,
-): unknown {
+export function parseMetered(text: string, name = 'the body', place = placeOf): unknown {
   const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0
   let value: unknown
   try {

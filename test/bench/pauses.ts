@@ -75,7 +75,9 @@ export async function bench(): Promise<void> {
       `${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length} waits, ${rows.filter(({ turn }) => turn > 100).length} turns`,
     )
     print('   wait    turn  the longest of 20 in a row: with what the requests before have left behind')
-    for (const route of routes(ids).slice(0, 6).filter(({ path }) => path.includes('chat') || path.includes('messages')))
+    for (const route of routes(ids)
+      .slice(0, 6)
+      .filter(({ path }) => path.includes('chat') || path.includes('messages')))
       for (const asked of route.asked.filter(({ name }) => name.includes('30 MiB'))) {
         const what = `${route.method} ${route.shown}: ${asked.name}, again and again`
         if (!what.includes(only)) continue

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { writtenAtOnce, nextStage, weightOf, writeJson } from '../../src/formats/json-writer.ts'
+import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../src/formats/json-writer.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
@@ -43,7 +43,9 @@ test('no turn writes more bytes than are allowed at once, however long one text 
 
 test('for a reader who has gone it ends before the next turn', async () => {
   let asked = 0
-  const reason = await writeJson(['x'.repeat(3 * writtenAtOnce)], { isOver: () => ++asked > 1 }).catch((thrown) => thrown)
+  const reason = await writeJson(['x'.repeat(3 * writtenAtOnce)], { isOver: () => ++asked > 1 }).catch(
+    (thrown) => thrown,
+  )
   assert.match(String(reason), /went away/)
   assert.is(asked, 2)
 })

@@ -212,7 +212,8 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       ...unexpiredOf(persona, now),
     })
     // To read what may answer, to rank it and to write the answer are stages of their own.
-    if (found.candidates.length > fewCandidates) await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
+    if (found.candidates.length > fewCandidates)
+      await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
     const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
       .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
       .slice(0, limit)
