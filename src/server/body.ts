@@ -7,8 +7,8 @@ import { createJsonMeter, requestBounds } from '../formats/json-meter.ts'
 import { parseInTurns } from '../formats/json-turns.ts'
 import { heavyTurn } from '../process/heavy-turns.ts'
 import { whenTooSlow } from './body-watch.ts'
-import { chargeBody, userOf } from './in-flight.ts'
 import { jsonType, requireType } from './media-type.ts'
+import { chargeBody, userOf } from './request-holder.ts'
 
 /** The longest body of an operation without a `limit`: bytes. */
 export const defaultLimit = 1024 * 1024

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import type { Limits } from '../settings/settings.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
+import { hold, userOf } from './request-holder.ts'
 
 /** The requests of a user in flight, and the bytes of their bodies. */
 interface Held {
@@ -26,7 +26,7 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
 
   function enter({ request, response }: RequestContext, identity: Identity): Identity {
     const user = identity.caller?.id
-    if (user === undefined || holders.has(request)) return identity
+    if (user === undefined || userOf(request) !== undefined) return identity
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)
       throw new AppError('rate_limited', `You may have ${requestsPerUser} requests under way at the same time`, {
@@ -46,7 +46,7 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
       held.bytes += more
       bytes += more
     }
-    holders.set(request, { user, charge })
+    hold(request, { user, charge })
     response.once('close', () => {
       held.requests--
       held.bytes -= bytes
@@ -55,19 +55,4 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     })
     return identity
   }
-}
-
-const holders = new WeakMap<IncomingMessage, { readonly user: string; readonly charge: (bytes: number) => void }>()
-
-/** The id of the user who has been authenticated for a request, if any. */
-export function userOf(request: IncomingMessage): string | undefined {
-  return holders.get(request)?.user
-}
-
-/**
- * Counts bytes of a body in memory for the user of its request, if any. Throws `rate_limited` above
- * `limits.body_bytes_per_user`.
- */
-export function chargeBody(request: IncomingMessage, bytes: number): void {
-  holders.get(request)?.charge(bytes)
 }

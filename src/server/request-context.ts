@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
-import { userOf } from './in-flight.ts'
+import { userOf } from './request-holder.ts'
 
 /** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
