@@ -42,6 +42,8 @@ export interface Deadline {
   readonly endsAt: number
   /** Tries that are left over all targets. */
   triesLeft: number
+  /** The id of the user who asks. */
+  readonly user?: string | undefined
 }
 
 /** A target's answer, and the tries it took. */
@@ -82,9 +84,9 @@ const longestWait = 8_000
 export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt)),
+      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt, deadline.user)),
     stream: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline.endsAt)),
+      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline)),
     classify,
   }
 
@@ -214,9 +216,9 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
-  endsAt: number,
+  { endsAt, user }: Deadline,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal, endsAt))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt, user))[Symbol.asyncIterator]()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

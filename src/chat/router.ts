@@ -12,6 +12,8 @@ export interface ChatCall {
   readonly plugin?: string | undefined
   /** False stops at the first target that fails. */
   readonly fallback?: boolean | undefined
+  /** The id of the user who asks: heavy work is shared out between users. */
+  readonly user?: string | undefined
 }
 
 /** The target that answered, and the tries before it. */
@@ -116,7 +118,7 @@ export function createRouter(parts: RouterParts): Router {
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
-      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries }
+      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries, user: call.user }
       try {
         const request = { ...call.request, model: target.model }
         const { value, attempt } = await ask(target, request, deadline, signal)
