@@ -68,6 +68,7 @@ export function openChat(parts: ChatParts): Chat {
           dialect: dialectFor(manifest.api, manifest.endpoint),
           send: client.send,
           keyHeader: (url) => keys.headerFor(manifest, url),
+          refusedAdvice: () => keys.refusedAdvice(manifest),
         })
       if (known.size < 1000) known.set(model, target)
       return target

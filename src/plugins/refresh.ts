@@ -47,10 +47,11 @@ export interface ModelLists {
   restore(id: string): Promise<RefreshRow>
 }
 
-export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' | 'signal' | 'endsAt'> {
+export interface ModelListParts
+  extends Omit<PageParts, 'keyHeader' | 'refusedAdvice' | 'redact' | 'signal' | 'endsAt'> {
   readonly host: PluginHost
   readonly store: Pick<PluginStore, 'backup'>
-  readonly keys: Pick<Keys, 'headerFor' | 'redact'>
+  readonly keys: Pick<Keys, 'headerFor' | 'refusedAdvice' | 'redact'>
   /** Milliseconds that one provider's list may take in all. */
   readonly totalMs: number
   /** Milliseconds, monotonic. */
@@ -128,6 +129,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
         readError: parts.readError,
         timeouts: parts.timeouts,
         keyHeader: (url) => keys.headerFor(view, url),
+        refusedAdvice: () => keys.refusedAdvice(view),
         redact: keys.redact,
         endsAt: now() + parts.totalMs,
         signal,
