@@ -8,11 +8,17 @@ type Advice = (failed: ReadonlySet<string>) => readonly string[]
 /**
  * The error when no target answered: the provider's reason first, then every other try, then the next step. Where the
  * first target refused the request itself or asked to wait, its class is the caller's, with the provider's own names;
- * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case.
+ * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case. `remarks` are on the
+ * request, one line each.
  */
-export function noAnswerError(failures: readonly AttemptFailed[], single: boolean, advice: Advice): AppError {
+export function noAnswerError(
+  failures: readonly AttemptFailed[],
+  single: boolean,
+  advice: Advice,
+  remarks: readonly string[] = [],
+): AppError {
   const [first] = failures
-  if (!first) return noRunnerError(advice(new Set()))
+  if (!first) return noRunnerError([...remarks, ...advice(new Set())])
   const { attempt, failure, setup } = first
   if (setup && (single || (setup.code === 'invalid' && failures.length === 1))) return setup
   const code = codeOf(first, single)
@@ -26,6 +32,7 @@ export function noAnswerError(failures: readonly AttemptFailed[], single: boolea
       ...failures.map(describe),
       ...failures.flatMap(({ advice }) => advice ?? []),
       ...(setup?.details ?? []),
+      ...remarks,
       ...next,
     ],
     ...(waitMs !== undefined && { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) }),

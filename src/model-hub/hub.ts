@@ -4,6 +4,7 @@ import { mkdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
 import type { Send } from '../http/send.ts'
 import { removeParts } from './download.ts'
 import type { Edition, KnownModel, ModelKind } from './known-models.ts'
@@ -107,7 +108,7 @@ export function openHub(parts: HubParts): Hub {
   function lookUp(name: string): KnownModel {
     const model = known.get(name)
     if (model) return model
-    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found`, {
+    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found${suggestion(name, known.keys())}`, {
       details: [...known.values()].map((each) => `${each.name}: ${each.summary}`),
     })
   }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
-import { printableLine } from '../formats/terminal-text.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {
@@ -13,6 +12,7 @@ import {
   parseManifest,
 } from './manifest.ts'
 import { manifestWarnings } from './manifest-warnings.ts'
+import { pluginNotFound } from './not-found.ts'
 import type { PluginStore } from './store.ts'
 
 /** The state of a plugin, as shown to its user. */
@@ -243,10 +243,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
   function known(id: string): string {
     const { entries } = current()
     if (entries.has(id)) return id
-    const names = [...entries.keys()]
-    throw new AppError('not_found', `Plugin "${printable(id)}" not found`, {
-      details: names.length > 0 ? [`There are ${names.join(', ')}`] : [],
-    })
+    throw pluginNotFound(id, [...entries.keys()])
   }
 
   function view(id: string): PluginView {
@@ -284,9 +281,4 @@ function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): Key
     for (const name of namesOf(manifest)) for (const [, url] of endpointsOf(manifest)) pin(name, new URL(url).host)
   for (const [name, hosts] of allowed) for (const host of hosts) pin(name, host)
   return new Map([...pinned].map(([name, hosts]) => [name, [...hosts]]))
-}
-
-/** A name from outside, short and in one line, to be shown in a message. */
-function printable(text: string): string {
-  return printableLine(text).slice(0, 80)
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
+import { suggestion } from '../../formats/nearest-name.ts'
 import { looksLikeKey } from '../../plugins/key-shapes.ts'
 import {
   type Environment,
@@ -79,9 +80,13 @@ function row(environment: Environment, name: SettingName): SettingRow {
 
 function known(name: string): SettingName {
   if (Object.hasOwn(settingNames, name)) return name as SettingName
-  throw new AppError('usage', `Setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found`, {
-    details: Object.keys(settingNames),
-  })
+  throw new AppError(
+    'usage',
+    `Setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found${suggestion(name, Object.keys(settingNames))}`,
+    {
+      details: ['`aichat config list` shows all'],
+    },
+  )
 }
 
 /** The settings file, written atomically by conf; dots in names are not paths. */
