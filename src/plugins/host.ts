@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import { parseJson } from '../formats/json.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
@@ -222,7 +223,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
     if (!kept.has(manifest.id) && kept.size >= limit)
-      throw new AppError('invalid', `The limit of ${limit} plugins is reached`, {
+      throw new AppError('invalid', `The limit of ${counted(limit, 'plugin')} is reached`, {
         details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
       })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) await store.remove(manifest.id)

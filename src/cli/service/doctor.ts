@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
@@ -127,7 +128,7 @@ function plugins(app: App, findings: Finding[]): { detail: string } {
 async function runner(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
   const { ollama } = await app.chat()
   const models = await ollama.models()
-  if (models) return { detail: `${ollama.url} has ${models.length} models` }
+  if (models) return { detail: `${ollama.url} has ${counted(models.length, 'model')}` }
   const alone = app.plugins.active('chat') === undefined
   findings.push({
     check: 'local runner',

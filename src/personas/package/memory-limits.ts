@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { type Learned, learnedLimits } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
@@ -24,7 +25,7 @@ export function refuseTooMany(persona: Settings, memories: number): void {
   if (memories <= most) return
   throw new AppError(
     'invalid',
-    `The persona may keep ${most} memories and would have ${memories}: nothing was imported`,
+    `The persona may keep ${counted(most, 'memory', 'memories')} and would have ${memories}: nothing was imported`,
     {
       details: [`Raise memory_settings.max_memories to ${memories} first, or import the package as a new persona`],
     },

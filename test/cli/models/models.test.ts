@@ -156,7 +156,9 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
 
     assert.match((await home.aichat(['models', 'pull', 'smollm2-360m'])).stdout, /is already installed/)
     assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 0)
-    assert.is((await home.aichat(['models', 'remove', 'smollm2-360m'])).code, 67)
+    const again = await home.aichat(['models', 'remove', 'smollm2-360m'])
+    assert.is(again.code, 67)
+    assert.match(again.stderr, /not found among the pulled ones\n {2}No model has been pulled to this machine\n$/)
     assert.is((await home.aichat(['chat', 'hi'])).code, 69)
   } finally {
     home.remove()
