@@ -1,5 +1,4 @@
 import { AppError } from '../errors.ts'
-import { counted } from '../formats/counted.ts'
 
 /** Bounds how many calls run at the same time and how many wait. */
 export interface WorkQueue {
@@ -71,7 +70,7 @@ export function createPerUserLimit(most: number): PerUserLimit {
   return {
     take(user) {
       if ((taken.get(user) ?? 0) >= most)
-        throw new AppError('rate_limited', `You may have ${counted(most, 'package')} taken in at the same time`, {
+        throw new AppError('rate_limited', `At most ${most} of your packages may be taken in at the same time`, {
           details: ['Try again when one of them is done; limits.imports_per_user says how many there may be'],
           retryAfter: 5,
         })

@@ -51,11 +51,15 @@ export function setSetting(environment: Environment, name: string, value: string
   return row(environment, setting)
 }
 
-/** Removes a value from the settings file. */
+/** Removes a value from the settings file, also one that is no setting. Throws `usage` for a name that is neither. */
 export function unsetSetting(environment: Environment, name: string): SettingRow {
-  const setting = known(name)
-  store(readSettings(environment).paths.config).delete(setting)
-  return row(environment, setting)
+  const { paths } = readSettings(environment)
+  const isStray = !Object.hasOwn(settingNames, name) && Object.hasOwn(readSettingsFile(paths), name)
+  const removed = isStray ? name : known(name)
+  store(paths.config).delete(removed)
+  return isStray
+    ? { name, value: '', origin: 'default', variable: null, what: 'no setting' }
+    : row(environment, known(removed))
 }
 
 /** The folders and files in use. */

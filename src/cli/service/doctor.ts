@@ -22,6 +22,8 @@ export async function examine(cli: Cli): Promise<void> {
     const found = await cli.settings()
     return { value: found, detail: `read from ${found.paths.config}` }
   })
+  for (const warning of settings?.warnings ?? [])
+    findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
   if (settings) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
