@@ -223,4 +223,25 @@ test('does the same on a server', async () => {
   }
 })
 
+test('a file that is no package is named by its format, and nothing is called damaged', () =>
+  withHome(async (home) => {
+    const file = join(home.folder, 'notes')
+    for (const [content, format] of [
+      ['Buy milk', 'a text file'],
+      ['{"a":1}', 'a JSON document without export_metadata'],
+    ] as const) {
+      writeFileSync(file, content)
+      const imported = await home.aichat(['persona', 'import', file])
+      assert.equal(
+        [imported.code, imported.stderr],
+        [65, `aichat: Invalid persona package: it is ${format}; nothing was imported\n`],
+      )
+      const verified = await home.aichat(['persona', 'verify', file])
+      assert.equal(
+        [verified.code, verified.stdout],
+        [65, `invalid ${file}\n  Invalid persona package: it is ${format}\n`],
+      )
+    }
+  }))
+
 test.run()
