@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
+import { validate } from '../../formats/schema-problems.ts'
 import { type AdaptationRecord, chainRecord, type LogHead } from '../adaptation/log.ts'
 import { advance } from '../adaptation/replay.ts'
 import { algorithm } from '../adaptation/rules.ts'
@@ -205,13 +206,15 @@ export function createImport(parts: ImportParts): Import {
       })
     const described = personaOfCard(card)
     const model = request.model ?? described.model ?? parts.defaultModel()
-    const parsed = personaInput.safeParse({ ...described, ...(model !== undefined && { model }) })
-    if (!parsed.success) {
-      const details = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
-      if (model === undefined) details.unshift('A card names no chat model: name one (--model, ?model=)')
+    const valid = validate(personaInput, { ...described, ...(model !== undefined && { model }) })
+    if (valid.problems !== undefined) {
+      const details = [
+        ...(model === undefined ? ['A card names no chat model: name one (--model, ?model=)'] : []),
+        ...valid.problems,
+      ]
       throw new AppError('invalid', 'The character card gives an invalid persona', { details })
     }
-    const persona: Persona = { ...parsed.data, id: newId(), user_id: owner, created_at: now(), updated_at: now() }
+    const persona: Persona = { ...valid.data, id: newId(), user_id: owner, created_at: now(), updated_at: now() }
     await archive.write({
       persona,
       how: 'create',
