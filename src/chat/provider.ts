@@ -45,6 +45,8 @@ export interface Target {
   ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
   stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<AsyncIterable<ChatChunk>>
+  /** Advice for a key that the provider refused; absent where no key is needed. */
+  readonly refusedAdvice?: () => string
   /** The parts of a request that this target leaves out, one sentence each; see unsupported.ts. */
   leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
@@ -61,10 +63,19 @@ export interface HttpTargetParts {
   readonly dialect: Dialect
   readonly send: Send
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly refusedAdvice: () => string
 }
 
 /** A target that is reached over HTTP in one of the dialects. */
-export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }: HttpTargetParts): Target {
+export function httpTarget({
+  manifest,
+  model,
+  runner,
+  dialect,
+  send,
+  keyHeader,
+  refusedAdvice,
+}: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
   const timeouts: Timeouts = {
     connect: connect ?? defaultTimeouts.connect,
@@ -94,6 +105,7 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
+    refusedAdvice,
     leftOut: (request) => unsupportedFields(request, dialect.id, manifest.endpoint),
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import type { Limits } from '../settings/settings.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
@@ -29,10 +30,14 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     if (user === undefined || userOf(request) !== undefined) return identity
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)
-      throw new AppError('rate_limited', `You may have ${requestsPerUser} requests under way at the same time`, {
-        details: ['Try again when one of them is answered; limits.requests_per_user says how many there may be'],
-        retryAfter,
-      })
+      throw new AppError(
+        'rate_limited',
+        `You may have ${counted(requestsPerUser, 'request')} under way at the same time`,
+        {
+          details: ['Try again when one of them is answered; limits.requests_per_user says how many there may be'],
+          retryAfter,
+        },
+      )
     users.set(user, held)
     held.requests++
     let bytes = 0

@@ -118,7 +118,7 @@ test('no local runner: the error is 503, the provider’s reason first, every tr
     assert.is(failure.status, 503)
     assert.is(failure.exit, 69)
     assert.match(failure.message, /^custom failed: Down/)
-    assert.match(failure.details[0]!, /custom custom-model: down \(503\), 2 tries/)
+    assert.match(failure.details[0]!, /custom custom-model: server error \(status 503, asked twice\)/)
     assert.match(failure.details.join('\n'), /OLLAMA_HOST/)
   }))
 

@@ -119,7 +119,10 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['plugin', 'list', '--type', 'x'], /Allowed choices are completion, chat, embedding, tts\n/],
     [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Use a whole number/],
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
-    [['help', 'plugn'], /Command or topic "plugn" not found\n {2}Commands: chat, plugin, .*\n {2}Topics: /],
+    [
+      ['help', 'plugn'],
+      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, plugin, .*\n {2}Topics: /,
+    ],
   ]
   const environment = { AICHAT_HOME: home.folder }
   for (const [words, expected] of cases) {

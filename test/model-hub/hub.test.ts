@@ -560,7 +560,8 @@ test('remove takes the files, the record, unfinished parts and empty folders', (
     writeFileSync(`${path('config.json')}.0123456789abcdef.part`, 'left')
     assert.equal(await hub.remove('tiny'), { name: 'tiny', removed: true, bytes: 300_021 })
     assert.equal(readdirSync(folder), [])
-    assert.is((await failure(hub.remove('tiny'))).code, 'not_found')
+    const { code, details } = await failure(hub.remove('tiny'))
+    assert.equal([code, details], ['not_found', ['No model has been pulled to this machine']])
   }))
 
 test('every known model pins its revision, and names stay inside their folder', () => {

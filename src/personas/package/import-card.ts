@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { validate } from '../../formats/schema-problems.ts'
 import { nothingLearned } from '../adaptation/state.ts'
 import { personaOfCard, unusedOf } from '../card/card.ts'
 import type { CardFile } from '../card/card-file.ts'
@@ -53,9 +54,11 @@ function personaIn({ card, portrait }: CardFile, request: ImportRequest, default
     })
   const described = personaOfCard(card)
   const model = request.model ?? described.model ?? defaultModel
-  const parsed = personaInput.safeParse({ ...described, ...(model !== undefined && { model }) })
-  if (parsed.success) return parsed.data
-  const details = parsed.error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`)
-  if (model === undefined) details.unshift('A card names no chat model: name one (--model, ?model=)')
+  const valid = validate(personaInput, { ...described, ...(model !== undefined && { model }) })
+  if (valid.problems === undefined) return valid.data
+  const details = [
+    ...(model === undefined ? ['A card names no chat model: name one (--model, ?model=)'] : []),
+    ...valid.problems,
+  ]
   throw new AppError('invalid', 'The character card gives an invalid persona', { details })
 }

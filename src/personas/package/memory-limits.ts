@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { type Learned, learnedLimits } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
@@ -27,7 +28,7 @@ export function mostMemories(persona: Settings): number {
 export function tooManyMemories(persona: Settings, memories: number): AppError {
   return new AppError(
     'invalid',
-    `The persona may keep ${mostMemories(persona)} memories and would have ${memories}: nothing was imported`,
+    `The persona may keep ${counted(mostMemories(persona), 'memory', 'memories')} and would have ${memories}: nothing was imported`,
     {
       details: [`Raise memory_settings.max_memories to ${memories} first, or import the package as a new persona`],
     },

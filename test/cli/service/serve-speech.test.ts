@@ -60,10 +60,10 @@ test('flags that fit no server named are usage errors', async () => {
   }
 })
 
-test('a port that browsers block is refused: the listening library would take another one', async () => {
-  const { code, stderr } = await home.aichat(['serve', 'api', '--port', '6000'])
-  assert.is(code, 64)
-  assert.match(stderr, /Invalid port 6000: browsers block it, choose another with --port/)
+test('a port that browsers block is refused in one line: the listening library would take another one', async () => {
+  const { code, stdout, stderr } = await home.aichat(['serve', 'api', '--port', '6000'])
+  assert.equal([code, stdout], [64, ''])
+  assert.is(stderr, 'aichat: Invalid port 6000: browsers block it, choose another with --port\n')
 })
 
 test('a taken port ends the command with 69, and names the server, the process on the port, and the option to use', async () => {
