@@ -3,7 +3,7 @@
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,11 @@ interface Result {
   readonly failed: number
   readonly skipped: number
   readonly report: string
+}
+
+interface Run extends Result {
+  /** Seconds of the cores that the file and its processes used; 0 where the system does not tell. */
+  readonly cpu: number
 }
 
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
@@ -41,13 +46,17 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
 
 const started = Date.now()
+/** Seconds of CPU that belong to files which have ended. */
+let charged = 0
 const results: Result[] = []
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
 
 const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
-process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
+process.stdout.write(
+  `\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(charged)}\n`,
+)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 process.exitCode = total('failed') > 0 || total('passed') + total('skipped') === 0 ? 1 : 0
 
@@ -66,7 +75,7 @@ async function work(): Promise<void> {
     const seconds = ((Date.now() - begun) / 1000).toFixed(1)
     const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : ''
     process.stdout.write(
-      `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s)\n`,
+      `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s${cpuNote(result.cpu)})\n`,
     )
     if (result.failed > 0) process.stdout.write(`${result.report.trimEnd()}\n\n`)
     else
@@ -74,7 +83,7 @@ async function work(): Promise<void> {
   }
 }
 
-function runFile(file: string): Promise<Result> {
+function runFile(file: string): Promise<Run> {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const loader = file.endsWith('.ts') ? ['--import', 'tsx'] : []
   const child = spawn(process.execPath, [...loader, join(folder, file)], {
@@ -91,13 +100,33 @@ function runFile(file: string): Promise<Result> {
     report += `\nStill running after ${limitMs / 1000} s: ended.\n`
     endGroup(child.pid)
   }, limitMs)
+  let cpu = 0
+  child.on('exit', () => {
+    cpu = cpuOfChildren() - charged
+    charged += cpu
+  })
   return new Promise((resolve) => {
     child.on('close', (code) => {
       clearTimeout(timer)
       endGroup(child.pid)
-      resolve(resultOf(report, code))
+      resolve({ ...resultOf(report, code), cpu })
     })
   })
+}
+
+/**
+ * Seconds of the cores that ended test files and their processes used, from Linux's count of waited-for children: fields 16
+ * and 17 of `/proc/self/stat`, in hundredths of a second. 0 on other systems.
+ */
+function cpuOfChildren(): number {
+  if (!existsSync('/proc/self/stat')) return 0
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+function cpuNote(seconds: number): string {
+  return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
 }
 
 /** Ends processes that the test file may have left running. */
