@@ -12,12 +12,14 @@ export interface Ran {
 export interface RunMainOptions extends RunOptions {
   /** Whether the output goes to a terminal. */
   readonly shown?: boolean
+  /** Aborted where Ctrl-C would be pressed. */
+  readonly signal?: AbortSignal
 }
 
 /** Runs a command in this process, with streams of its own in place of the terminal. */
 export async function runMain(
   words: readonly string[],
-  { environment = {}, input, shown = false }: RunMainOptions = {},
+  { environment = {}, input, shown = false, signal = new AbortController().signal }: RunMainOptions = {},
 ): Promise<Ran> {
   const out: Buffer[] = []
   const err: string[] = []
@@ -28,7 +30,7 @@ export async function runMain(
     stdoutIsTerminal: shown,
     stderrIsTerminal: shown,
     columns: 80,
-    signal: new AbortController().signal,
+    signal,
     stdin: Readable.from(given ? [given] : []),
     stderr: new Writable({ write: (piece, _, done) => done(void err.push(String(piece)) as never) }),
     out: async (data) => void out.push(Buffer.from(data)),

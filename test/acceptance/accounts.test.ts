@@ -13,8 +13,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { cheapHashes } from '../cheap-bcrypt.ts'
 import { openHome } from '../command.ts'
-import { DaemonEnded, goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
+import { runMain } from '../terminal.ts'
 
 const test = suite('the daemon and its accounts')
 
@@ -229,12 +230,16 @@ async function register(
   return body
 }
 
-/** A start that must fail: its stderr and exit code. */
-async function refused(environment: Record<string, string>, home: string): Promise<DaemonEnded> {
-  const outcome = await spawnDaemon(environment, home).catch((reason: unknown) => reason)
-  if (outcome instanceof DaemonEnded) return outcome
-  await (outcome as SpawnedDaemon).stop?.('SIGKILL')
-  throw outcome instanceof Error ? outcome : new Error('The daemon started')
+/** A start that must fail, in this process: its stderr and exit code. One that serves instead is ended, with exit code 0. */
+async function refused(
+  environment: Record<string, string>,
+  home: string,
+): Promise<{ readonly code: number; readonly message: string }> {
+  const { code, stderr } = await runMain(['serve', 'api', '--port', '0'], {
+    environment: { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+    signal: AbortSignal.timeout(30_000),
+  })
+  return { code, message: stderr }
 }
 
 function overwrite(path: string, at: number, bytes: Buffer): void {

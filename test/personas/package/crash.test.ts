@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { holder, holderPattern, isHeld } from '../../../src/personas/package/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { openReader } from '../../../src/storage/sqlite/database.ts'
+import { slice } from '../../../src/storage/sqlite/persona-slices.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
 
@@ -18,27 +19,30 @@ const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
 const rounds = 8
 
-/** By then both states have been met, unless one of them never is. */
+/** By then both states have been met and something was interrupted, unless one of them never is. */
 const mostRounds = 60
+
+/** Milliseconds in the middle of an action, within which the kills are spread evenly: less than the action takes. */
+const middleMs = 40
 
 crashes(
   `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
   async () => {
     let shop = await openShop()
     const { folder } = shop
-    const persona = await shop.stock('u1', 120)
+    const persona = await shop.stock('u1', 60)
     const small = await shop.backups.create(persona)
     await shop.addMemories(
       persona,
-      // So many that they are written in slices.
-      Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
+      // Ten slices.
+      Array.from({ length: 10 * slice.memories }, (_, at) => memoryOf(1000 + at, 48)),
     )
     const large = await shop.backups.create(persona)
     const out = await shop.packages.export(persona, { format: 'container', embeddings: true })
     const seen = new Set<string | null>()
     let interrupted = 0
     try {
-      for (let round = 0; round < rounds || (seen.size < 2 && round < mostRounds); round++) {
+      for (let round = 0; round < rounds || ((seen.size < 2 || interrupted === 0) && round < mostRounds); round++) {
         shop.release()
         const child = spawn(
           process.execPath,
@@ -50,7 +54,7 @@ crashes(
         // soon as an action ended, else in the middle of the next one.
         await lines(child, 1 + (round % 4))
         if (round % 2 === 1) await begun(folder)
-        await killAfter(child, round % 2 === 0 ? 0 : Math.random() * 100)
+        await killAfter(child, round % 2 === 0 ? 0 : ((round * 0.37) % 1) * middleMs)
         // A process that was killed may take a moment to be gone.
         while (leftovers(folder).some(isHeld)) await new Promise(setImmediate)
         interrupted += Number(leftovers(folder).length > 0)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { holder, isHeld } from '../../../src/personas/package/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
+import { slice } from '../../../src/storage/sqlite/persona-slices.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
@@ -11,8 +12,8 @@ import { put, resigned } from './package-forge.ts'
 
 const large = suite('large personas')
 
-/** More than are written at once. */
-const many = 900
+/** Twelve times what is written at once (`slice` in persona-slices.ts), so that there is a middle. */
+const many = 12 * slice.memories
 
 async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Promise<void>): Promise<void> {
   const shop = await openShop()
@@ -46,7 +47,7 @@ async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown)
       .prepare(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
       .pluck()
       .get() as number
-  while (staged() < 200) {
+  while (staged() < 2 * slice.memories) {
     assert.not(over, 'it was over before it had begun')
     await new Promise(setImmediate)
   }
@@ -109,22 +110,22 @@ large('a long log is imported, replaced and restored in slices', () =>
       readFileSync((await shop.packages.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
     )
     const record = { adaptation_type: 'tone', trigger_event: 'x', timestamp: 5, changes: [] }
-    document.adaptation_log = Array.from({ length: 700 }, (_, at) => ({ ...record, id: `r${at}` }))
+    document.adaptation_log = Array.from({ length: 300 }, (_, at) => ({ ...record, id: `r${at}` }))
     document.state.behavioral_weights = {}
     document.state.learned_preferences = {}
     const long = put(join(shop.folder, 'long.json'), resigned(document))
     const { persona_id, imported } = await shop.packages.import('u2', long, asNew)
-    assert.is(imported.adaptations, 700)
+    assert.is(imported.adaptations, 300)
     const copy = (await shop.find(persona_id))!
     const result = await shop.packages.verifyStored(copy)
-    assert.equal([result.problems, result.adaptations], [[], 700])
+    assert.equal([result.problems, result.adaptations], [[], 300])
     const { backup_id } = await shop.backups.create(copy)
     await shop.packages.import('u2', path, into(copy, 'replace'))
     assert.is((await shop.packages.verifyStored(copy)).adaptations, 3)
     await shop.backups.restore(copy, backup_id)
     const back = await shop.packages.verifyStored(copy)
-    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, result.content_hash])
-    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 703)
+    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 300, result.content_hash])
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 303)
     assert.is(shop.db.prepare('SELECT count(*) FROM adaptation_log').pluck().get(), 2)
   }),
 )
