@@ -3,8 +3,8 @@
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,20 +45,43 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
 
+const scratch = openScratch()
 const started = Date.now()
 /** Seconds of CPU that belong to files which have ended. */
 let charged = 0
 const results: Result[] = []
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
+removeScratch()
 
 const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
-process.stdout.write(
-  `\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(charged)}\n`,
-)
+process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(charged)}\n`)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 process.exitCode = total('failed') > 0 || total('passed') + total('skipped') === 0 ? 1 : 0
+
+/**
+ * The folder for the temporary files of all tests: in memory where the system has room for it (Linux: a `/dev/shm` with 4 GiB
+ * free, four times what the tests need), since the databases of the tests wait for the disk at each commit; `TMPDIR` chooses
+ * another place.
+ */
+function openScratch(): string {
+  const memory = '/dev/shm'
+  const isRoomy = () => {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= 4 * 2 ** 30
+  }
+  const isInMemory = process.env['TMPDIR'] === undefined && existsSync(memory) && isRoomy()
+  return mkdtempSync(join(isInMemory ? memory : tmpdir(), 'aichat-suite-'))
+}
+
+function removeScratch(): void {
+  try {
+    rmSync(scratch, { recursive: true, force: true })
+  } catch {
+    // A file system that a killed test mounted there.
+  }
+}
 
 /** The place in the order of the slowest files; the others come after them. */
 function rankOf(file: string): number {
@@ -87,7 +110,7 @@ function runFile(file: string): Promise<Run> {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const loader = file.endsWith('.ts') ? ['--import', 'tsx'] : []
   const child = spawn(process.execPath, [...loader, join(folder, file)], {
-    env: { ...env, NO_COLOR: '1' },
+    env: { ...env, NO_COLOR: '1', TMPDIR: scratch },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

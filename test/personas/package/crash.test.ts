@@ -56,7 +56,7 @@ crashes(
         if (round % 2 === 1) await begun(folder)
         await killAfter(child, round % 2 === 0 ? 0 : ((round * 0.37) % 1) * middleMs)
         // A process that was killed may take a moment to be gone.
-        while (leftovers(folder).some(isHeld)) await new Promise(setImmediate)
+        while (leftovers(folder).some(isHeld)) await soon()
         interrupted += Number(leftovers(folder).length > 0)
         shop = await openShop(folder)
         seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
@@ -80,8 +80,11 @@ function leftovers(folder: string): readonly string[] {
 
 /** Waits until something is half done. */
 async function begun(folder: string): Promise<void> {
-  while (leftovers(folder).length === 0) await new Promise(setImmediate)
+  while (leftovers(folder).length === 0) await soon()
 }
+
+/** Leaves the core to the process that is looked at. */
+const soon = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 /** Everything there is sound, and each persona is one of the two that exist. Returns which one the first is. */
 async function check(shop: Shop, persona: Persona, hashes: readonly string[]): Promise<string | null> {
@@ -148,14 +151,14 @@ async function crowded(folder: string): Promise<{
   const large = await source.stock('u9', 0)
   await source.addMemories(
     large,
-    Array.from({ length: 2500 }, (_, at) => memoryOf(at, 1536)),
+    Array.from({ length: 1000 }, (_, at) => memoryOf(at, 1536)),
   )
   const { path: big } = await source.packages.export(large, { format: 'container', embeddings: true })
   const shop = await openShop(folder)
   const persona = await shop.stock('u1', 0)
   await shop.addMemories(
     persona,
-    Array.from({ length: 400 }, (_, at) => memoryOf(at, 1536)),
+    Array.from({ length: 160 }, (_, at) => memoryOf(at, 1536)),
   )
   const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
   shop.release()
@@ -204,11 +207,11 @@ crashes('change nothing when a file may not grow any further', async () => {
   shop.release()
   const { persona, backup, big, content, close } = await crowded(folder)
   try {
-    // Whether the write fails or the system ends the process: 2 MB blocks of 1,024 bytes are less than either needs.
+    // Whether the write fails or the system ends the process: 800 blocks of 1,024 bytes are less than either needs.
     for (const words of [[big], ['restore', backup]]) {
       const { stdout } = spawnSync(
         'bash',
-        ['-c', 'ulimit -f 2000; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
+        ['-c', 'ulimit -f 800; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
         { encoding: 'utf8' },
       )
       assert.is.not(stdout, 'done')
@@ -232,11 +235,11 @@ function step(...words: readonly string[]): string {
   return stdout || stderr
 }
 
-/** A file system of 20 MB, where this process may mount one. */
+/** A file system of 9 MiB, where this process may mount one. */
 function mountSmall(): string | undefined {
   const folder = join(process.env['TMPDIR'] ?? '/tmp', `aichat-small-${process.pid}`)
   mkdirSync(folder)
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'aichat-test', folder]).status === 0) return folder
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=9m', 'aichat-test', folder]).status === 0) return folder
   rmSync(folder, { recursive: true })
   process.stdout.write('skipped: no small file system can be mounted here\n')
   return undefined

@@ -42,14 +42,13 @@ async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown)
     over = true
   })
   settled.catch(() => undefined)
-  const staged = () =>
-    shop.db
-      .prepare(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
-      .pluck()
-      .get() as number
-  while (staged() < 2 * slice.memories) {
+  const staged = shop.db
+    .prepare<[], number>(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
+    .pluck()
+  while (staged.get()! < 2 * slice.memories) {
     assert.not(over, 'it was over before it had begun')
-    await new Promise(setImmediate)
+    // Leaves the core to the process that writes.
+    await new Promise((resolve) => setTimeout(resolve, 2))
   }
   await interrupt()
   return settled
@@ -99,7 +98,7 @@ large('are imported, restored and merged by a child process, which ends afterwar
       })
       assert.is(holders.size, 1)
       assert.not(holders.has(holder()))
-      while ([...holders].some(isHeld)) await new Promise(setImmediate)
+      while ([...holders].some(isHeld)) await new Promise((resolve) => setTimeout(resolve, 2))
     }
   }),
 )
