@@ -17,7 +17,7 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
-const rounds = 8
+const rounds = 6
 
 /** By then both states have been met and something was interrupted, unless one of them never is. */
 const mostRounds = 60

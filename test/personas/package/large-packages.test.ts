@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import * as assert from 'uvu/assert'
 import { holder, isHeld } from '../../../src/personas/package/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
@@ -15,19 +16,27 @@ const large = suite('large personas')
 /** Twelve times what is written at once (`slice` in persona-slices.ts), so that there is a middle. */
 const many = 12 * slice.memories
 
+const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
+
+/** A large persona and its package, made once; each test has a copy of the whole folder. */
+const original = await openShop()
+const persona = await original.stock('u1', 0)
+await original.addMemories(persona, memories(0, many))
+const exported = await original.packages.export(persona, { format: 'container', embeddings: true })
+original.release()
+large.after(() => rmSync(original.folder, { recursive: true, force: true }))
+
 async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Promise<void>): Promise<void> {
-  const shop = await openShop()
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-packages-'))
+  cpSync(original.folder, folder, { recursive: true })
+  const shop = await openShop(folder)
   try {
-    const persona = await shop.stock('u1', 0)
-    await shop.addMemories(persona, memories(0, many))
-    const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
-    await use(shop, persona, path)
+    await use(shop, persona, join(folder, relative(original.folder, exported.path)))
   } finally {
     shop.close()
   }
 }
 
-const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
 const stages = (shop: Shop) =>
   shop.db.prepare(`SELECT count(*) FROM persona WHERE user_id LIKE '~arriving/%'`).pluck().get() as number
 const personasOf = (shop: Shop, owner: string) =>
