@@ -26,16 +26,21 @@ const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)
 /** The slowest files start first, so that none of them runs alone at the end. */
 const slowest = [
   'flite/intelligible',
-  'package/large-packages',
   'package/crash',
-  'server/slow-bodies',
-  'acceptance/',
+  'package/large-packages',
   'operations/packages',
+  'acceptance/three-ways',
+  'acceptance/serve',
   'chat/conversation',
+  'persona/package',
+  'persona/persona',
   'chat/faults',
-  'service/serve-speech',
   'server/embeddings',
-  'sqlite/seals',
+  'speech/tts.test',
+  'chat/terminal-restored',
+  'pocket-tts/pull',
+  'acceptance/',
+  'service/serve-speech',
 ]
 
 const folder = process.env['AICHAT_TEST_FOLDER'] ?? dirname(fileURLToPath(import.meta.url))
