@@ -206,9 +206,7 @@ test('connections that are cut at random bytes: the file comes whole, each byte 
             ...(from > 0 && { 'content-range': `bytes ${from}-${weights.length - 1}/${weights.length}` }),
           })
           // The written bytes are on their way before the connection is cut.
-          response.write(weights.subarray(from, Math.min(from + cut, weights.length - 1)), () =>
-            setTimeout(() => response.destroy(), 15),
-          )
+          response.write(weights.subarray(from, Math.min(from + cut, weights.length - 1)), () => response.destroy())
           return true
         }
         await hub.pull('tiny')
@@ -252,7 +250,7 @@ test('a server without ranges sends all again, and the bytes that are here are s
       if (at !== 'store' || !cut) return false
       cut = false
       response.writeHead(200, { 'content-length': String(weights.length) })
-      response.write(weights.subarray(0, 70_000), () => setTimeout(() => response.destroy(), 15))
+      response.write(weights.subarray(0, 70_000), () => response.destroy())
       return true
     }
     await hub.pull('tiny')

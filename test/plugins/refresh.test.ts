@@ -255,8 +255,7 @@ const failures: Record<string, readonly [Answer, RegExp]> = {
   'a connection cut in the middle': [
     (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(whole.length) })
-      response.write(whole.slice(0, 40))
-      setTimeout(() => response.destroy(), 30)
+      response.write(whole.slice(0, 40), () => response.destroy())
     },
     /could not be asked/,
   ],

@@ -138,8 +138,7 @@ test('an answer that breaks off is exit 76, with its beginning on stdout', () =>
   withProvider(
     (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
-      setTimeout(() => response.destroy(), 50)
+      response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
     },
     async ({ home }) => {
       const { code, stdout, stderr } = await home.aichat(['chat', 'hi'])
