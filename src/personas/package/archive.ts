@@ -121,7 +121,7 @@ export interface StagedPersona {
    * owner's quota, and with `not_found` where the persona or its owner is gone or the id is taken.
    */
   publish(conditions: PublishConditions): Promise<Outcome>
-  /** Removes what is left of it, and of a replaced persona, from the disk. Always called last; never rejects. */
+  /** Removes the rest of it, and of a replaced persona, from the disk. Always called last; never rejects. */
   discard(): Promise<void>
 }
 
