@@ -26,7 +26,12 @@ export async function openStandIn(answer: Answer): Promise<StandIn> {
   const received: Received[] = []
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = []
-    for await (const piece of incoming) pieces.push(piece as Buffer)
+    try {
+      for await (const piece of incoming) pieces.push(piece as Buffer)
+    } catch {
+      // The client went away in the middle of its request.
+      return
+    }
     const request: Received = {
       method: incoming.method!,
       url: incoming.url!,
