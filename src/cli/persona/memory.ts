@@ -38,13 +38,20 @@ export async function list(
 ): Promise<void> {
   const found = await cli.ask(listMemories, { id, ...options })
   await print(cli, found, ({ memories }) =>
-    table(cli, memories, [
-      ['ID', (row) => row.id],
-      ['TIME', (row) => timeText(row.timestamp)],
-      ['WEIGHT', (row) => String(row.importance_score)],
-      ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
-      ['CONTENT', (row) => row.content],
-    ]),
+    table(
+      cli,
+      memories,
+      [
+        ['ID', (row) => row.id],
+        ['TIME', (row) => timeText(row.timestamp)],
+        ['WEIGHT', (row) => String(row.importance_score)],
+        ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
+        ['CONTENT', (row) => row.content],
+      ],
+      options.category === undefined
+        ? `no memories yet; add one: aichat persona memory add ${id} TEXT`
+        : 'no memories of that category',
+    ),
   )
   if (found.total > found.memories.length)
     note(cli, `aichat: ${found.memories.length} of ${found.total}; see --limit and --offset`)
@@ -59,13 +66,18 @@ export async function search(
   const query = words.join(' ')
   const found = await cli.ask(searchMemories, { id, query, limit, ...given({ min_score: minScore }) })
   await print(cli, found, ({ results }) =>
-    table(cli, results, [
-      ['SCORE', (row) => row.score.toFixed(3)],
-      ['WORDS', (row) => row.parts.lexical.toFixed(2)],
-      ['MEANING', (row) => row.parts.vector.toFixed(2)],
-      ['TIME', (row) => timeText(row.timestamp)],
-      ['CONTENT', (row) => row.content],
-    ]),
+    table(
+      cli,
+      results,
+      [
+        ['SCORE', (row) => row.score.toFixed(3)],
+        ['WORDS', (row) => row.parts.lexical.toFixed(2)],
+        ['MEANING', (row) => row.parts.vector.toFixed(2)],
+        ['TIME', (row) => timeText(row.timestamp)],
+        ['CONTENT', (row) => row.content],
+      ],
+      'no memory matches',
+    ),
   )
   if (found.mode === 'lexical' && found.results.length > 0)
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)

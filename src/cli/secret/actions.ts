@@ -33,10 +33,15 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
 export async function list(cli: Cli): Promise<void> {
   await withStoredKeys(cli, async (keys) => {
     await print(cli, { secrets: keys.list() }, ({ secrets }) =>
-      table(cli, secrets, [
-        ['NAME', (row) => row.name],
-        ['FROM', (row) => row.from],
-      ]),
+      table(
+        cli,
+        secrets,
+        [
+          ['NAME', (row) => row.name],
+          ['FROM', (row) => row.from],
+        ],
+        'no keys are set; store one: aichat secret set OPENAI_API_KEY',
+      ),
     )
   })
 }
