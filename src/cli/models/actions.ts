@@ -16,7 +16,7 @@ export async function list(cli: Cli, plugin: string | undefined, options: { inst
       models,
       [
         ['MODEL', (row) => row.id],
-        ['PLUGIN', (row) => row.plugin ?? row.runner ?? ''],
+        ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
         ['TYPE', (row) => row.type],
         ['', (row) => (row.default ? 'default' : '')],
       ],

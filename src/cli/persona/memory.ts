@@ -4,7 +4,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { table, timeText } from '../terminal/table.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
@@ -103,7 +103,9 @@ async function contentOf(cli: Cli, text: string): Promise<string> {
   if (text !== '-' && text !== '') return text
   if (text === '' && !cli.io.stdinIsPiped())
     throw new AppError('usage', 'Nothing to remember: give a text, or - to read stdin')
-  return (await readStdin(cli)).toString('utf8').trim()
+  const piped = (await readStdin(cli)).toString('utf8').trim()
+  if (piped === '') throw emptyInput('remember')
+  return piped
 }
 
 /** Asks on a terminal which categories to wipe; undefined stands for all memories. */
