@@ -1,6 +1,7 @@
-// Digests of the sources behind a built file. Node built-ins only: runs before the installation.
+// Digests of the sources behind a built file. Node built-ins only at the start, since it is loaded before the installation.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 
 /** A source and its direct and indirect imports, as sorted paths below `root`. */
@@ -17,9 +18,19 @@ export function sourcesBehind(root, source) {
   return [...found].sort()
 }
 
-/** A digest over the text of all of them. */
+/** A digest over the programs in all of them: without comments, types and formatting, which change nothing that is built. */
 export function recipeOf(root, source) {
   const hash = createHash('sha256')
-  for (const file of sourcesBehind(root, source)) hash.update(`${file}\n`).update(readFileSync(join(root, file)))
+  const { transformSync } = compiler()
+  for (const file of sourcesBehind(root, source)) {
+    const options = { loader: 'ts', minifyWhitespace: true, legalComments: 'none', target: 'esnext', tsconfigRaw: '{}' }
+    hash.update(`${file}\n`).update(transformSync(readFileSync(join(root, file), 'utf8'), options).code)
+  }
   return hash
+}
+
+/** esbuild, which tsx depends on: it prints a program from its syntax tree, and TypeScript 7 has no such interface. */
+function compiler() {
+  const tsx = createRequire(import.meta.url).resolve('tsx/package.json')
+  return createRequire(tsx)('esbuild')
 }

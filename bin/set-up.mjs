@@ -84,7 +84,7 @@ function removeStaleOutput() {
 }
 
 /**
- * Trains the built-in word vectors from a development package, again when the package or a source of the training changes.
+ * Trains the built-in word vectors from a development package, again when the package or a program of the training changes.
  */
 function buildData() {
   const script = at('dist', 'src', 'word-vectors', 'train.js')

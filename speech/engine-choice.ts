@@ -26,7 +26,7 @@ export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'opt
   readonly reason?: string
 }
 
-/** The best engine that is installed for a server. The embedded one is always installed; it replaces a missing neural model. */
+/** The best engine that is installed for a server. The built-in voice is always installed; it replaces a missing neural model. */
 export function chooseEngine(request: EngineRequest): EngineChoice {
   const { manifest, device } = request
   const models = manifest.id === 'voxb-tts' ? findPocketModels(request.modelsFolder) : []
@@ -35,8 +35,8 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
     models.length > 0
       ? `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`
       : `no neural model of ${manifest.id} is installed`
-  const reasons = [`${missing}; the embedded engine speaks English with matched voices`]
-  if (device !== 'auto' && device !== 'cpu') reasons.push(`the embedded engine runs on the processor, not on ${device}`)
+  const reasons = [`${missing}; the built-in voice (flite) speaks English with matched voices`]
+  if (device !== 'auto' && device !== 'cpu') reasons.push(`the built-in voice runs on the processor, not on ${device}`)
   return {
     id: 'embedded',
     module: moduleAddress('engines/flite/engine'),

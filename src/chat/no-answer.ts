@@ -137,7 +137,8 @@ function nameIn(attempt: Attempt): string {
 }
 
 function nameOf(attempt: Attempt): string {
-  return attempt.plugin ?? `the local runner ${attempt.runner}`
+  if (attempt.plugin !== null) return attempt.plugin
+  return attempt.runner === 'embedded' ? 'the pulled chat model' : `the local runner ${attempt.runner}`
 }
 
 /** `openai gpt-4o: too many requests (status 429, asked twice): slow down` */

@@ -172,7 +172,11 @@ export const settingNames = {
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
   'models.hub': { variable: 'HF_ENDPOINT', fallback: 'https://huggingface.co', what: 'address of the model hub' },
-  'log.level': { variable: 'AICHAT_LOG_LEVEL', fallback: 'info', what: 'error, warn, info or debug' },
+  'log.level': {
+    variable: 'AICHAT_LOG_LEVEL',
+    fallback: 'info',
+    what: 'how much is logged: error, warn, info or debug',
+  },
   'chat.model': { variable: 'AICHAT_MODEL', fallback: '', what: 'model asked when none is named' },
   'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },

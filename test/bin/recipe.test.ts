@@ -45,10 +45,10 @@ test('is another one as soon as any of its sources is changed, and no other', ()
     const digest = () => ask("recipe.recipeOf(folder, source).digest('hex')", folder, 'a/train.ts')
     let before = digest()
     assert.is(digest(), before)
-    appendFileSync(join(folder, 'b', 'other.ts'), '// no part of it\n')
+    appendFileSync(join(folder, 'b', 'other.ts'), 'export const no = 1\n')
     assert.is(digest(), before)
     for (const name of ['a/train.ts', 'a/near.ts', 'b/far.ts', 'b/later.ts']) {
-      appendFileSync(join(folder, name), '// changed\n')
+      appendFileSync(join(folder, name), 'export const changed = 1\n')
       const after = digest()
       assert.is.not(after, before, name)
       before = after
@@ -57,5 +57,61 @@ test('is another one as soon as any of its sources is changed, and no other', ()
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+const program = `/** Says why. */
+export function weigh(words: readonly string[], factor = 1_000): number {
+  const text = 'it is // no comment' // one
+  let sum = 0
+  for (const word of words) sum += /[/*]/.test(word) ? word.length : -factor
+  return sum + text.length
+}
+`
+
+const sameProgram: readonly (readonly [name: string, text: string])[] = [
+  ['a comment that says something else', program.replace('Says why.', 'Says why, and what for: // nested.')],
+  ['no comment at all', program.replace(/^\/\*\*.*\n/, '').replace(' // one', '')],
+  ['other white space, quotes and commas', reformatted(program)],
+  ['types alone', `type Word = string\n${program.replace('readonly string[]', 'readonly Word[]')}`],
+]
+
+for (const [name, text] of sameProgram)
+  test(`is the same for ${name}`, () => {
+    assert.is(digestOf(text), digestOf(program))
+  })
+
+const otherProgram: readonly (readonly [name: string, text: string])[] = [
+  ['a text that looks like a comment', program.replace('no comment', 'a comment')],
+  ['a number', program.replace('1_000', '1_001')],
+  ['a sign', program.replace('-factor', '+factor')],
+  ['an operator', program.replace('sum += ', 'sum -= ')],
+  ['a regular expression', program.replace('[/*]', '[/+]')],
+  ['a name', program.replaceAll('sum', 'total')],
+  ['a constant that becomes a variable', program.replace('const text', 'let text')],
+]
+
+for (const [name, text] of otherProgram)
+  test(`is another one for ${name}`, () => {
+    assert.is.not(text, program)
+    assert.is.not(digestOf(text), digestOf(program))
+  })
+
+function reformatted(text: string): string {
+  return text
+    .replaceAll("'", '"')
+    .replace('factor = 1_000)', '\n factor = 1_000,\n)')
+    .replaceAll('\n  ', '\n\t\t')
+    .replace('return sum', '\n\nreturn sum')
+}
+
+/** The digest of a program in a folder of its own. */
+function digestOf(text: string): unknown {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-recipe-'))
+  try {
+    writeFileSync(join(folder, 'program.ts'), text)
+    return ask("recipe.recipeOf(folder, source).digest('hex')", folder, 'program.ts')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 
 test.run()

@@ -116,7 +116,7 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['plugn'], /^aichat: Unknown command 'plugn'\n {2}Did you mean plugin\?\n {2}To ask .* aichat chat "plugn"\n/],
     [['plugin'], /^aichat: aichat plugin needs a command: list, show, .*\n {2}See: aichat help plugin\n$/],
     [['plugin', 'show'], /^aichat: Missing required argument 'id'\n {2}See: aichat help plugin show\n$/],
-    [['plugin', 'list', '--type', 'x'], /Allowed choices are completion, chat, embedding, tts\n/],
+    [['plugin', 'list', '--type', 'x'], /Invalid --type "x": use completion, chat, embedding or tts\n/],
     [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Use a whole number/],
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
     [

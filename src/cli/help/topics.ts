@@ -55,7 +55,7 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ['NO_COLOR', 'print no colour; TERM=dumb does the same'],
   ['FORCE_COLOR', 'print colour without a terminal too'],
   ['COLUMNS', 'width of the help without a terminal'],
-  ['NODE_ENV', 'production refuses weak secrets'],
+  ['NODE_ENV', 'with the value production, weak secrets are refused'],
   [
     '<PROVIDER>_API_KEY',
     'key of a provider, under the name in its plugin; also as <PROVIDER>_API_KEY_FILE, the path of a file that holds it',

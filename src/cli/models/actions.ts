@@ -11,12 +11,17 @@ export { refresh, restore } from './refresh.ts'
 export async function list(cli: Cli, plugin: string | undefined, options: { installed?: boolean }): Promise<void> {
   const found = await cli.ask(listModels, { ...given({ plugin }), installed: options.installed === true })
   await print(cli, found, ({ models }) =>
-    table(cli, models, [
-      ['MODEL', (row) => row.id],
-      ['PLUGIN', (row) => row.plugin ?? row.runner ?? ''],
-      ['TYPE', (row) => row.type],
-      ['', (row) => (row.default ? 'default' : '')],
-    ]),
+    table(
+      cli,
+      models,
+      [
+        ['MODEL', (row) => row.id],
+        ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
+        ['TYPE', (row) => row.type],
+        ['', (row) => (row.default ? 'default' : '')],
+      ],
+      options.installed ? 'no models on this machine; pull one: aichat models pull NAME' : 'no models listed',
+    ),
   )
 }
 

@@ -24,13 +24,18 @@ interface PersonaOptions {
 
 export async function list(cli: Cli): Promise<void> {
   await print(cli, await cli.ask(listPersonas, {}), ({ personas }) =>
-    table(cli, personas, [
-      ['ID', (row) => row.id],
-      ['NAME', (row) => row.name],
-      ['MODEL', (row) => row.model],
-      ['MEMORY', (row) => (row.memory_settings.enabled ? `up to ${row.memory_settings.max_memories}` : 'off')],
-      ['ADAPTS', (row) => (row.mutation_settings.enabled ? row.mutation_settings.sensitivity : 'off')],
-    ]),
+    table(
+      cli,
+      personas,
+      [
+        ['ID', (row) => row.id],
+        ['NAME', (row) => row.name],
+        ['MODEL', (row) => row.model],
+        ['MEMORY', (row) => (row.memory_settings.enabled ? `up to ${row.memory_settings.max_memories}` : 'off')],
+        ['ADAPTS', (row) => (row.mutation_settings.enabled ? row.mutation_settings.sensitivity : 'off')],
+      ],
+      'no personas yet; create one: aichat persona create --name NAME -m MODEL',
+    ),
   )
 }
 

@@ -10,14 +10,19 @@ import { table, timeText } from '../terminal/table.ts'
 export async function state(cli: Cli, id: string, { log, limit }: { log?: boolean; limit: number }): Promise<void> {
   if (!log) return print(cli, await cli.ask(showState, { id }), stateText)
   await print(cli, await cli.ask(listAdaptations, { id, limit }), ({ records }) =>
-    table(cli, records, [
-      ['RECORD', (record) => record.id],
-      ['TIME', (record) => timeText(record.timestamp)],
-      ['TYPE', (record) => record.adaptation_type],
-      ['TRIGGER', (record) => record.trigger_event],
-      ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],
-      ['CHANGES', (record) => changesText(record.changes)],
-    ]),
+    table(
+      cli,
+      records,
+      [
+        ['RECORD', (record) => record.id],
+        ['TIME', (record) => timeText(record.timestamp)],
+        ['TYPE', (record) => record.adaptation_type],
+        ['TRIGGER', (record) => record.trigger_event],
+        ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],
+        ['CHANGES', (record) => changesText(record.changes)],
+      ],
+      'no adaptation records yet',
+    ),
   )
 }
 

@@ -4,7 +4,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { table, timeText } from '../terminal/table.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
@@ -38,13 +38,20 @@ export async function list(
 ): Promise<void> {
   const found = await cli.ask(listMemories, { id, ...options })
   await print(cli, found, ({ memories }) =>
-    table(cli, memories, [
-      ['ID', (row) => row.id],
-      ['TIME', (row) => timeText(row.timestamp)],
-      ['WEIGHT', (row) => String(row.importance_score)],
-      ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
-      ['CONTENT', (row) => row.content],
-    ]),
+    table(
+      cli,
+      memories,
+      [
+        ['ID', (row) => row.id],
+        ['TIME', (row) => timeText(row.timestamp)],
+        ['WEIGHT', (row) => String(row.importance_score)],
+        ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
+        ['CONTENT', (row) => row.content],
+      ],
+      options.category === undefined
+        ? `no memories yet; add one: aichat persona memory add ${id} TEXT`
+        : 'no memories of that category',
+    ),
   )
   if (found.total > found.memories.length)
     note(cli, `aichat: ${found.memories.length} of ${found.total}; see --limit and --offset`)
@@ -59,13 +66,18 @@ export async function search(
   const query = words.join(' ')
   const found = await cli.ask(searchMemories, { id, query, limit, ...given({ min_score: minScore }) })
   await print(cli, found, ({ results }) =>
-    table(cli, results, [
-      ['SCORE', (row) => row.score.toFixed(3)],
-      ['WORDS', (row) => row.parts.lexical.toFixed(2)],
-      ['MEANING', (row) => row.parts.vector.toFixed(2)],
-      ['TIME', (row) => timeText(row.timestamp)],
-      ['CONTENT', (row) => row.content],
-    ]),
+    table(
+      cli,
+      results,
+      [
+        ['SCORE', (row) => row.score.toFixed(3)],
+        ['WORDS', (row) => row.parts.lexical.toFixed(2)],
+        ['MEANING', (row) => row.parts.vector.toFixed(2)],
+        ['TIME', (row) => timeText(row.timestamp)],
+        ['CONTENT', (row) => row.content],
+      ],
+      'no memory matches',
+    ),
   )
   if (found.mode === 'lexical' && found.results.length > 0)
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
@@ -91,7 +103,9 @@ async function contentOf(cli: Cli, text: string): Promise<string> {
   if (text !== '-' && text !== '') return text
   if (text === '' && !cli.io.stdinIsPiped())
     throw new AppError('usage', 'Nothing to remember: give a text, or - to read stdin')
-  return (await readStdin(cli)).toString('utf8').trim()
+  const piped = (await readStdin(cli)).toString('utf8').trim()
+  if (piped === '') throw emptyInput('remember')
+  return piped
 }
 
 /** Asks on a terminal which categories to wipe; undefined stands for all memories. */

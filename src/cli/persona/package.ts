@@ -41,13 +41,18 @@ interface ImportOptions {
 export async function backup(cli: Cli, id: string, { list }: { list?: boolean }): Promise<void> {
   if (!list) return print(cli, await cli.ask(backUpPersona, { id }), ({ backup_id }) => backup_id)
   await print(cli, await cli.ask(listBackups, { id }), ({ backups }) =>
-    table(cli, backups, [
-      ['BACKUP', (row) => row.backup_id],
-      ['TIME', (row) => new Date(row.created_at).toISOString().slice(0, 19).replace('T', ' ')],
-      ['MEMORIES', (row) => String(row.memories)],
-      ['BYTES', (row) => String(row.bytes)],
-      ['WHY', (row) => row.reason.replace('_', ' ')],
-    ]),
+    table(
+      cli,
+      backups,
+      [
+        ['BACKUP', (row) => row.backup_id],
+        ['TIME', (row) => new Date(row.created_at).toISOString().slice(0, 19).replace('T', ' ')],
+        ['MEMORIES', (row) => String(row.memories)],
+        ['BYTES', (row) => String(row.bytes)],
+        ['WHY', (row) => row.reason.replace('_', ' ')],
+      ],
+      `no backups yet; make one: aichat persona backup ${id}`,
+    ),
   )
 }
 

@@ -29,15 +29,20 @@ export async function list(cli: Cli, { active, type }: { active?: boolean; type?
   const { plugins, broken } = await cli.ask(listPlugins, {})
   const rows = plugins.filter((row) => (!active || row.active) && (!type || row.type === type))
   await print(cli, { plugins: rows, broken }, () =>
-    table(cli, rows, [
-      ['ID', (row) => row.id],
-      ['', (row) => (row.active ? 'active' : '')],
-      ['TYPE', (row) => row.type],
-      ['STATE', stateOf],
-      ['MODELS', (row) => String(row.model_map.length)],
-      ['SOURCE', (row) => (row.overridden ? 'bundled, changed' : row.source)],
-      ['NAME', (row) => row.name],
-    ]),
+    table(
+      cli,
+      rows,
+      [
+        ['ID', (row) => row.id],
+        ['', (row) => (row.active ? 'active' : '')],
+        ['TYPE', (row) => row.type],
+        ['STATE', stateOf],
+        ['MODELS', (row) => String(row.model_map.length)],
+        ['SOURCE', (row) => (row.overridden ? 'bundled, changed' : row.source)],
+        ['NAME', (row) => row.name],
+      ],
+      active ? 'no plugin is active; activate one: aichat plugin activate ID' : 'no plugin is installed',
+    ),
   )
   for (const { id, problems } of broken) note(cli, `aichat: invalid plugin "${id}": ${problems.join('; ')}`)
 }
@@ -80,11 +85,15 @@ export async function activate(cli: Cli, id: string): Promise<void> {
 }
 
 export async function deactivate(cli: Cli, { type }: KindOptions): Promise<void> {
-  await print(cli, await cli.ask(deactivatePlugin, type ? { type } : {}), ({ deactivated }) => deactivated ?? '')
+  const { deactivated } = await cli.ask(deactivatePlugin, type ? { type } : {})
+  await print(cli, { deactivated }, () => deactivated ?? '')
+  if (deactivated === null) noteNoneActive(cli, type)
 }
 
 export async function current(cli: Cli, { type }: KindOptions): Promise<void> {
-  await print(cli, await cli.ask(currentPlugin, type ? { type } : {}), (plugin) => plugin?.id ?? '')
+  const active = await cli.ask(currentPlugin, type ? { type } : {})
+  await print(cli, active, (plugin) => plugin?.id ?? '')
+  if (!active) noteNoneActive(cli, type)
 }
 
 /** Prints each plugin's state; with `check`, the outcome of a request to each usable chat plugin. */
@@ -126,6 +135,10 @@ export async function test(cli: Cli, id: string): Promise<void> {
     steps.map(({ step, ok, detail }) => `${ok ? 'ok    ' : 'failed'}  ${step}: ${detail}`).join('\n'),
   )
   if (!result.ok) cli.exit = 1
+}
+
+function noteNoneActive(cli: Cli, type: PluginKind = 'chat'): void {
+  if (!cli.globals().json && !cli.globals().plain) note(cli, `aichat: no plugin of type ${type} is active`)
 }
 
 function noteAll(cli: Cli, warnings: readonly string[]): void {

@@ -15,8 +15,11 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
   await withStoredKeys(cli, async (keys, { settings }) => {
     if (!isKeyName(name, settings.pluginKeyNames))
       // The message omits the name, which may be the key itself, typed in its place.
-      throw new AppError('invalid', 'Invalid key name', {
-        details: ['Names end in _API_KEY; PLUGIN_KEY_ENVS allows others', 'The key itself is asked for next'],
+      throw new AppError('invalid', 'Invalid key name: use that of its variable, such as OPENAI_API_KEY', {
+        details: [
+          'Names are capital letters, digits and _, and end in _API_KEY; PLUGIN_KEY_ENVS (plugins.key_names) allows others',
+          'Give the name alone: the key itself is asked for, or piped in',
+        ],
       })
     const inKeychain = await keys.chooseKeychain(options.insecureStorage === true)
     const value = cli.io.stdinIsPiped()
@@ -33,10 +36,15 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
 export async function list(cli: Cli): Promise<void> {
   await withStoredKeys(cli, async (keys) => {
     await print(cli, { secrets: keys.list() }, ({ secrets }) =>
-      table(cli, secrets, [
-        ['NAME', (row) => row.name],
-        ['FROM', (row) => row.from],
-      ]),
+      table(
+        cli,
+        secrets,
+        [
+          ['NAME', (row) => row.name],
+          ['FROM', (row) => row.from],
+        ],
+        'no keys are set; store one: aichat secret set OPENAI_API_KEY',
+      ),
     )
   })
 }

@@ -48,7 +48,7 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
       'onnxruntime-node',
       nativeRuntime,
       'warning',
-      'neural voices and embedded models are off; ONNXRUNTIME_NODE_INSTALL=skip npm ci installs it',
+      'neural voices and pulled models are off; ONNXRUNTIME_NODE_INSTALL=skip npm ci installs it',
     )
     findings.push(...otherPrograms(settings))
   } finally {

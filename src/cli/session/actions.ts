@@ -9,12 +9,17 @@ import { table, timeText } from '../terminal/table.ts'
 
 export async function list(cli: Cli, { limit }: { limit: number }): Promise<void> {
   await print(cli, await cli.ask(listSessions, { limit }), ({ sessions }) =>
-    table(cli, sessions, [
-      ['ID', (row) => row.id],
-      ['NAME', (row) => row.name],
-      ['MESSAGES', (row) => String(row.message_count)],
-      ['LAST', (row) => timeText(row.updated_at)],
-    ]),
+    table(
+      cli,
+      sessions,
+      [
+        ['ID', (row) => row.id],
+        ['NAME', (row) => row.name],
+        ['MESSAGES', (row) => String(row.message_count)],
+        ['LAST', (row) => timeText(row.updated_at)],
+      ],
+      'no conversations yet; start one: aichat chat',
+    ),
   )
 }
 

@@ -9,7 +9,7 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { readStdin } from '../terminal/stdin.ts'
+import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
 import { openPlayer } from './player.ts'
 import { collectWav, openWavReader } from './wav-reader.ts'
@@ -135,9 +135,13 @@ async function checkTarget(cli: Cli, options: AudioOptions): Promise<void> {
 async function readText(cli: Cli, words: readonly string[], { input }: TextOptions): Promise<string> {
   const text = words.join(' ')
   if (text !== '' && input !== undefined) throw new AppError('usage', 'Use either a text or -i, not both')
-  if (text !== '') return text
-  if (input !== undefined) return (await readInput(cli, input, textLimit)).toString('utf8')
-  if (cli.io.stdinIsPiped()) return (await readStdin(cli, textLimit)).toString('utf8')
+  if (text !== '' && text !== '-') return text
+  if (input !== undefined && input !== '-') return (await readInput(cli, input, textLimit)).toString('utf8')
+  if (text === '-' || input === '-' || cli.io.stdinIsPiped()) {
+    const piped = (await readStdin(cli, textLimit)).toString('utf8')
+    if (piped.trim() === '') throw emptyInput('speak')
+    return piped
+  }
   throw new AppError('usage', 'Nothing to speak: give a text, name a file with -i, or pipe one in')
 }
 

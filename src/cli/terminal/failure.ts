@@ -89,7 +89,7 @@ function usage({ thrown, command }: UsageError): AppError {
     return new AppError('usage', `aichat ${path.join(' ')} needs a command: ${names}`, { details: [seeHelp] })
   }
   const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n')
-  const message = problem.charAt(0).toUpperCase() + problem.slice(1)
+  const message = choicesMessage(problem) ?? problem.charAt(0).toUpperCase() + problem.slice(1)
   const unknown = path.length === 0 ? /^Unknown command '(.*)'$/.exec(message)?.[1] : undefined
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
@@ -99,6 +99,17 @@ function usage({ thrown, command }: UsageError): AppError {
     ],
     cause: thrown,
   })
+}
+
+/** `Invalid shell "tcsh": use bash, zsh or fish` for commander's sentence on choices; undefined for others. */
+function choicesMessage(problem: string): string | undefined {
+  const [, value, argument, choices] =
+    /^command-argument value '(.*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/s.exec(problem) ?? []
+  const [, option, optionValue, optionChoices] =
+    /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s.exec(problem) ?? []
+  const list = choices ?? optionChoices
+  if (list === undefined) return undefined
+  return `Invalid ${argument ?? option} "${value ?? optionValue}": use ${list.replace(/, ([^,]+)$/, ' or $1')}`
 }
 
 function pathOf(command: Command): string[] {

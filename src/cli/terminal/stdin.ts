@@ -47,6 +47,11 @@ export async function* streamStdin(cli: Cli): AsyncGenerator<Buffer> {
   throw new AppError('timeout', `Standard input did not end within the time of --timeout ${cli.globals().timeout}`)
 }
 
+/** The failure of a command whose standard input was to give the text and holds none: `usage`. */
+export function emptyInput(verb: 'ask' | 'speak' | 'remember'): AppError {
+  return new AppError('usage', `Nothing to ${verb}: standard input is empty`)
+}
+
 /** Notes that stdin is being read: on a terminal at once, for a pipe after some silence. Returns how to cancel it. */
 function noteWaiting(cli: Cli): () => void {
   if (cli.io.stdinIsTerminal) {

@@ -1,14 +1,26 @@
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
+import { note } from './output.ts'
 
 /** A column of a table: its heading and the text of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
-/** Aligns rows under headings; with --plain, tab-separated without headings. */
-export async function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
+/**
+ * Aligns rows under headings; with --plain, tab-separated without headings. Without rows the text is empty, and the remark on
+ * that goes to stderr, unless --plain asks for the rows alone.
+ */
+export async function table<Row>(
+  cli: Cli,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  remarkWithoutRows?: string,
+): Promise<string> {
   const cells = rows.map((row) => columns.map(([, text]) => text(row).replace(/[\x00-\x1f\x7f-\x9f]+/g, ' ')))
   if (cli.globals().plain) return cells.map((line) => `${line.join('\t')}\n`).join('')
-  if (rows.length === 0) return ''
+  if (rows.length === 0) {
+    if (remarkWithoutRows !== undefined) note(cli, `aichat: ${remarkWithoutRows}`)
+    return ''
+  }
   const all = [columns.map(([heading]) => heading), ...cells]
   const width = await columnCounter(all.flat())
   const widths = columns.map((_, index) => Math.max(...all.map((line) => width(line[index]!))))

@@ -16,13 +16,18 @@ export async function list(cli: Cli, options: { limit?: string; offset?: string;
   const { limit, offset, search: q } = options
   const page = await cli.ask(listUsers, given({ limit, offset, q }))
   await print(cli, page, ({ users }) =>
-    table(cli, users, [
-      ['ID', (user) => user.id],
-      ['NAME', (user) => user.username],
-      ['ROLE', (user) => user.role],
-      ['EMAIL', (user) => user.email ?? ''],
-      ['CREATED', (user) => timeText(user.created_at)],
-    ]),
+    table(
+      cli,
+      users,
+      [
+        ['ID', (user) => user.id],
+        ['NAME', (user) => user.username],
+        ['ROLE', (user) => user.role],
+        ['EMAIL', (user) => user.email ?? ''],
+        ['CREATED', (user) => timeText(user.created_at)],
+      ],
+      q === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches',
+    ),
   )
   const next = page.offset + page.users.length
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)

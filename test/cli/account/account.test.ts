@@ -46,15 +46,18 @@ test('login keeps the token, and commands go to that server until logout', () =>
       assert.not.ok(readFileSync(join(home, file), 'utf8').includes(token), `${file} still holds the token`)
   }))
 
-test('without a keychain nothing is asked or stored unless a file was allowed', () =>
+test('without a keychain nothing is stored unless a file was allowed, and the login is ended', () =>
   withClient(async ({ daemon, run, home }) => {
     await daemon.register('ada')
+    const wrong = await run(['login', daemon.url, '--username', 'ada', stdin], 'Wr0ngpassword')
+    assert.is(wrong.code, 77, 'the password is told to be wrong first')
+    assert.not.match(wrong.stderr, /keychain/)
     const refused = await run(['login', daemon.url, '--username', 'ada', stdin], goodPassword)
     assert.is(refused.code, 69)
     assert.match(refused.stderr, /--insecure-storage/)
     assert.match(refused.stderr, /AICHAT_TOKEN/)
     assert.not.ok(existsSync(join(home, 'logins.json')))
-    assert.is((await daemon.accounts.users.counts()).active_sessions, 1, 'nobody was logged in for nothing')
+    assert.is((await daemon.accounts.users.counts()).active_sessions, 1, 'the login that could not be kept has ended')
   }))
 
 test('wrong credentials, too many of them, no server, and no password each have their exit code', () =>

@@ -28,7 +28,7 @@ test('is named with the nearest setting by the commands that are about settings,
         ({ status, detail }: { status: string; detail: string }) => /api\.prot/.test(detail) && status === 'warning',
       ),
     )
-    assert.is((await home.aichat(['plugin', 'current'])).stderr, '')
+    assert.is((await home.aichat(['config', 'path'])).stderr, '')
     assert.is((await home.aichat(['config', 'list', '--quiet'])).stderr, '')
   } finally {
     home.remove()

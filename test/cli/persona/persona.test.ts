@@ -130,7 +130,11 @@ test('memories are added from words and from a pipe, listed, searched and wiped'
     assert.is((await run(memory('wipe', 'Mia', '--category', '', '--yes'))).stdout, '2 wiped\n')
     assert.is((await run(memory('wipe', 'Mia', '--yes'))).stdout, '0 wiped\n')
     const nothing = await run(memory('search', 'Mia', 'cat'))
-    assert.equal([nothing.code, nothing.stdout, nothing.stderr], [0, '', ''], 'an empty memory is no failing model')
+    assert.equal(
+      [nothing.code, nothing.stdout, nothing.stderr],
+      [0, '', 'aichat: no memory matches\n'],
+      'an empty memory is no failing model',
+    )
   }))
 
 test('an invalid memory, limit or date has its exit code, and nothing is stored', () =>

@@ -27,4 +27,40 @@ test('counts its columns as a terminal shows them: emoji, wide scripts, combinin
   }
 })
 
+test('without rows says so on stderr and names the next step; JSON and plain rows stay alone', async () => {
+  const home = openHome()
+  try {
+    const environment = { AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
+    const run = (...words: readonly string[]) => runMain(words, { environment })
+    await run('persona', 'create', '--name', 'Ada', '-m', 'x')
+    const lists: readonly (readonly [words: readonly string[], remark: string])[] = [
+      [['session', 'list'], 'aichat: no conversations yet; start one: aichat chat'],
+      [['users', 'list'], 'aichat: no users yet; create the administrator: aichat setup'],
+      [['secret', 'list'], 'aichat: no keys are set; store one: aichat secret set OPENAI_API_KEY'],
+      [['models', 'list', '--installed'], 'aichat: no models on this machine; pull one: aichat models pull NAME'],
+      [['plugin', 'list', '--active'], 'aichat: no plugin is active; activate one: aichat plugin activate ID'],
+      [['plugin', 'current'], 'aichat: no plugin of type chat is active'],
+      [['persona', 'memory', 'list', 'Ada'], 'aichat: no memories yet; add one: aichat persona memory add Ada TEXT'],
+      [['persona', 'memory', 'search', 'Ada', 'cat'], 'aichat: no memory matches'],
+      [['persona', 'backup', 'Ada', '--list'], 'aichat: no backups yet; make one: aichat persona backup Ada'],
+      [['persona', 'state', 'Ada', '--log'], 'aichat: no adaptation records yet'],
+    ]
+    for (const [words, remark] of lists) {
+      const shown = await run(...words)
+      assert.equal([shown.code, shown.stdout.trim(), shown.stderr], [0, '', `${remark}\n`], words.join(' '))
+      for (const option of ['--json', '--plain', '--quiet'])
+        assert.is((await run(...words, option)).stderr, '', `${words.join(' ')} ${option}`)
+    }
+    await run('persona', 'remove', 'Ada', '--yes')
+    const none = await run('persona', 'list')
+    assert.equal(
+      [none.stdout, none.stderr],
+      ['', 'aichat: no personas yet; create one: aichat persona create --name NAME -m MODEL\n'],
+    )
+    assert.equal(JSON.parse((await run('persona', 'list', '--json')).stdout), { personas: [] })
+  } finally {
+    home.remove()
+  }
+})
+
 test.run()
