@@ -208,7 +208,7 @@ export async function serveHere(
 }
 
 /** The daemon ended at its start. */
-export class DaemonEnded extends Error {
+class DaemonEnded extends Error {
   override readonly name = 'DaemonEnded'
   readonly code: number | null
 

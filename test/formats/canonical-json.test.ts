@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { canonicalize, parseStrictJson, parseStrictJsonBytes, wellFormed } from '../../src/formats/canonical-json.ts'
-import { fc } from '../properties.ts'
+import { anyCharacter, fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
 const rfc8785 = suite('canonical JSON')
@@ -133,7 +133,7 @@ rfc8785('puts a sign in the place of half a surrogate pair, in keys and values',
 
 rfc8785('gives one text for one value, for any order of keys and any white space', () => {
   void fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }), (value) => {
+    fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: anyCharacter }), (value) => {
       const text = canonicalize(value)
       fc.pre(!text.includes('__proto__'))
       assert.is(canonicalize(parseStrictJson(text)), text)

@@ -3,7 +3,7 @@ import { escapedJson, isPrintableLine, printableLine, stripControls } from '../.
 import { goodPassword, withDaemon } from '../daemon.ts'
 import { completion, completionEvents, json, openStandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
-import { fc } from '../properties.ts'
+import { anyCharacter, fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 import { runMain } from '../terminal.ts'
 
@@ -43,7 +43,7 @@ test('a line shows all that it holds, or is none', () => {
 
 test('escaped JSON is the same value and holds nothing harmful', () => {
   fc.assert(
-    fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...harmful))), (texts) => {
+    fc.property(fc.array(fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom(...harmful))), (texts) => {
       const escaped = escapedJson(JSON.stringify(texts))
       assert.equal(JSON.parse(escaped), texts)
       assert.is(stripControls(escaped), escaped)

@@ -170,7 +170,7 @@ http('others are answered in the middle of a large import', async () => {
   const persona = await shop.stock('u9', 0)
   await shop.addMemories(
     persona,
-    Array.from({ length: 3000 }, (_, at) => memoryOf(at, 8)),
+    Array.from({ length: 1200 }, (_, at) => memoryOf(at, 8)),
   )
   const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
   const bytes = new Uint8Array(readFileSync(path))

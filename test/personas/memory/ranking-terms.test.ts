@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { queryTermsOf, termsOf } from '../../../src/personas/memory/ranking-terms.ts'
-import { fc } from '../../properties.ts'
+import { anyCharacter, fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('the terms of a text')
@@ -30,7 +30,7 @@ const marks = fc
   .map((all) => all.join(''))
 
 test('are letters, marks and digits, and never empty, for any text', () => {
-  const text = fc.oneof(marks, fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ unit: 'grapheme' }))
+  const text = fc.oneof(marks, fc.string({ unit: anyCharacter, maxLength: 40 }), fc.string({ unit: 'grapheme' }))
   void fc.assert(
     fc.property(text, (given) => {
       for (const term of [...termsOf(given), ...queryTermsOf(given)]) assert.match(term, /^[\p{L}\p{M}\p{N}]+$/u)
