@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { converse, hasPseudoTerminal } from '../pseudo-terminal.ts'
+import { goodPassword, withDaemon } from '../daemon.ts'
+import { converse, hasPseudoTerminal, openTerminal } from '../pseudo-terminal.ts'
 import { suite } from '../suite.ts'
 
 const test = suite('questions at a terminal')
@@ -75,5 +76,28 @@ withTerminal('in a conversation the answer to a question of ours is no question 
   assert.is(shown.split('start a local runner').length - 1, 1, shown)
   rmSync(home, { recursive: true, force: true })
 })
+
+withTerminal('login without a keychain asks whether a file may keep the token; the password is typed once', () =>
+  withDaemon(async (daemon) => {
+    await daemon.register('ada')
+    const home = mkdtempSync(join(tmpdir(), 'aichat-terminal-'))
+    const login = async (answer: string) => {
+      const terminal = await openTerminal(home, ['login', daemon.url, '--username', 'ada'], {
+        DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+      })
+      await terminal.shows(/Password/)
+      terminal.type(`${goodPassword}\r`)
+      await terminal.shows(/Keep the token in a file that only you can read\?/)
+      terminal.type(`${answer}\r`)
+      return (await terminal.ended()).code
+    }
+    assert.is(await login('n'), 69)
+    assert.not.ok(existsSync(join(home, 'tokens.json')))
+    assert.is((await daemon.accounts.users.counts()).active_sessions, 1, 'the login that could not be kept has ended')
+    assert.is(await login('y'), 0)
+    assert.ok(existsSync(join(home, 'tokens.json')))
+    rmSync(home, { recursive: true, force: true })
+  }),
+)
 
 test.run()

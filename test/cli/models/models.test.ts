@@ -144,7 +144,10 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
     const pulled = await home.aichat(['models', 'pull', 'smollm2-360m', '--json'])
     assert.is(pulled.code, 0, pulled.stderr)
     assert.ok(JSON.parse(pulled.stdout).downloaded > 0)
-    assert.match((await home.aichat(['models', 'list', '--installed'])).stdout, /smollm2-360m +this machine +chat +default/)
+    assert.match(
+      (await home.aichat(['models', 'list', '--installed'])).stdout,
+      /smollm2-360m +this machine +chat +default/,
+    )
 
     const answer = await home.aichat(['chat', 'hi', '--json', '--max-tokens', '5', '--temperature', '0'])
     assert.is(answer.code, 0, answer.stderr)
