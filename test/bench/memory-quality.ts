@@ -13,7 +13,16 @@ import { testData } from '../data.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
 import { type Example, fitLogistic } from './memory-parts/logistic.ts'
 import { type Change, type QualitySet, type RelevanceQuery, readQualitySets } from './memory-parts/quality-data.ts'
-import { availableEmbedders, builtinEmbedder, embedded, keepAll, lookupsOf, openStores, print, queryVector } from './memory-parts/scope.ts'
+import {
+  availableEmbedders,
+  builtinEmbedder,
+  embedded,
+  keepAll,
+  lookupsOf,
+  openStores,
+  print,
+  queryVector,
+} from './memory-parts/scope.ts'
 
 /** The memories of a prompt at most, as in `persona-chat`. */
 const mostInPrompt = 8
@@ -39,7 +48,11 @@ export async function bench(): Promise<void> {
   for (const set of sets) words.set(set, await ask(set, undefined))
   const fitOn = (chosen: readonly QualitySet[]) => fitLogistic(chosen.flatMap((set) => examplesOf(words.get(set)!)))
   print(`Product's coefficients:        ${coefficients.map((value) => value.toFixed(2)).join(' ')}`)
-  print(`Fitted anew on all sets:       ${fitOn(sets).map((value) => value.toFixed(2)).join(' ')}`)
+  print(
+    `Fitted anew on all sets:       ${fitOn(sets)
+      .map((value) => value.toFixed(2))
+      .join(' ')}`,
+  )
   print(`Floor: ${floor}; at most ${mostInPrompt} memories in a prompt.`)
   const embedders = await availableEmbedders()
   for (const set of sets) {
@@ -51,7 +64,8 @@ export async function bench(): Promise<void> {
       const asked = await ask(set, embedder)
       report(`vectors only: ${name}`, set, hits(asked, 'vectors', embedder))
       report(`hybrid: ${name}, product's coefficients`, set, hits(asked, 'hybrid', embedder))
-      if (foreign) report(`hybrid: ${name}, coefficients fitted on the other sets`, set, hits(asked, 'hybrid', embedder, foreign))
+      if (foreign)
+        report(`hybrid: ${name}, coefficients fitted on the other sets`, set, hits(asked, 'hybrid', embedder, foreign))
     }
     const { embedder } = embedders[0] ?? {}
     await oneLanguage(set, embedder)
@@ -76,7 +90,11 @@ async function ask(
     for (const query of set.queries) {
       const read = readQuery(query.query, rarity)
       const vector = embedder && (await queryVector(embedder, query.query))
-      const found = await stores.memories.search(scope, { ...lookupsOf(read), candidates: 120, ...(vector && { vector }) })
+      const found = await stores.memories.search(scope, {
+        ...lookupsOf(read),
+        candidates: 120,
+        ...(vector && { vector }),
+      })
       asked.push({ query, read, found })
     }
     return asked
@@ -127,7 +145,9 @@ function report(label: string, { queries }: Pick<QualitySet, 'queries'>, found: 
   const reachable = best((query) => query.answerable && isReachable(query))
   print(`\n${label}`)
   print(`  AUC all ${areaUnder(all, stranger)}, reachable by words ${areaUnder(reachable, stranger)}`)
-  print(`  prompt at ${floor}: ${promptAt(queries, found, floor)}; best precision at recall ≥ 60 %: ${bestPrecision(queries, found)}`)
+  print(
+    `  prompt at ${floor}: ${promptAt(queries, found, floor)}; best precision at recall ≥ 60 %: ${bestPrecision(queries, found)}`,
+  )
   const groups: readonly (readonly [string, (query: RelevanceQuery) => boolean])[] = [
     ['English', (query) => query.language === 'en' && isReachable(query)],
     ['others', (query) => query.language !== 'en' && isReachable(query)],
@@ -204,7 +224,8 @@ async function oneLanguage(set: QualitySet, embedder: Embedder | undefined): Pro
     const memories = set.memories.filter((memory) => memory.language === language)
     const ids = new Set(memories.map(({ id }) => id))
     const queries = set.queries.filter(
-      (query) => query.language === language && query.answerable && isReachable(query) && query.right.some((id) => ids.has(id)),
+      (query) =>
+        query.language === language && query.answerable && isReachable(query) && query.right.some((id) => ids.has(id)),
     )
     const found = hits(await ask({ memories, queries }, embedder), 'hybrid', embedder)
     queries.forEach(({ right }, at) => {
@@ -235,7 +256,11 @@ async function changes(set: QualitySet, embedder: Embedder | undefined): Promise
 }
 
 /** The same questions in a scope of 2,500 memories, filled with turns of other people's conversations. */
-async function large(set: QualitySet, embedder: Embedder | undefined, foreign: readonly number[] | undefined): Promise<void> {
+async function large(
+  set: QualitySet,
+  embedder: Embedder | undefined,
+  foreign: readonly number[] | undefined,
+): Promise<void> {
   const folder = testData('memory', 'locomo')
   if (!folder) return print('2,500 memories: skipped, no memory/locomo in AICHAT_TEST_DATA')
   const turns = readTalks(folder).flatMap(({ name, turns }) =>

@@ -62,7 +62,11 @@ async function places(
     const read = readQuery(query, rarity)
     const asked = mode === 'vectors' ? { ...read, terms: [], pairs: [] } : read
     const vector = embedder && (await queryVector(embedder, query))
-    const found = await stores.memories.search(scope, { ...lookupsOf(asked), candidates: 120, ...(vector && { vector }) })
+    const found = await stores.memories.search(scope, {
+      ...lookupsOf(asked),
+      candidates: 120,
+      ...(vector && { vector }),
+    })
     const ranked = rank(found, {
       query: asked,
       vectors: embedder && { trust: embedder.trust, knowsLanguage: true },

@@ -224,7 +224,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       .slice(0, limit)
       .map((ranked) => hitOf(ranked, floor))
     reembedding.check(persona)
-    const used = vector !== undefined && knowsLanguage && found.candidates.some(({ cosine }) => cosine !== undefined)
+    const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
   }
 }
@@ -244,7 +244,13 @@ function policyOf(persona: Persona, now: number): RetentionPolicy {
 const dayMs = 86_400_000
 
 function hitOf({ candidate, score, parts, supersedes }: Ranked, floor: number): SearchHit {
-  return { entry: candidate.entry, score, parts, relevant: score >= floor, ...(supersedes !== undefined && { supersedes }) }
+  return {
+    entry: candidate.entry,
+    score,
+    parts,
+    relevant: score >= floor,
+    ...(supersedes !== undefined && { supersedes }),
+  }
 }
 
 function modelOf(persona: Persona): string {

@@ -74,7 +74,10 @@ function supersedes(newer: Stated, older: Stated, query: MemoryQuery): boolean {
 /** Whether a term is written with a capital inside the query; in German every noun is. */
 function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][number]): boolean {
   if (query.language !== 'de') return isName
-  const nouns = query.text.split(/\s+/).slice(1).filter((word) => /^\p{Lu}/u.test(word))
+  const nouns = query.text
+    .split(/\s+/)
+    .slice(1)
+    .filter((word) => /^\p{Lu}/u.test(word))
   return nouns.some((word) => termsOf(word)[0] === term)
 }
 

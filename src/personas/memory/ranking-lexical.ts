@@ -109,7 +109,8 @@ function generalRarity({ term, isWord, rarity }: QueryTerm, language: string): n
 export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weights = weights): LexicalEvidence[] {
   const information = informationOf(query, found)
   const total = information.reduce((sum, each) => sum + each, 0)
-  if (total === 0 || query.terms.length === 0) return found.candidates.map(({ terms }) => noEvidence(query, terms.length))
+  if (total === 0 || query.terms.length === 0)
+    return found.candidates.map(({ terms }) => noEvidence(query, terms.length))
   const asked = askedFor(query)
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
@@ -162,17 +163,24 @@ function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chose
     const worth = (credits[step] ?? 0) + (distance === -1 && question ? chosen.asked : 0)
     const length = relativeLength(end - first, meanLength, chosen)
     for (let at = 0; at < size; at++)
-      if (counts[at]! > 0 && near[step]) near[step][at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
+      if (counts[at]! > 0 && near[step])
+        near[step][at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
   })
   const own = nothing(size)
   let likenesses = nothing(size)
   const places: Place[] = []
   const length = relativeLength(terms.length, meanLength, chosen)
-  eachLine(terms, asked, trust, ({ counts, likeness }) => {
-    likenesses = likeness
-    for (let at = 0; at < size; at++)
-      if (counts[at]! > 0) own[at] = saturated(counts[at]!, length, chosen) * likeness[at]!
-  }, places)
+  eachLine(
+    terms,
+    asked,
+    trust,
+    ({ counts, likeness }) => {
+      likenesses = likeness
+      for (let at = 0; at < size; at++)
+        if (counts[at]! > 0) own[at] = saturated(counts[at]!, length, chosen) * likeness[at]!
+    },
+    places,
+  )
   const named = new Array<boolean>(size).fill(false)
   if (about !== '')
     eachLine(about, asked, exactly, ({ counts }) => {

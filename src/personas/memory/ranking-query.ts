@@ -46,20 +46,29 @@ export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
     if (!terms.has(term.term)) terms.set(term.term, term)
   }
   const { functions, weak } = wordsIn(language)
-  words.forEach((word, at) => {
-    if (unspaced.test(word)) return addUnspaced(word, language as UnspacedLanguage, add)
+  for (const [at, word] of words.entries()) {
+    if (unspaced.test(word)) {
+      addUnspaced(word, language as UnspacedLanguage, add)
+      continue
+    }
     const letters = plainWords[at]!
     const [term] = termsOf(word)
-    if (term === undefined || functions.has(letters)) return
+    if (term === undefined || functions.has(letters)) continue
     const worth = weak.has(letters) || isWeakStem(term, language) ? weakWorth : 1
     const rare = language === 'en' ? rarity?.(letters) : undefined
     const isName = language !== 'de' && capitals.has(letters)
     add({ term, worth, isWord: true, isName, ...(rare !== undefined && { rarity: rare }) })
-  })
+  }
   // A query of function words alone asks for them.
   if (terms.size === 0) for (const term of termsOf(text)) add({ term, worth: 1, isWord: true, isName: false })
   const kept = [...terms.values()].slice(0, mostTerms)
-  return { text, language, isPersonal: isPersonal(text, plainWords, language), terms: kept, pairs: pairsOf(words, kept) }
+  return {
+    text,
+    language,
+    isPersonal: isPersonal(text, plainWords, language),
+    terms: kept,
+    pairs: pairsOf(words, kept),
+  }
 }
 
 /** The index terms of a query. */

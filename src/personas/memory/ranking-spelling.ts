@@ -41,7 +41,8 @@ export function spellingLookups(asked: QueryTerm, language: string): readonly Sp
   const beginning = { text: term.slice(0, Math.max(shortest, Math.ceil(term.length * leastShare))), isPrefix: true }
   if (language === 'en') return [beginning]
   const parts: SpellingLookup[] = []
-  for (let length = term.length - 1; length >= shortestTail; length--) parts.push({ text: term.slice(-length), isPrefix: false })
+  for (let length = term.length - 1; length >= shortestTail; length--)
+    parts.push({ text: term.slice(-length), isPrefix: false })
   for (let length = shortestHead; length < beginning.text.length; length++)
     parts.push({ text: term.slice(0, length), isPrefix: false })
   return [beginning, ...parts.slice(0, mostLookups)]

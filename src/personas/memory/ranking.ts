@@ -60,7 +60,8 @@ export interface RankOptions {
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const { query, vectors, now } = options
   const evidence = lexicalEvidence(found, query, options.weights ?? weights)
-  const meaning = meaningOf(found, query, vectors)
+  const isMatched = evidence.some(({ match }) => match > 0)
+  const meaning = meaningOf(found, isMatched, vectors)
   const matched = found.candidates
     .map((candidate, at): Matched => {
       const { match: lexical } = evidence[at]!
@@ -165,15 +166,19 @@ interface Meaning {
   readonly odds: number
 }
 
-function meaningOf({ candidates }: Found, _query: MemoryQuery, vectors: VectorTrust | undefined): Meaning {
+/** @param isMatched whether a word matches: then vectors count in the languages only that their model knows */
+function meaningOf({ candidates }: Found, isMatched: boolean, vectors: VectorTrust | undefined): Meaning {
   const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => a - b)
-  if (!vectors?.knowsLanguage || cosines.length === 0)
+  if (!vectors || (isMatched && !vectors.knowsLanguage) || cosines.length === 0)
     return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
   const { least, trusted } = vectorWeight
   const weight = least + (trusted - least) * vectors.trust
   return {
     matches: candidates.map(({ cosine }) => weight * Math.max(0, cosine ?? 0)),
-    odds: vectors.trust >= meaningEvidence.leastTrust ? oddsByDistance(cosines) : Number.NEGATIVE_INFINITY,
+    odds:
+      vectors.knowsLanguage && vectors.trust >= meaningEvidence.leastTrust
+        ? oddsByDistance(cosines)
+        : Number.NEGATIVE_INFINITY,
   }
 }
 

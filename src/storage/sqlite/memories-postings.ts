@@ -40,7 +40,10 @@ export function createPostings(db: Database) {
      */
     find(scope: ScopeRow, { terms, alike, candidates: limit }: SearchQuery): Postings {
       const { low } = rangeOf(scope.scope_id)
-      const own = read(scope, terms.map((term) => matchOf(scope, 'content', term)))
+      const own = read(
+        scope,
+        terms.map((term) => matchOf(scope, 'content', term)),
+      )
       const frequencies = own.map((numbers) => frequencyOf(numbers, scope))
       const worth = frequencies.map((frequency) => inverseFrequency(scope.memories, frequency))
       const scores = new Map<number, number>()
@@ -51,9 +54,21 @@ export function createPostings(db: Database) {
         })
       }
       credit(own, 1)
-      credit(read(scope, terms.map((term) => matchOf(scope, 'about context', term))), 0.4)
+      credit(
+        read(
+          scope,
+          terms.map((term) => matchOf(scope, 'about context', term)),
+        ),
+        0.4,
+      )
       if (alike?.some((lookups) => lookups.length > 0))
-        credit(read(scope, alike.map((lookups) => matchOfAny(scope, lookups))), alikeShare)
+        credit(
+          read(
+            scope,
+            alike.map((lookups) => matchOfAny(scope, lookups)),
+          ),
+          alikeShare,
+        )
       return { frequencies, best: highest(scores, limit).map((number) => low + number) }
     },
   }

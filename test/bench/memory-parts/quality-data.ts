@@ -45,7 +45,9 @@ export function readQualitySets(): QualitySet[] {
   const shared = testData('memory')
   return [...foldersIn(own), ...(shared ? [shared, ...foldersIn(shared)] : [])]
     .filter((folder) => existsSync(join(folder, 'relevance.json')))
-    .map((folder) => readSet(folder, folder.startsWith(own) ? folder.slice(own.length) : `test data: ${folder.split('/').at(-1)}`))
+    .map((folder) =>
+      readSet(folder, folder.startsWith(own) ? folder.slice(own.length) : `test data: ${folder.split('/').at(-1)}`),
+    )
 }
 
 function foldersIn(folder: string): string[] {

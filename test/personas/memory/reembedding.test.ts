@@ -37,6 +37,7 @@ function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
     embedders: {
       list: async () => ({ models: [] }),
       require: async () => {},
+      rarity: () => undefined,
       embedder: (model = builtinModel) => embedderOf(model, dimensions[model]!),
     },
   }
