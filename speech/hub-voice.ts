@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { signatureMismatch } from '../src/formats/file-signature.ts'
 import { hostRange } from '../src/http/address-range.ts'
-import { lookupFailure } from '../src/http/lookup-failure.ts'
+import { connectionSentence } from '../src/http/connection-failure.ts'
 import { startDeadline } from './deadline.ts'
 
 /** Finds the file of a voice that is named by its path on a model hub; resolves to a path on this machine. */
@@ -91,7 +91,9 @@ async function download(url: string, token: string | undefined, signal?: AbortSi
     throw unreachable('it redirects in circles')
   } catch (reason) {
     signal?.throwIfAborted()
-    throw reason instanceof AppError ? reason : unreachable(lookupFailure(reason) ?? 'it cannot be reached', reason)
+    throw reason instanceof AppError
+      ? reason
+      : unreachable(connectionSentence(reason) ?? 'it cannot be reached', reason)
   } finally {
     deadline.clear()
   }

@@ -11,6 +11,10 @@ export interface SpeechRouterParts {
   plugins(): readonly PluginManifest[]
   active(): PluginManifest | undefined
   keyHeader(plugin: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
+  /** Advice for a key that the plugin's server refused. */
+  refusedAdvice(plugin: PluginManifest): string
+  /** Takes keys out of a server's words. */
+  redact(text: string): string
   readonly send: Send
   /** The service of a server in this process, opened once for each variant. */
   open(server: ServerId, variant?: string): SpeechService
@@ -136,7 +140,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       ...(signal ? { signal } : {}),
     })
     const type = String(reply.headers['content-type'] ?? '')
-    if (reply.status !== 200) throw errorOf(plugin, reply.status, await reply.text(errorLimit))
+    if (reply.status !== 200) throw errorOf(plugin, reply.status, parts.redact(await reply.text(errorLimit)))
     if (!/^audio\//i.test(type)) {
       reply.discard()
       throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
@@ -145,6 +149,20 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
     for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
     return { type, headers, trailers: [], body: reply.body as AsyncIterable<Uint8Array> }
+  }
+
+  /** The failure in an error answer of aichat's shape or OpenAI's. */
+  function errorOf(plugin: PluginManifest, status: number, text: string): AppError {
+    const { error, details } = readError(text)
+    if (status === 401 || status === 403)
+      return new AppError(
+        'provider_auth',
+        `${plugin.id} refused the key${error ? `: ${error}` : ` (status ${status})`}`,
+        {
+          details: [...details, parts.refusedAdvice(plugin)],
+        },
+      )
+    return new AppError(failureOfStatus(status), error ?? `The plugin ${plugin.id} answered ${status}`, { details })
   }
 }
 
@@ -198,16 +216,11 @@ function isLocal(endpoint: string): boolean {
 function explained(plugin: PluginManifest, reason: unknown): unknown {
   if (reason instanceof AppError || !(reason instanceof Error) || reason.name === 'AbortError') return reason
   return new AppError('unavailable', `The speech server of ${plugin.id} cannot be reached`, {
-    details: isServerId(plugin.id) ? [`start it: aichat serve ${plugin.id}`] : [`it should be at ${plugin.endpoint}`],
+    details: isServerId(plugin.id)
+      ? [`start it: aichat serve ${plugin.id}`]
+      : [`its address is ${plugin.endpoint}`, reason.message],
     cause: reason,
   })
-}
-
-/** The failure in an error answer of aichat's shape or OpenAI's. */
-function errorOf(plugin: PluginManifest, status: number, text: string): AppError {
-  const { error, details } = readError(text)
-  const code = status === 401 || status === 403 ? 'unavailable' : failureOfStatus(status)
-  return new AppError(code, error ?? `The plugin ${plugin.id} answered ${status}`, { details })
 }
 
 function readError(text: string): { readonly error?: string; readonly details: readonly string[] } {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
+import { counted } from '../src/formats/counted.ts'
 import { parseWav } from './audio/wav.ts'
 import { chooseEngine } from './engine-choice.ts'
 import { createEngineProcess } from './engine-process.ts'
@@ -139,7 +140,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     const seconds = recording.samples.length / recording.sampleRate
     const least = manifest.options.least_clip_seconds
     if (seconds < least)
-      throw new AppError('invalid', `The clip is shorter than ${least} seconds`, {
+      throw new AppError('invalid', `The clip is shorter than ${counted(least, 'second')}`, {
         details: [`it lasts ${seconds.toFixed(1)} s`],
       })
     if (!variant.clone) throw needsVariant('Voice cloning', ({ clone }) => clone)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +59,37 @@ test('fails for a file that does not load', () => {
 
 test('fails when no file matches', () => {
   assert.is(run({ 'a.test.js': file("test('one', () => {})") }, {}, ['nothing-like-this']).status, 1)
+})
+
+test('gives the files a folder for what is temporary, below TMPDIR if that is set, and removes it', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'aichat-run-test-'))
+  try {
+    const { status, output } = run(
+      {
+        'a.test.js': [
+          "import { writeFileSync } from 'node:fs'",
+          "import { tmpdir } from 'node:os'",
+          file("test('one', () => { writeFileSync(tmpdir() + '/left', ''); console.log('\\nnote: ' + tmpdir()) })"),
+        ].join('\n'),
+      },
+      { TMPDIR: parent },
+    )
+    assert.is(status, 0, output)
+    assert.match(output, `note: ${parent}/aichat-suite-`)
+    assert.equal(readdirSync(parent), [])
+  } finally {
+    rmSync(parent, { recursive: true, force: true })
+  }
+})
+
+test('says the seconds of CPU of each file and of all, where the system counts them', () => {
+  const busy = file(
+    "test('one', () => { const begun = process.cpuUsage(); while (process.cpuUsage(begun).user < 2e5); })",
+  )
+  const { output } = run({ 'a.test.js': busy })
+  if (process.platform !== 'linux') return
+  assert.match(output, /a\.test\.js \(1 passed, [\d.]+ s, [\d.]+ s of CPU\)/)
+  assert.match(output, /1 files in [\d.]+ s, [\d.]+ s of CPU/)
 })
 
 test('runs the files with the word in their path', () => {

@@ -3,8 +3,8 @@
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,22 +15,32 @@ interface Result {
   readonly report: string
 }
 
+interface Run extends Result {
+  /** Seconds of the cores that the file and its processes used; 0 where the system does not tell. */
+  readonly cpu: number
+}
+
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
 const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)
 
 /** The slowest files start first, so that none of them runs alone at the end. */
 const slowest = [
   'flite/intelligible',
-  'package/large-packages',
   'package/crash',
-  'server/slow-bodies',
-  'acceptance/',
+  'package/large-packages',
   'operations/packages',
+  'acceptance/three-ways',
+  'acceptance/serve',
   'chat/conversation',
+  'persona/package',
+  'persona/persona',
   'chat/faults',
-  'service/serve-speech',
   'server/embeddings',
-  'sqlite/seals',
+  'speech/tts.test',
+  'chat/terminal-restored',
+  'pocket-tts/pull',
+  'acceptance/',
+  'service/serve-speech',
 ]
 
 const folder = process.env['AICHAT_TEST_FOLDER'] ?? dirname(fileURLToPath(import.meta.url))
@@ -40,16 +50,43 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
 
+const scratch = openScratch()
 const started = Date.now()
+/** Seconds of CPU that belong to files which have ended. */
+let charged = 0
 const results: Result[] = []
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
+removeScratch()
 
 const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
-process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
+process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(charged)}\n`)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 process.exitCode = total('failed') > 0 || total('passed') + total('skipped') === 0 ? 1 : 0
+
+/**
+ * The folder for the temporary files of all tests: in memory where the system has room for it (Linux: a `/dev/shm` with 4 GiB
+ * free, four times what the tests need), since the databases of the tests wait for the disk at each commit; `TMPDIR` chooses
+ * another place.
+ */
+function openScratch(): string {
+  const memory = '/dev/shm'
+  const isRoomy = () => {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= 4 * 2 ** 30
+  }
+  const isInMemory = process.env['TMPDIR'] === undefined && existsSync(memory) && isRoomy()
+  return mkdtempSync(join(isInMemory ? memory : tmpdir(), 'aichat-suite-'))
+}
+
+function removeScratch(): void {
+  try {
+    rmSync(scratch, { recursive: true, force: true })
+  } catch {
+    // A file system that a killed test mounted there.
+  }
+}
 
 /** The place in the order of the slowest files; the others come after them. */
 function rankOf(file: string): number {
@@ -66,7 +103,7 @@ async function work(): Promise<void> {
     const seconds = ((Date.now() - begun) / 1000).toFixed(1)
     const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : ''
     process.stdout.write(
-      `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s)\n`,
+      `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s${cpuNote(result.cpu)})\n`,
     )
     if (result.failed > 0) process.stdout.write(`${result.report.trimEnd()}\n\n`)
     else
@@ -74,11 +111,11 @@ async function work(): Promise<void> {
   }
 }
 
-function runFile(file: string): Promise<Result> {
+function runFile(file: string): Promise<Run> {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
   const loader = file.endsWith('.ts') ? ['--import', 'tsx'] : []
   const child = spawn(process.execPath, [...loader, join(folder, file)], {
-    env: { ...env, NO_COLOR: '1' },
+    env: { ...env, NO_COLOR: '1', TMPDIR: scratch },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
@@ -91,13 +128,33 @@ function runFile(file: string): Promise<Result> {
     report += `\nStill running after ${limitMs / 1000} s: ended.\n`
     endGroup(child.pid)
   }, limitMs)
+  let cpu = 0
+  child.on('exit', () => {
+    cpu = cpuOfChildren() - charged
+    charged += cpu
+  })
   return new Promise((resolve) => {
     child.on('close', (code) => {
       clearTimeout(timer)
       endGroup(child.pid)
-      resolve(resultOf(report, code))
+      resolve({ ...resultOf(report, code), cpu })
     })
   })
+}
+
+/**
+ * Seconds of the cores that ended test files and their processes used, from Linux's count of waited-for children: fields 16
+ * and 17 of `/proc/self/stat`, in hundredths of a second. 0 on other systems.
+ */
+function cpuOfChildren(): number {
+  if (!existsSync('/proc/self/stat')) return 0
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+function cpuNote(seconds: number): string {
+  return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
 }
 
 /** Ends processes that the test file may have left running. */

@@ -12,15 +12,29 @@ export interface Ran {
 export interface RunMainOptions extends RunOptions {
   /** Whether the output goes to a terminal. */
   readonly shown?: boolean
+  /** Aborted where Ctrl-C would be pressed. */
+  readonly signal?: AbortSignal
+  /** Called with each piece of output as it is written. */
+  readonly heard?: (name: 'stdout' | 'stderr', text: string) => void
 }
 
 /** Runs a command in this process, with streams of its own in place of the terminal. */
 export async function runMain(
   words: readonly string[],
-  { environment = {}, input, shown = false }: RunMainOptions = {},
+  {
+    environment = {},
+    input,
+    shown = false,
+    signal = new AbortController().signal,
+    heard = () => {},
+  }: RunMainOptions = {},
 ): Promise<Ran> {
   const out: Buffer[] = []
   const err: string[] = []
+  const writeErr = (text: string) => {
+    err.push(text)
+    heard('stderr', text)
+  }
   const given = input === undefined ? undefined : Buffer.from(input)
   const code = await main(words, {
     environment,
@@ -28,11 +42,14 @@ export async function runMain(
     stdoutIsTerminal: shown,
     stderrIsTerminal: shown,
     columns: 80,
-    signal: new AbortController().signal,
+    signal,
     stdin: Readable.from(given ? [given] : []),
-    stderr: new Writable({ write: (piece, _, done) => done(void err.push(String(piece)) as never) }),
-    out: async (data) => void out.push(Buffer.from(data)),
-    err: (text) => void err.push(`${text}\n`),
+    stderr: new Writable({ write: (piece, _, done) => done(void writeErr(String(piece)) as never) }),
+    out: async (data) => {
+      out.push(Buffer.from(data))
+      heard('stdout', String(data))
+    },
+    err: (text) => writeErr(`${text}\n`),
     outClosed: false,
     stdinIsPiped: () => given !== undefined,
     outliveTerminal: () => {},

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 
 /** The specification's protection: after five failures from one address, no login from it for fifteen minutes. */
 export const allowedFailures = 5
@@ -139,7 +140,7 @@ export function createLoginLimit(now: () => number, what = 'Too many failed logi
   function refuse(entry: Entry | undefined): void {
     if (!entry || entry.blockedUntil <= now()) return
     const wait = seconds(entry.blockedUntil - now())
-    throw new AppError('rate_limited', what, { details: [`Try again in ${wait} seconds`], retryAfter: wait })
+    throw new AppError('rate_limited', what, { details: [`Try again in ${counted(wait, 'second')}`], retryAfter: wait })
   }
 }
 

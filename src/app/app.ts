@@ -8,7 +8,7 @@ import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
-import { createKeys, type Keys } from '../plugins/keys.ts'
+import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import { openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
@@ -149,11 +149,18 @@ function storageSettingsOf({ paths, limits }: Settings): StorageSettings {
   }
 }
 
-function environmentSecrets(settings: Settings) {
-  const known = new Map<string, string | undefined>()
-  const get = (name: string) => {
-    if (!known.has(name)) known.set(name, readSecret(name, settings.environment)?.value)
+function environmentSecrets(settings: Settings): SecretSource {
+  const known = new Map<string, ReturnType<typeof readSecret>>()
+  const read = (name: string) => {
+    if (!known.has(name)) known.set(name, readSecret(name, settings.environment))
     return known.get(name)
   }
-  return { has: (name: string) => get(name) !== undefined, get }
+  return {
+    has: (name) => read(name) !== undefined,
+    get: (name) => read(name)?.value,
+    origin(name) {
+      const origin = read(name)?.origin
+      return origin === 'file' ? `${name}_FILE` : origin === 'credential' ? origin : 'environment'
+    },
+  }
 }

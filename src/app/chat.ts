@@ -54,6 +54,7 @@ export function openChat(parts: ChatParts): Chat {
   const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
   const router = createRouter({
     find: (id) => plugins.find(id),
+    plugins: () => plugins.list().filter(chats),
     active: () => plugins.active('chat'),
     target(manifest, model) {
       // A plugin that is read again is another object: old targets go with it.
@@ -68,6 +69,7 @@ export function openChat(parts: ChatParts): Chat {
           dialect: dialectFor(manifest.api, manifest.endpoint),
           send: client.send,
           keyHeader: (url) => keys.headerFor(manifest, url),
+          refusedAdvice: () => keys.refusedAdvice(manifest),
         })
       if (known.size < 1000) known.set(model, target)
       return target
@@ -105,9 +107,7 @@ function advice(
   failed: ReadonlySet<string>,
   pulled: readonly string[],
 ): readonly string[] {
-  const others = plugins
-    .list()
-    .filter(({ id, type, active }) => (type === 'chat' || type === 'completion') && !active && !failed.has(id))
+  const others = plugins.list().filter((plugin) => chats(plugin) && !plugin.active && !failed.has(plugin.id))
   const ready = others.find(({ state }) => state === 'ready')
   const closed = others.find(({ id, state }) => state === 'key_missing' && id === 'openai') ?? others.find(isClosed)
   const provider = ready
@@ -125,6 +125,10 @@ function advice(
       : [`start a local runner: Ollama with a model, expected at ${settings.ollamaHost} (OLLAMA_HOST)`]),
   ]
   return lines.map((line, at) => (at === 0 ? `${line.charAt(0).toUpperCase()}${line.slice(1)}` : `or ${line}`))
+}
+
+function chats({ type }: Pick<PluginManifest, 'type'>): boolean {
+  return type === 'chat' || type === 'completion'
 }
 
 function isClosed({ state }: { readonly state: string }): boolean {

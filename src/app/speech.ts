@@ -26,6 +26,8 @@ export function openSpeech({ settings, plugins, keys }: SpeechAreaParts): Speech
     plugins: () => plugins.list().filter(({ type }) => type === 'tts'),
     active: () => plugins.active('tts'),
     keyHeader: keys.headerFor,
+    refusedAdvice: keys.refusedAdvice,
+    redact: keys.redact,
     send: client.send,
     open(server, variant) {
       const key = `${server} ${variant ?? ''}`

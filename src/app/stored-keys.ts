@@ -1,7 +1,6 @@
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
 import { namesOf } from '../plugins/keys.ts'
-import { readSecret } from '../settings/settings.ts'
 import type { App } from './app.ts'
 
 /** The provider keys that this machine keeps, in the keychain and in a file. */
@@ -15,14 +14,14 @@ export interface StoredKeys {
   remove(name: string): Promise<boolean>
 }
 
-export function openStoredKeys({ settings, secrets: file, plugins }: App): StoredKeys {
+export function openStoredKeys({ settings, secrets: file, plugins, keys }: App): StoredKeys {
   const native = createKeychain()
   const keychain = openKeychainSecrets(keychainIndex(settings.paths), native)
   return {
     list() {
       const used = plugins.list().flatMap((plugin) => namesOf(plugin))
       return [...new Set([...used, ...keychain.names(), ...file.names()])].sort().flatMap((name) => {
-        const from = originOf(name)
+        const from = keys.originOf(name)
         return from ? [{ name, from }] : []
       })
     },
@@ -41,13 +40,5 @@ export function openStoredKeys({ settings, secrets: file, plugins }: App): Store
     async remove(name) {
       return [await keychain.remove(name), file.remove(name)].includes(true)
     },
-  }
-
-  function originOf(name: string): string | undefined {
-    const origin = readSecret(name, settings.environment)?.origin
-    // `file` here is the file that NAME_FILE names, not the secrets file.
-    if (origin !== undefined) return origin === 'file' ? `${name}_FILE` : origin
-    if (keychain.has(name)) return 'keychain'
-    return file.has(name) ? 'file' : undefined
   }
 }

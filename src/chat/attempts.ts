@@ -27,12 +27,19 @@ export class AttemptFailed extends Error {
   readonly attempt: Attempt
   readonly failure: Failure | undefined
   readonly setup: AppError | undefined
+  /** The next step for this target, where there is one. */
+  readonly advice: string | undefined
 
-  constructor(attempt: Attempt, failure: Failure | undefined, setup?: AppError) {
+  constructor(
+    attempt: Attempt,
+    failure: Failure | undefined,
+    { setup, advice }: { readonly setup?: AppError; readonly advice?: string | undefined } = {},
+  ) {
     super(attempt.error ?? 'failed')
     this.attempt = attempt
     this.failure = failure
     this.setup = setup
+    this.advice = advice
   }
 }
 
@@ -42,6 +49,8 @@ export interface Deadline {
   readonly endsAt: number
   /** Tries that are left over all targets. */
   triesLeft: number
+  /** The id of the user who asks. */
+  readonly user?: string | undefined
 }
 
 /** A target's answer, and the tries it took. */
@@ -82,9 +91,9 @@ const longestWait = 8_000
 export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt)),
+      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt, deadline.user)),
     stream: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline.endsAt)),
+      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline)),
     classify,
   }
 
@@ -112,11 +121,15 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       }),
       duration_ms: Math.round(now() - begun),
     })
+    const failed = (failure: Failure) =>
+      new AttemptFailed(describe('failed', failure), failure, {
+        advice: failure.class === 'auth' ? target.refusedAdvice?.() : undefined,
+      })
 
     const refusal = circuits.refusal(name, target.identity)
     if (refusal) {
       const failure = resting(refusal)
-      throw new AttemptFailed(describe('failed', failure), failure)
+      throw failed(failure)
     }
 
     for (;;) {
@@ -137,7 +150,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
               error: redact(thrown.message),
             },
             undefined,
-            thrown,
+            { setup: thrown },
           )
         }
         const failure = classify(thrown, signal)
@@ -150,7 +163,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
           waited + wait <= target.retry.budgetMs &&
           now() + wait < deadline.endsAt &&
           !signal?.aborted
-        if (!again) throw new AttemptFailed(describe('failed', failure), failure)
+        if (!again) throw failed(failure)
         waited += wait
         if (wait >= 1) await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {})
       }
@@ -214,9 +227,9 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
-  endsAt: number,
+  { endsAt, user }: Deadline,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal, endsAt))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt, user))[Symbol.asyncIterator]()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

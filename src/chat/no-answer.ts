@@ -8,11 +8,17 @@ type Advice = (failed: ReadonlySet<string>) => readonly string[]
 /**
  * The error when no target answered: the provider's reason first, then every other try, then the next step. Where the
  * first target refused the request itself or asked to wait, its class is the caller's, with the provider's own names;
- * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case.
+ * with a fallback behind it anything else is `unavailable`. A `single` target keeps its class in any case. `remarks` are on the
+ * request, one line each.
  */
-export function noAnswerError(failures: readonly AttemptFailed[], single: boolean, advice: Advice): AppError {
+export function noAnswerError(
+  failures: readonly AttemptFailed[],
+  single: boolean,
+  advice: Advice,
+  remarks: readonly string[] = [],
+): AppError {
   const [first] = failures
-  if (!first) return noRunnerError(advice(new Set()))
+  if (!first) return noRunnerError([...remarks, ...advice(new Set())])
   const { attempt, failure, setup } = first
   if (setup && (single || (setup.code === 'invalid' && failures.length === 1))) return setup
   const code = codeOf(first, single)
@@ -20,8 +26,15 @@ export function noAnswerError(failures: readonly AttemptFailed[], single: boolea
   const next = single || isRefusal ? [] : advice(new Set(failures.map(({ attempt }) => nameIn(attempt))))
   const waitMs = code === 'rate_limited' ? failure?.waitMs : earliestOf(failures)
   const provider = failure && isRefusal ? namesOf(failure) : undefined
-  return new AppError(code, `${nameOf(attempt)} failed: ${attempt.error ?? 'no reason given'}`, {
-    details: [...failures.map(describe), ...(setup?.details ?? []), ...next],
+  const verb = failure?.class === 'auth' ? 'refused the key' : 'failed'
+  return new AppError(code, `${nameOf(attempt)} ${verb}: ${attempt.error ?? 'no reason given'}`, {
+    details: [
+      ...failures.map(describe),
+      ...failures.flatMap(({ advice }) => advice ?? []),
+      ...(setup?.details ?? []),
+      ...remarks,
+      ...next,
+    ],
     ...(waitMs !== undefined && { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) }),
     ...(provider && { provider }),
     ...(failures.every(isFinal) && { final: true }),
@@ -32,6 +45,23 @@ export function noAnswerError(failures: readonly AttemptFailed[], single: boolea
 /** The error when there is no target to ask. */
 export function noRunnerError(advice: readonly string[]): AppError {
   return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
+}
+
+/** The classes as users read them. */
+const classNames: Readonly<Record<NonNullable<Attempt['class']>, string>> = {
+  auth: 'key refused',
+  quota: 'no credit left',
+  model_gone: 'model not found',
+  retired: 'service retired',
+  request: 'request refused',
+  context_length: 'conversation too long',
+  policy: 'refused by a content policy',
+  model_output: 'invalid answer of the model',
+  rate: 'too many requests',
+  down: 'no answer',
+  protocol: 'unreadable answer',
+  cancelled: 'cancelled',
+  configuration: 'not set up',
 }
 
 /** Which class of error a caller gets when only one target was to be asked. */
@@ -110,9 +140,14 @@ function nameOf(attempt: Attempt): string {
   return attempt.plugin ?? `the local runner ${attempt.runner}`
 }
 
-/** `openai gpt-4o: rate (429), 2 tries: slow down` */
+/** `openai gpt-4o: too many requests (status 429, asked twice): slow down` */
 function describe({ attempt }: AttemptFailed): string {
-  const status = attempt.status === undefined ? '' : ` (${attempt.status})`
-  const tries = attempt.tries === 1 ? '1 try' : `${attempt.tries} tries`
-  return `${nameOf(attempt)} ${attempt.model}: ${attempt.class}${status}, ${tries}: ${attempt.error}`
+  const { class: kind, model, status, tries, error } = attempt
+  const facts = [
+    ...(status === undefined ? [] : [`status ${status}`]),
+    ...(tries === 0 ? ['not asked'] : tries === 1 ? [] : [tries === 2 ? 'asked twice' : `asked ${tries} times`]),
+  ]
+  const asked = facts.length > 0 ? ` (${facts.join(', ')})` : ''
+  const name = kind === 'down' && status !== undefined ? 'server error' : classNames[kind ?? 'down']
+  return `${nameOf(attempt)} ${model}: ${name}${asked}: ${error}`
 }

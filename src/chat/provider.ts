@@ -1,6 +1,8 @@
+import { joinInTurns } from '../formats/join-bytes.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
+import type { HeavyWork } from '../process/heavy-turns.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
@@ -40,9 +42,11 @@ export interface Target {
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
   readonly identity: unknown
-  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<ChatReply>
+  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
-  stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number): Promise<AsyncIterable<ChatChunk>>
+  stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<AsyncIterable<ChatChunk>>
+  /** Advice for a key that the provider refused; absent where no key is needed. */
+  readonly refusedAdvice?: () => string
   /** The parts of a request that this target leaves out, one sentence each; see unsupported.ts. */
   leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
@@ -59,10 +63,19 @@ export interface HttpTargetParts {
   readonly dialect: Dialect
   readonly send: Send
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly refusedAdvice: () => string
 }
 
 /** A target that is reached over HTTP in one of the dialects. */
-export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }: HttpTargetParts): Target {
+export function httpTarget({
+  manifest,
+  model,
+  runner,
+  dialect,
+  send,
+  keyHeader,
+  refusedAdvice,
+}: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
   const timeouts: Timeouts = {
     connect: connect ?? defaultTimeouts.connect,
@@ -80,18 +93,19 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
-    async ask(request, signal, endsAt) {
-      const reply = await post(wire(request, false), signal, endsAt)
+    async ask(request, signal, endsAt, user) {
+      const reply = await post(wire(request, false), signal, endsAt, user)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const answer = dialect.readResponse(parseBody(text))
       return answer.model === '' ? { ...answer, model } : answer
     },
-    async stream(request, signal, endsAt) {
-      const reply = await post(wire(request, true), signal, endsAt)
+    async stream(request, signal, endsAt, user) {
+      const reply = await post(wire(request, true), signal, endsAt, user)
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
+    refusedAdvice,
     leftOut: (request) => unsupportedFields(request, dialect.id, manifest.endpoint),
     preview(request, streamed) {
       const { url, headers, body } = wire(request, streamed)
@@ -130,10 +144,13 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
     request: { url: string; headers: Record<string, string>; body: unknown },
     signal?: AbortSignal,
     endsAt?: number,
+    user?: string,
   ): Promise<HttpResponse> {
     const { url, headers, body } = request
     const isHeavy = weightOf(body, heavyValue) > heavyValue
-    const text = isHeavy ? await heavyBytes(body, signal) : JSON.stringify(body)
+    const text = isHeavy
+      ? await heavyBytes(body, { user, isOver: () => signal?.aborted === true })
+      : JSON.stringify(body)
     const sendWith = (key: Record<string, string>) =>
       send({ method: 'POST', url, headers: Object.assign(headers, key), body: text, timeouts, signal, endsAt })
     const key = keyHeader(url)
@@ -183,9 +200,9 @@ export function httpTarget({ manifest, model, runner, dialect, send, keyHeader }
 }
 
 /** A request of megabytes, such as one with pictures: written while others have their turns. */
-async function heavyBytes(body: unknown, signal: AbortSignal | undefined): Promise<Uint8Array> {
-  const { pieces, length } = await writeJson(body, () => signal?.aborted === true)
-  return Buffer.concat(pieces, length)
+async function heavyBytes(body: unknown, work: HeavyWork): Promise<Uint8Array> {
+  const { pieces, length } = await writeJson(body, work)
+  return joinInTurns(pieces, length, work)
 }
 
 function isGood({ status }: HttpResponse): boolean {

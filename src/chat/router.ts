@@ -1,6 +1,8 @@
 import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
+import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
+import { unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
@@ -12,6 +14,8 @@ export interface ChatCall {
   readonly plugin?: string | undefined
   /** False stops at the first target that fails. */
   readonly fallback?: boolean | undefined
+  /** The id of the user who asks: heavy work is shared out between users. */
+  readonly user?: string | undefined
 }
 
 /** The target that answered, and the tries before it. */
@@ -59,6 +63,8 @@ export interface Preview {
 /** The plugin host and the local runners, as the router uses them. */
 export interface RouterParts {
   readonly find: (id: string) => PluginManifest | undefined
+  /** The installed plugins that chat. */
+  readonly plugins: () => readonly PluginManifest[]
   readonly active: () => PluginManifest | undefined
   readonly target: (manifest: PluginManifest, model: string) => Target
   /** The local runner's target for an asked model, or undefined when there is none; throws nothing. */
@@ -88,9 +94,10 @@ export function createRouter(parts: RouterParts): Router {
       return { chunks: guarded(value, report, signal), report }
     },
     async preview(call) {
-      const { targets, warnings } = plan(call)
+      const remarks = await remarksOn(call)
+      const { targets, warnings } = plan(call, remarks)
       const target = await targets[0]!()
-      if (!target) throw noRunnerError(parts.advice(new Set()))
+      if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
       const request = { ...call.request, model: target.model }
       return {
         plugin: target.plugin,
@@ -108,7 +115,8 @@ export function createRouter(parts: RouterParts): Router {
     signal: AbortSignal | undefined,
     ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) => Promise<Answered<T>>,
   ): Promise<{ value: T; report: RouteReport }> {
-    const { targets, warnings } = plan(call)
+    const remarks = call.request.model?.includes(':') ? await remarksOn(call) : []
+    const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
     let deadline: Deadline | undefined
     for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
@@ -116,7 +124,7 @@ export function createRouter(parts: RouterParts): Router {
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
-      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries }
+      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries, user: call.user }
       try {
         const request = { ...call.request, model: target.model }
         const { value, attempt } = await ask(target, request, deadline, signal)
@@ -131,15 +139,15 @@ export function createRouter(parts: RouterParts): Router {
         failures.push(reason)
       }
     }
-    throw noAnswerError(failures, call.fallback === false, parts.advice)
+    throw noAnswerError(failures, call.fallback === false, parts.advice, remarks)
   }
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for requests that our own rules refuse. */
-  function plan(call: ChatCall): { targets: readonly Plan[]; warnings: readonly string[] } {
+  function plan(call: ChatCall, remarks: readonly string[]): { targets: readonly Plan[]; warnings: readonly string[] } {
     const { plugin, model } = addressed(call)
-    const warnings: string[] = []
+    const warnings: string[] = [...remarks]
     const first = plugin === undefined ? parts.active() : parts.find(plugin)
-    if (plugin !== undefined && !first) throw new AppError('not_found', `Plugin "${plugin}" not found`)
+    if (plugin !== undefined && !first) throw pluginNotFound(plugin, idsOf(parts.plugins()))
     if (model !== undefined && !isModelName(model))
       throw new AppError('invalid', 'Invalid chat request', { details: ['model: invalid model name'] })
     const targets: Plan[] = []
@@ -155,6 +163,20 @@ export function createRouter(parts: RouterParts): Router {
     }
     targets.push(() => parts.local(model))
     return { targets, warnings }
+  }
+
+  /**
+   * A remark on a model that may begin with a misspelt plugin; throws `not_found` where it certainly does. A model of the
+   * active plugin or of the local runner does not.
+   */
+  async function remarksOn(call: ChatCall): Promise<readonly string[]> {
+    const { plugin, model } = addressed(call)
+    if (plugin !== undefined || model === undefined || !isModelName(model)) return []
+    if (parts.active()?.model_map.includes(model)) return []
+    const unknown = unknownPlugin(model, parts.plugins())
+    if (!unknown || (await parts.local(model))?.model === model) return []
+    if (unknown.isCertain) throw unknown.error
+    return [unknown.remark]
   }
 
   function fallbackTarget(entry: NonNullable<PluginManifest['fallback']>[number]): Target | undefined {
@@ -206,6 +228,10 @@ export function createRouter(parts: RouterParts): Router {
       },
     }
   }
+}
+
+function idsOf(plugins: readonly PluginManifest[]): readonly string[] {
+  return plugins.map(({ id }) => id)
 }
 
 /** The asked model, else the plugin's default, else the first of its list. */

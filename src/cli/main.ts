@@ -41,6 +41,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   const cli: Cli = {
     io,
     helpTexts: [],
+    running: undefined,
     exit: 0,
     endsWithSignal: false,
     bind(read) {

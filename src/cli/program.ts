@@ -68,6 +68,9 @@ export function buildProgram(cli: Cli): CliCommand {
   addHelpCommand(program, cli)
   throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
+  program.hook('preAction', (_program, command) => {
+    cli.running = command as CliCommand
+  })
   return program
 }
 

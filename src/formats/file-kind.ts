@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
 
 /** How every age file begins (https://age-encryption.org/v1). */
@@ -13,16 +14,45 @@ const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
 /** Looks at the first bytes; the name and the declared type are ignored. */
 export function fileKindOf(path: string): FileKind {
+  const start = startOf(path)
+  if (start.subarray(0, pngSignature.length).equals(pngSignature)) return 'png'
+  const text = start.toString('latin1')
+  if (text.startsWith(ageIntro)) return 'age'
+  if (text.startsWith(ageArmor)) return 'armored'
+  if (text.startsWith('PK\x03\x04') || text.startsWith('PK\x05\x06')) return 'zip'
+  return /^[\t\n\r ]*\{/.test(text) ? 'json' : 'unknown'
+}
+
+/** How files begin that users mistake for others; in Latin-1. */
+const beginnings: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/^$/, 'an empty file'],
+  [/^%PDF-/, 'a PDF document'],
+  [/^\xff\xd8\xff/, 'a JPEG picture'],
+  [/^GIF8[79]a/, 'a GIF picture'],
+  [/^RIFF[\s\S]{4}WEBP/, 'a WebP picture'],
+  [/^RIFF[\s\S]{4}WAVE/, 'a WAV file'],
+  [/^SQLite format 3\0/, 'an SQLite database'],
+  [/^\x1f\x8b/, 'a gzip archive'],
+  [/^[\t\n\r ]*\[/, 'a JSON list'],
+  [/^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i, 'a web page or XML document'],
+]
+
+/** The name of a file's format, for a file of kind `unknown`: `a PDF document`, `a text file`, `a file of an unknown format`. */
+export function formatNameOf(path: string): string {
+  const start = startOf(path)
+  const latin = start.toString('latin1')
+  const found = beginnings.find(([pattern]) => pattern.test(latin))
+  if (found) return found[1]
+  // A character may be cut off at the end.
+  const isText = isUtf8(start) || [1, 2, 3].some((cut) => isUtf8(start.subarray(0, -cut)))
+  return isText && !/[\x00-\x08\x0e-\x1a]/.test(latin) ? 'a text file' : 'a file of an unknown format'
+}
+
+function startOf(path: string): Buffer {
   const file = openSync(path, 'r')
   try {
     const bytes = Buffer.alloc(256)
-    const start = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0))
-    if (start.subarray(0, pngSignature.length).equals(pngSignature)) return 'png'
-    const text = start.toString('latin1')
-    if (text.startsWith(ageIntro)) return 'age'
-    if (text.startsWith(ageArmor)) return 'armored'
-    if (text.startsWith('PK\x03\x04') || text.startsWith('PK\x05\x06')) return 'zip'
-    return /^[\t\n\r ]*\{/.test(text) ? 'json' : 'unknown'
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0))
   } finally {
     closeSync(file)
   }

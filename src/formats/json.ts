@@ -13,13 +13,15 @@ export function parseJson(text: string, name = 'the body', bounds: Partial<JsonB
   return parseMetered(text, name)
 }
 
-/** The same for text that a meter has counted already. */
-export function parseMetered(text: string, name = 'the body'): unknown {
+/** The same for text that a meter has counted already. `place` tells where the fault is that JSON.parse has found, if it can. */
+export function parseMetered(text: string, name = 'the body', place = placeOf): unknown {
+  const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0
   let value: unknown
   try {
-    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    value = JSON.parse(mark > 0 ? text.slice(mark) : text)
   } catch (reason) {
-    throw new AppError('invalid', `${capital(name)} is not JSON`, { details: [explain(reason, text)], cause: reason })
+    const position = positionOf(reason)
+    throw notJson(name, place(position === undefined ? undefined : position + mark, text) ?? explain(reason), reason)
   }
   if (mayReachPrototype(text) && reachesPrototype(value)) {
     throw new AppError('invalid', `${capital(name)} holds a forbidden key`, {
@@ -29,8 +31,13 @@ export function parseMetered(text: string, name = 'the body'): unknown {
   return value
 }
 
+/** The refusal of a text that does not parse. */
+export function notJson(name: string, place: string, cause: unknown): AppError {
+  return new AppError('invalid', `${capital(name)} is not JSON`, { details: [place], cause })
+}
+
 /** Up to this many characters a look at the text is cheaper than a walk over the value. */
-const shortText = 65_536
+export const shortText = 65_536
 
 /** Whether the value has to be walked: escapes may hide a name. */
 function mayReachPrototype(text: string): boolean {
@@ -49,16 +56,28 @@ function reachesPrototype(value: unknown): boolean {
   return Object.values(value).some(reachesPrototype)
 }
 
+/** The character at which JSON.parse has found a fault, where it says so. */
+export function positionOf(reason: unknown): number | undefined {
+  const position = /at position (\d+)/.exec(messageOf(reason))?.[1]
+  return position === undefined ? undefined : Number(position)
+}
+
 /** V8 quotes the text around the fault; only the place is told, since the text may hold a secret. */
-function explain(reason: unknown, text: string): string {
-  const message = reason instanceof Error ? reason.message : ''
-  const position = /at position (\d+)/.exec(message)?.[1]
-  if (position === undefined)
-    return /end of JSON/.test(message) ? 'it ends too early' : 'the fault is near its beginning'
+function placeOf(position: number | undefined, text: string): string | undefined {
+  if (position === undefined) return undefined
   // To count the lines of a long text would cost more than to parse it.
-  if (Number(position) > shortText) return `the fault is at character ${Number(position) + 1}`
-  const before = text.slice(0, Number(position)).split('\n')
+  if (position > shortText) return `the fault is at character ${position + 1}`
+  const before = text.slice(0, position).split('\n')
   return `the fault is at line ${before.length}, column ${before.at(-1)!.length + 1}`
+}
+
+/** The place of a fault for which V8 names no position. */
+function explain(reason: unknown): string {
+  return /end of JSON/.test(messageOf(reason)) ? 'it ends too early' : 'the fault is near its beginning'
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : ''
 }
 
 /** Begins a sentence with words of ours; the name of a file stays as it is. */

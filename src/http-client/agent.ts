@@ -3,7 +3,6 @@ import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
 import { addressRange, hostRange, isLocalName } from '../http/address-range.ts'
-import { lookupFailure } from '../http/lookup-failure.ts'
 import type { Send } from '../http/send.ts'
 import { openResponse } from './response.ts'
 
@@ -124,7 +123,7 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
     const find = isLocalName(hostname) ? thisMachine : resolve
     find(hostname, { ...options, all: true }, (error, addresses) => {
       try {
-        if (error) throw explained(error)
+        if (error) throw error
         for (const { address } of addresses) refuse(addressRange(address), hostname)
         if (options.all) done(null, addresses)
         else done(null, addresses[0]!.address, addresses[0]!.family)
@@ -133,12 +132,6 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
       }
     })
   }
-}
-
-/** The same failure in words that a user can act on. */
-function explained(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
-  const words = lookupFailure(error)
-  return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
 }
 
 /** The addresses of localhost and the names below it. Keys travel there unencrypted, so no resolver has a say in it. */

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
+import { connectionSentence } from '../http/connection-failure.ts'
 import { deadlineReached, type HttpResponse } from '../http/send.ts'
 import { decompressed, tooLong } from './decompress.ts'
 
@@ -104,7 +105,7 @@ class OutboundExchange implements HttpResponse {
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     this.#release()
-    this.#break(error)
+    this.#break(explained(error))
   }
 
   /** Ends the exchange and its connection, unless it is over. */
@@ -191,6 +192,12 @@ class OutboundExchange implements HttpResponse {
     this.#signal?.removeEventListener('abort', this)
     timed.delete(this)
   }
+}
+
+/** A connection that was not made, in words that a user can act on; other failures as they are. */
+function explained(error: NodeJS.ErrnoException): Error {
+  const words = connectionSentence(error)
+  return words === undefined ? error : Object.assign(new Error(words, { cause: error }), { code: error.code })
 }
 
 function endLate(): void {

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SecretSource } from '../plugins/keys.ts'
 import type { Paths } from '../settings/settings.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import type { Keychain } from './keychain.ts'
 
 /** Secrets in the keychain. Their names are in a file, so that listing them does not open the keychain. */
-export interface KeychainSecrets {
-  /** True when the name was stored; does not open the keychain. */
-  has(name: string): boolean
+export interface KeychainSecrets extends SecretSource {
   names(): readonly string[]
   /** Throws `unavailable` when the keychain does not answer. */
   get(name: string): Promise<string | undefined>
@@ -27,6 +26,7 @@ export function openKeychainSecrets(path: string, keychain: Keychain): KeychainS
     has: (name) => names().includes(name),
     names,
     get: (name) => keychain.get(name),
+    origin: () => 'keychain',
     async set(name, value) {
       await keychain.set(name, value)
       write([...new Set([...names(), name])])

@@ -4,6 +4,7 @@ import { mkdir, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
 import type { Send } from '../http/send.ts'
 import { removeParts } from './download.ts'
 import type { Edition, KnownModel, ModelKind } from './known-models.ts'
@@ -75,10 +76,7 @@ export function openHub(parts: HubParts): Hub {
 
   return {
     known,
-    installed: (kind) =>
-      [...known.values()]
-        .filter((model) => kind === undefined || model.kind === kind)
-        .flatMap((model) => present(model) ?? []),
+    installed,
     find(name) {
       const model = known.get(name)
       return model && present(model)
@@ -92,11 +90,12 @@ export function openHub(parts: HubParts): Hub {
       return watch(key, joined, options)
     },
     async remove(name) {
-      const model = lookUp(name)
+      const model = known.get(name)
+      if (!model) throw notInstalled(name)
       const lock = await takePullLock(lockOf(name), { sleep })
       try {
         const bytes = await removeFiles(model)
-        if (bytes === undefined) throw new AppError('not_found', `${name} is not installed`)
+        if (bytes === undefined) throw notInstalled(name)
         return { name, removed: true as const, bytes }
       } finally {
         lock.release()
@@ -104,10 +103,27 @@ export function openHub(parts: HubParts): Hub {
     },
   }
 
+  function installed(kind?: ModelKind): readonly InstalledModel[] {
+    return [...known.values()]
+      .filter((model) => kind === undefined || model.kind === kind)
+      .flatMap((model) => present(model) ?? [])
+  }
+
+  function notInstalled(name: string): AppError {
+    const names = installed().map((model) => model.name)
+    return new AppError(
+      'not_found',
+      `Model "${name.slice(0, 80)}" not found among the pulled ones${suggestion(name, names)}`,
+      {
+        details: [names.length > 0 ? `Pulled: ${names.join(', ')}` : 'No model has been pulled to this machine'],
+      },
+    )
+  }
+
   function lookUp(name: string): KnownModel {
     const model = known.get(name)
     if (model) return model
-    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found`, {
+    throw new AppError('not_found', `Model "${name.slice(0, 80)}" not found${suggestion(name, known.keys())}`, {
       details: [...known.values()].map((each) => `${each.name}: ${each.summary}`),
     })
   }

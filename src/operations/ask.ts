@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { App } from '../app/app.ts'
 import { AppError, mostDetails } from '../errors.ts'
+import { validate } from '../formats/schema-problems.ts'
 import { authorise } from './access.ts'
 import type { Ask, AskStream, Call, Caller, Operation } from './operation.ts'
 
 /** Validates an input. Throws `invalid` with one line per problem. */
 export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
   const cut = untilTooWrong(operation.input, raw)
-  const parsed = operation.input.safeParse(Object.keys(cut).length > 0 ? { ...(raw as object), ...cut } : raw)
-  if (parsed.success) return parsed.data
+  const valid = validate(operation.input, Object.keys(cut).length > 0 ? { ...(raw as object), ...cut } : raw)
+  if (valid.problems === undefined) return valid.data
   const unread = Object.entries(cut).map(
     ([name, list]) => `${name}: the items from ${list.length} on were not verified`,
   )
-  throw new AppError('invalid', 'Invalid request', { details: [...problemsOf(parsed.error), ...unread] })
+  throw new AppError('invalid', 'Invalid request', { details: [...valid.problems, ...unread] })
 }
 
 /** Wrong items of a long list after which the rest is not verified: with a line that says so an answer is full. */
@@ -34,16 +35,6 @@ function untilTooWrong(schema: z.ZodType, raw: unknown): Record<string, readonly
     if (end >= 0) cut[name] = list.slice(0, end + 1)
   }
   return cut
-}
-
-/** One line per problem: `messages.0.role: …`. */
-function problemsOf(error: z.ZodError): readonly string[] {
-  return error.issues.map((issue) => {
-    const path = issue.path.map(String).join('.')
-    const message =
-      issue.code === 'invalid_type' && /received undefined/.test(issue.message) ? 'is missing' : issue.message
-    return path ? `${path}: ${message}` : message
-  })
 }
 
 /** The caller while there are no users: the owner of the data folder. */

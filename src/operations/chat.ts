@@ -131,16 +131,16 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
 }
 
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
-async function check({ app, signal }: Call, input: ChatInput): Promise<ChatCall> {
+async function check({ app, caller, signal }: Call, input: ChatInput): Promise<ChatCall> {
   boundText(app.settings, input)
   const { request, ...target } = routed(input)
-  const isAborted = () => signal?.aborted === true
-  await nextStage(request, isAborted)
+  const work = { user: caller.id, isOver: () => signal?.aborted === true }
+  await nextStage(request, work)
   const { readRequest } = await import('../chat/dialects/openai/request-reader.ts')
   const { model: _, ...checked } = readRequest({ ...request, model: undefined })
-  await nextStage(checked, isAborted)
+  await nextStage(checked, work)
   const { model } = request
-  return { ...target, request: { ...checked, ...(model !== undefined && { model }) } }
+  return { ...target, user: caller.id, request: { ...checked, ...(model !== undefined && { model }) } }
 }
 
 /** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */

@@ -86,6 +86,7 @@ async function byPlugin(
     send,
     readError: readWireError,
     keyHeader: (url: string) => app.keys.headerFor(manifest, url),
+    refusedAdvice: () => app.keys.refusedAdvice(manifest),
     redact: app.keys.redact,
     signal,
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** A flag: `?name=true` in a query, `true` in process. */
-export const queryFlag = z.union([z.boolean(), z.stringbool()]).default(false)
+export const queryFlag = z.union([z.boolean(), z.stringbool()], 'must be true or false').default(false)
 
 /** Items of one answer, as a number or a query value. */
 const pageLimit = z.coerce.number().int().min(1).max(1000)

@@ -153,7 +153,7 @@ export const importPersona = defineOperation({
   status: 201,
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
-      if (bytes === 0) throw new AppError('invalid', 'The body is empty: send a package or a character card')
+      if (bytes === 0) throw new AppError('invalid', 'The file is empty: give a package or a character card')
       const { packages } = await call.app.packages()
       return packages.import(call.caller.id, path, { ...request, passphrase }, call.signal)
     }),

@@ -267,7 +267,11 @@ export const testPlugin = defineOperation({
       return done(report.model)
     } catch (reason) {
       if (!(reason instanceof AppError)) throw reason
-      steps.push({ step: 'answer', ok: false, detail: reason.message })
+      const { message, details } = reason
+      // The detail of the one attempt repeats the reason.
+      const told = message.slice(message.indexOf(': ') + 2)
+      const rest = details.filter((line) => !line.endsWith(told))
+      steps.push({ step: 'answer', ok: false, detail: [message, ...rest].join('; ') })
       return done(null)
     }
   },

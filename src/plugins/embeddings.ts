@@ -13,6 +13,8 @@ export interface PluginEmbeddingsParts {
   readonly send: Send
   readonly readError: ReadError
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly refusedAdvice: () => string
+  /** Takes keys out of the provider's words. */
   readonly redact: (text: string) => string
   readonly signal?: AbortSignal | undefined
 }
@@ -27,7 +29,7 @@ const longestReply = 64 * 1024 * 1024
 export async function embedWithPlugin(
   manifest: PluginManifest,
   request: { readonly model: string; readonly input: readonly string[]; readonly dimensions?: number | undefined },
-  { send, readError, keyHeader, redact, signal }: PluginEmbeddingsParts,
+  { send, readError, keyHeader, refusedAdvice, redact, signal }: PluginEmbeddingsParts,
 ): Promise<PluginEmbeddings> {
   const url = manifest.endpoint
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
@@ -48,7 +50,8 @@ export async function embedWithPlugin(
     const words = cause instanceof Error ? cause.message : String(cause)
     throw new AppError('unavailable', `${manifest.id} could not be asked: ${words}`, { cause })
   }
-  if (status < 200 || status > 299) throw refusal(manifest, status, wait, errorIn(redact(text), readError))
+  if (status < 200 || status > 299)
+    throw refusal(manifest, status, wait, errorIn(redact(text), readError), refusedAdvice)
   return readAnswer(manifest, text, input.length)
 }
 
@@ -73,12 +76,18 @@ function readAnswer({ id }: PluginManifest, text: string, count: number): Plugin
 }
 
 /** The provider's own class of error and its names; our key is not the caller's, so its refusal is no 401 or 403. */
-function refusal({ id, auth }: PluginManifest, status: number, wait: string | undefined, error: WireNames): AppError {
+function refusal(
+  { id }: PluginManifest,
+  status: number,
+  wait: string | undefined,
+  error: WireNames,
+  refusedAdvice: () => string,
+): AppError {
   const { message = '', code, type, param } = error
   const words = message.replace(/\s+/g, ' ').slice(0, 300)
   const reason = words === '' ? '' : `: ${words}`
   if (status === 401 || status === 403)
-    return new AppError('provider_auth', `${id} refused ${auth.key_env || 'a key'}${reason}`)
+    return new AppError('provider_auth', `${id} refused the key${reason}`, { details: [refusedAdvice()] })
   const codes: Record<number, FailureCode> = {
     400: 'invalid',
     404: 'not_found',

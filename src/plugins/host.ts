@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import { parseJson } from '../formats/json.ts'
-import { printableLine } from '../formats/terminal-text.ts'
 import type { KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {
@@ -13,6 +13,7 @@ import {
   parseManifest,
 } from './manifest.ts'
 import { manifestWarnings } from './manifest-warnings.ts'
+import { pluginNotFound } from './not-found.ts'
 import type { PluginStore } from './store.ts'
 
 /** The state of a plugin, as shown to its user. */
@@ -222,7 +223,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
     const before = entries.get(manifest.id)
     const kept = new Set([...entries.keys(), ...broken.map(({ id }) => id)])
     if (!kept.has(manifest.id) && kept.size >= limit)
-      throw new AppError('invalid', `The limit of ${limit} plugins is reached`, {
+      throw new AppError('invalid', `The limit of ${counted(limit, 'plugin')} is reached`, {
         details: ['Remove one, or raise the limit: PLUGIN_LIMIT (plugins.limit)'],
       })
     if (isDeepStrictEqual(bundled.get(manifest.id), manifest)) await store.remove(manifest.id)
@@ -243,10 +244,7 @@ export function createPluginHost({ store, keys, keyNames, allowPrivate, keyHosts
   function known(id: string): string {
     const { entries } = current()
     if (entries.has(id)) return id
-    const names = [...entries.keys()]
-    throw new AppError('not_found', `Plugin "${printable(id)}" not found`, {
-      details: names.length > 0 ? [`There are ${names.join(', ')}`] : [],
-    })
+    throw pluginNotFound(id, [...entries.keys()])
   }
 
   function view(id: string): PluginView {
@@ -284,9 +282,4 @@ function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): Key
     for (const name of namesOf(manifest)) for (const [, url] of endpointsOf(manifest)) pin(name, new URL(url).host)
   for (const [name, hosts] of allowed) for (const host of hosts) pin(name, host)
   return new Map([...pinned].map(([name, hosts]) => [name, [...hosts]]))
-}
-
-/** A name from outside, short and in one line, to be shown in a message. */
-function printable(text: string): string {
-  return printableLine(text).slice(0, 80)
 }

@@ -7,7 +7,12 @@ export interface SecretSource {
   /** True when the source holds the name; never opens a keychain. */
   has(name: string): boolean
   get(name: string): string | undefined | Promise<string | undefined>
+  /** The place of a secret that it holds, as `aichat secret list` names it. */
+  origin(name: string): SecretOrigin
 }
+
+/** `file` is the 0600 file of the config folder; `NAME_FILE` is the variable that names another one. */
+export type SecretOrigin = 'environment' | 'credential' | 'keychain' | 'file' | `${string}_FILE`
 
 /** The keys of the plugins. They leave this file only for the header of a request to the plugin's own host. */
 export interface Keys {
@@ -18,6 +23,10 @@ export interface Keys {
    * Throws `configuration` when the key is missing or is not allowed to go there.
    */
   headerFor(manifest: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
+  /** The place that a secret is read from; undefined where it is not set. Never opens a keychain. */
+  originOf(name: string): SecretOrigin | undefined
+  /** Advice for a key that the provider refused: the variable, its place, and how to replace it; never its value. */
+  refusedAdvice(manifest: PluginManifest): string
   /** A text without any key that this process has handed out: for messages and logs. */
   redact(text: string): string
 }
@@ -46,6 +55,15 @@ export function createKeys(
       return value instanceof Promise
         ? value.then((found) => header(manifest, name, found))
         : header(manifest, name, value)
+    },
+    originOf: (name) => sourceOf(name)?.origin(name),
+    refusedAdvice(manifest) {
+      const { name: provider, auth } = manifest
+      if (auth.key_env === '')
+        return `${provider} wants a key, and its plugin names none: set auth.key_env in the plugin`
+      const name = namesOf(manifest).find((candidate) => sourceOf(candidate)) ?? auth.key_env
+      const origin = sourceOf(name)?.origin(name)
+      return `The key is ${name}${origin ? ` from ${placeOf(origin)}` : ''}: check at ${provider} that it is valid and may do this, or ${replaceIt(name, origin)}`
     },
     redact(text) {
       let clean = text
@@ -87,6 +105,29 @@ export function createKeys(
 /** The variables of a plugin in the order in which they are tried. */
 export function namesOf(manifest: PluginManifest): readonly string[] {
   return [manifest.auth.key_env, ...(manifest.auth.key_env_alternatives ?? [])].filter(Boolean)
+}
+
+function placeOf(origin: SecretOrigin): string {
+  switch (origin) {
+    case 'environment':
+      return 'the environment'
+    case 'credential':
+      return 'the credentials of the service'
+    case 'keychain':
+      return 'the keychain'
+    case 'file':
+      return 'the file secrets.json'
+    default:
+      return `the file that ${origin} names`
+  }
+}
+
+function replaceIt(name: string, origin: SecretOrigin | undefined): string {
+  if (origin === 'keychain' || origin === 'file') return `store another: aichat secret set ${name}`
+  // A stored key would not be read: the environment comes first.
+  return origin === undefined
+    ? `set it: aichat secret set ${name}`
+    : 'set another there (a running daemon must be restarted)'
 }
 
 function missing(manifest: PluginManifest): AppError {

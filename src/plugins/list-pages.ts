@@ -9,6 +9,7 @@ export interface PageParts {
   readonly readError: ReadError
   /** The header with the plugin's key for this address. */
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly refusedAdvice: () => string
   /** Takes keys out of a provider's words. */
   readonly redact: (text: string) => string
   readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
@@ -84,7 +85,7 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
   try {
     const { timeouts, endsAt, signal } = parts
     reply = await parts.send({ method: 'GET', url, headers, timeouts, endsAt, signal })
-    if (reply.status < 200 || reply.status > 299) throw await refusal(manifest, host, reply, parts)
+    if (reply.status < 200 || reply.status > 299) throw await refusal(host, reply, parts)
     text = await reply.text(longestPage)
   } catch (reason) {
     throw reason instanceof AppError ? reason : broken(host, reason, parts.signal)
@@ -102,10 +103,9 @@ async function fetchPage(manifest: PluginManifest, url: string, parts: PageParts
 
 /** The failure for a status other than 2xx. */
 async function refusal(
-  manifest: PluginManifest,
   host: string,
   reply: HttpResponse,
-  { redact, readError }: PageParts,
+  { redact, readError, refusedAdvice }: PageParts,
 ): Promise<AppError> {
   const { status } = reply
   if (status >= 300 && status < 400) {
@@ -114,10 +114,8 @@ async function refusal(
   }
   const words = redact(await wordsOf(reply, readError))
   const reason = words === '' ? '' : `: ${words}`
-  if (status === 401 || status === 403) {
-    const key = manifest.auth.key_env || 'a key'
-    return new AppError('forbidden', `${host} refused ${key} (${status})${reason}`)
-  }
+  if (status === 401 || status === 403)
+    return new AppError('forbidden', `${host} refused the key (${status})${reason}`, { details: [refusedAdvice()] })
   if (status === 410) return new AppError('unavailable', `${host} is gone for good (410)${reason}`)
   return new AppError(codeOf(status), `${host} answered ${status}${reason}`)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
+import { validate } from '../formats/schema-problems.ts'
 import { hostRange } from '../http/address-range.ts'
 import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
 import { looksLikeKey } from './key-shapes.ts'
@@ -46,7 +47,7 @@ function field<T extends z.ZodType>(schema: T, description: string, example: unk
   return schema.meta({ description, examples: [example], ...(fallback !== undefined && { default: fallback }) })
 }
 
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], 'must be a text, a number, true, false or null')
 
 const keepRule = z.looseObject({
   path: field(z.string(), 'The field of a row, with dots for nested fields.', 'architecture.output_modalities'),
@@ -105,13 +106,16 @@ const modelsSource = z.looseObject({
 })
 
 /** Names a fallback: a plugin, or a plugin and one of its models. */
-const fallbackTarget = z.union([
-  z.string().min(1),
-  z.looseObject({
-    plugin: field(z.string().min(1), 'The id of the plugin.', 'groq'),
-    model: z.exactOptional(field(modelName, 'A model of that plugin.', 'llama-3.3-70b-versatile')),
-  }),
-])
+const fallbackTarget = z.union(
+  [
+    z.string().min(1),
+    z.looseObject({
+      plugin: field(z.string().min(1), 'The id of the plugin.', 'groq'),
+      model: z.exactOptional(field(modelName, 'A model of that plugin.', 'llama-3.3-70b-versatile')),
+    }),
+  ],
+  'must be the id of a plugin, or an object with plugin and model',
+)
 
 const keyName = z.string().superRefine(checkKeyName)
 
@@ -341,13 +345,12 @@ export interface ManifestRules {
  * document: shapes, and the operator's rules on key names and addresses.
  */
 export function parseManifest(document: unknown, rules: ManifestRules): PluginManifest {
-  const parsed = pluginManifest.safeParse(document)
-  const problems = parsed.success ? [] : parsed.error.issues.map(describe)
-  problems.push(...ruleProblems(document, rules))
-  if (problems.length > 0 || !parsed.success) {
+  const valid = validate(pluginManifest, document, { whole: 'the plugin', step: shownStep })
+  const problems = [...(valid.problems ?? []), ...ruleProblems(document, rules)]
+  if (problems.length > 0 || valid.problems !== undefined) {
     throw new AppError('invalid', 'Invalid plugin', { details: [...new Set(problems)] })
   }
-  return parsed.data
+  return valid.data
 }
 
 /** Breaches of the operator's rules, checked on the raw document to be reported with the other problems. */
@@ -388,47 +391,7 @@ export function endpointsOf(manifest: Partial<PluginManifest>): [string, string]
   return found.filter((entry): entry is [string, string] => typeof entry[1] === 'string' && URL.canParse(entry[1]))
 }
 
-/** `auth.key_env: must be …`; unions and missing fields in plain words. */
-function describe(issue: z.core.$ZodIssue): string {
-  const path = issue.path.map(shownStep).join('.') || 'the plugin'
-  if (issue.code === 'invalid_type') {
-    const missing = 'input' in issue && issue.input === undefined
-    return `${path}: ${missing || /received undefined/.test(issue.message) ? 'is missing' : `must be ${article(issue.expected)}`}`
-  }
-  if (issue.code === 'invalid_value')
-    return `${path}: must be ${issue.values.map(String).join(', ')}`.replace(/, ([^,]+)$/, ' or $1')
-  if (issue.code === 'unrecognized_keys') return `${path}: does not know ${issue.keys.map(shownStep).join(', ')}`
-  if (issue.code === 'too_big' && issue.message.startsWith('Too'))
-    return `${path}: must be at most ${issue.maximum}${unit(issue.origin)}`
-  if (issue.code === 'too_small' && issue.message.startsWith('Too'))
-    return `${path}: must be at least ${issue.minimum}${unit(issue.origin)}`
-  if (issue.code === 'invalid_union') return `${path}: must be ${unions[String(issue.path[0])] ?? 'of another type'}`
-  return `${path}: ${issue.message}`
-}
-
 /** A step of a path in the document, unless a key stands where a name should. */
 function shownStep(step: PropertyKey): string {
   return looksLikeKey(String(step)) ? '…' : String(step)
-}
-
-/** The names of the types that a union allows. */
-const unions: Readonly<Record<string, string>> = {
-  fallback: 'the id of a plugin, or an object with plugin and model',
-  models_source: 'a text, a number, true, false or null',
-}
-
-function unit(origin: string): string {
-  return origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : ''
-}
-
-function article(expected: string): string {
-  const names: Record<string, string> = {
-    record: 'an object',
-    object: 'an object',
-    array: 'a list',
-    string: 'a text',
-    boolean: 'true or false',
-    int: 'a whole number',
-  }
-  return names[expected] ?? `a ${expected}`
 }

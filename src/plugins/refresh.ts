@@ -1,4 +1,5 @@
 import { AppError, type FailureCode, toAppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import { parseJson } from '../formats/json.ts'
 import { chatModels } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
@@ -47,10 +48,11 @@ export interface ModelLists {
   restore(id: string): Promise<RefreshRow>
 }
 
-export interface ModelListParts extends Omit<PageParts, 'keyHeader' | 'redact' | 'signal' | 'endsAt'> {
+export interface ModelListParts
+  extends Omit<PageParts, 'keyHeader' | 'refusedAdvice' | 'redact' | 'signal' | 'endsAt'> {
   readonly host: PluginHost
   readonly store: Pick<PluginStore, 'backup'>
-  readonly keys: Pick<Keys, 'headerFor' | 'redact'>
+  readonly keys: Pick<Keys, 'headerFor' | 'refusedAdvice' | 'redact'>
   /** Milliseconds that one provider's list may take in all. */
   readonly totalMs: number
   /** Milliseconds, monotonic. */
@@ -128,6 +130,7 @@ export function createModelLists(parts: ModelListParts): ModelLists {
         readError: parts.readError,
         timeouts: parts.timeouts,
         keyHeader: (url) => keys.headerFor(view, url),
+        refusedAdvice: () => keys.refusedAdvice(view),
         redact: keys.redact,
         endsAt: now() + parts.totalMs,
         signal,
@@ -138,9 +141,13 @@ export function createModelLists(parts: ModelListParts): ModelLists {
       if (!chatModels(rows, own, clock()).some(isModelName))
         throw new AppError('protocol', 'The provider lists no chat model; the old list stays in use')
       if (names.length * 2 < before.length && !request.force)
-        throw new AppError('protocol', `The list would shrink from ${before.length} to ${names.length} models`, {
-          details: ['the old one stays in use; if the new one is right, say --force'],
-        })
+        throw new AppError(
+          'protocol',
+          `The list would shrink from ${before.length} to ${counted(names.length, 'model')}`,
+          {
+            details: ['the old one stays in use; if the new one is right, say --force'],
+          },
+        )
       const change = difference(before, names)
       const isNew = change.added.length > 0 || change.removed.length > 0
       const written = isNew && request.dryRun !== true
@@ -179,7 +186,7 @@ function listOf(
     names: [...before.filter((name) => found.has(name)), ...usable.filter((name) => !known.has(name))],
     warnings:
       usable.length < offered.length
-        ? [`${offered.length - usable.length} names were left out because no model can be called so`]
+        ? [`${counted(offered.length - usable.length, 'name')} left out because no model can be called so`]
         : [],
   }
 }

@@ -1,22 +1,35 @@
 import { AppError } from '../errors.ts'
 
+/** Whose work it is, and whether it is still wanted. */
+export interface HeavyWork {
+  /** The user's id; undefined where there is none. */
+  readonly user?: string | undefined
+  /** True once the client has disconnected. */
+  readonly isOver?: (() => boolean) | undefined
+}
+
 interface Waiting {
   readonly isOver: () => boolean
   readonly begin: () => void
   readonly leave: (reason: AppError) => void
 }
 
-const waiting: Waiting[] = []
+/** The stages that wait, by user: the user at the front is served next, and then goes to the end. */
+const lines = new Map<string | undefined, Waiting[]>()
 let isRunning = false
 
 /**
- * Resolves in a turn of the event loop without another heavy stage, first come, first served over all users: the code up to
- * the next `await` is one stage. Between two stages the loop goes round twice, so that a new connection is accepted, read and
+ * Resolves in a turn of the event loop without another heavy stage: the code up to the next `await` is one stage. The users
+ * who wait take turns, and the stages of one user are first come, first served: many requests of one user delay a stage of
+ * another by one stage. Between two stages the loop goes round twice, so that a new connection is accepted, read and
  * answered. Rejects with `unavailable` once `isOver` returns true: the client has disconnected.
  */
-export function heavyTurn(isOver: () => boolean = () => false): Promise<void> {
+export function heavyTurn({ user, isOver = () => false }: HeavyWork = {}): Promise<void> {
   return new Promise((begin, leave) => {
-    waiting.push({ isOver, begin, leave })
+    const stage = { isOver, begin, leave }
+    const line = lines.get(user)
+    if (line) line.push(stage)
+    else lines.set(user, [stage])
     if (isRunning) return
     isRunning = true
     setImmediate(next)
@@ -24,7 +37,7 @@ export function heavyTurn(isOver: () => boolean = () => false): Promise<void> {
 }
 
 function next(): void {
-  for (let first = waiting.shift(); first; first = waiting.shift()) {
+  for (let first = takeFirst(); first; first = takeFirst()) {
     if (first.isOver()) {
       first.leave(new AppError('unavailable', 'The caller went away'))
       continue
@@ -34,4 +47,14 @@ function next(): void {
     return
   }
   isRunning = false
+}
+
+function takeFirst(): Waiting | undefined {
+  for (const [user, line] of lines) {
+    lines.delete(user)
+    const first = line.shift()
+    if (line.length > 0) lines.set(user, line)
+    return first
+  }
+  return undefined
 }

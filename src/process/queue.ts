@@ -70,7 +70,7 @@ export function createPerUserLimit(most: number): PerUserLimit {
   return {
     take(user) {
       if ((taken.get(user) ?? 0) >= most)
-        throw new AppError('rate_limited', `You may have ${most} packages taken in at the same time`, {
+        throw new AppError('rate_limited', `At most ${most} of your packages may be taken in at the same time`, {
           details: ['Try again when one of them is done; limits.imports_per_user says how many there may be'],
           retryAfter: 5,
         })

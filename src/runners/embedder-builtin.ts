@@ -36,7 +36,7 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
     try {
       // A damaged file is read again only once it has been replaced, not with every search.
       if (failed?.file === file) throw failed.cause
-      loaded = readVectors(path)
+      loaded = sharedVectors(path, file)
       return loaded
     } catch (cause) {
       failed = { file, cause }
@@ -79,6 +79,14 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
       )
     },
   }
+}
+
+/** The vectors read last, which are never changed: embedders of one process share them, since they take 40 MB and 100 ms. */
+let shared: { readonly path: string; readonly file: string; readonly vectors: WordVectors } | undefined
+
+function sharedVectors(path: string, file: string): WordVectors {
+  if (shared?.path !== path || shared.file !== file) shared = { path, file, vectors: readVectors(path) }
+  return shared.vectors
 }
 
 function versionOf(path: string): string {

@@ -115,7 +115,15 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
       api: 'ollama',
       timeouts: { first_byte: loadingMs },
     }
-    const target = httpTarget({ manifest, model: name, runner: 'ollama', dialect, send, keyHeader: () => ({}) })
+    const target = httpTarget({
+      manifest,
+      model: name,
+      runner: 'ollama',
+      dialect,
+      send,
+      keyHeader: () => ({}),
+      refusedAdvice: () => `Ollama at ${url} asks for a log-in, as its models of a remote service do: ollama signin`,
+    })
     targets.set(name, target)
     return target
   }

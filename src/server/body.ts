@@ -1,12 +1,14 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
+import { joinInTurns } from '../formats/join-bytes.ts'
 import { parseMetered } from '../formats/json.ts'
 import { createJsonMeter, requestBounds } from '../formats/json-meter.ts'
+import { parseInTurns } from '../formats/json-turns.ts'
 import { heavyTurn } from '../process/heavy-turns.ts'
 import { whenTooSlow } from './body-watch.ts'
-import { chargeBody } from './in-flight.ts'
 import { jsonType, requireType } from './media-type.ts'
+import { chargeBody, userOf } from './request-holder.ts'
 
 /** The longest body of an operation without a `limit`: bytes. */
 export const defaultLimit = 1024 * 1024
@@ -86,15 +88,11 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   // Bytes stay outside V8's heap until here: as strings, the pieces of a large body would be copied by its garbage collector.
   const decode = (bytes: Buffer) => bytes.toString(isAscii ? 'latin1' : 'utf8')
   if (size <= heavyBody) return parseMetered(decode(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)))
-  // Joining, decoding, parsing and validating a large body each take a turn of the event loop, none after a disconnect.
-  const isClosed = () => request.socket.destroyed
-  await heavyTurn(isClosed)
-  const bytes = Buffer.concat(pieces.splice(0), size)
-  await heavyTurn(isClosed)
-  const text = decode(bytes)
-  await heavyTurn(isClosed)
-  const value = parseMetered(text)
-  await heavyTurn(isClosed)
+  // Joining, parsing and validating a large body take turns of the event loop, none after a disconnect.
+  const work = { user: userOf(request), isOver: () => request.socket.destroyed }
+  const bytes = await joinInTurns(pieces.splice(0), size, work)
+  const value = await parseInTurns(bytes, meter.longTexts(), 'the body', work)
+  await heavyTurn(work)
   return value
 }
 

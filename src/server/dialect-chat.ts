@@ -18,12 +18,13 @@ import { whileLoggedIn } from './routes.ts'
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
   const dialect = dialectFor(id, '')
   const body = dialect.readRequest(await readJson(context.request, chat.limit!))
-  const isClosed = () => context.response.destroyed
-  await nextStage(body, isClosed)
+  const user = identity.caller?.id
+  const work = { user, isOver: () => context.response.destroyed }
+  await nextStage(body, work)
   const input = parseInput(chat, withBetas(body, context))
   boundText(app.settings, input)
-  await nextStage(input, isClosed)
-  const call = routed(input)
+  await nextStage(input, work)
+  const call = { ...routed(input), user }
   const { router } = await app.chat()
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {

@@ -69,7 +69,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
 
   async function tokens(context: RequestContext, identity: Identity): Promise<void> {
     const body = dialectFor('anthropic-messages', '').readRequest(await readJson(context.request, chat.limit!))
-    await nextStage(body, () => context.response.destroyed)
+    await nextStage(body, { user: identity.caller?.id, isOver: () => context.response.destroyed })
     sendJson(context, 200, await countTokens.run(callOf(app, context, identity), parseInput(countTokens, body)))
   }
 }

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
+import { counted } from '../formats/counted.ts'
 import type { Limits } from '../settings/settings.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
+import { hold, userOf } from './request-holder.ts'
 
 /** The requests of a user in flight, and the bytes of their bodies. */
 interface Held {
@@ -26,17 +27,21 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
 
   function enter({ request, response }: RequestContext, identity: Identity): Identity {
     const user = identity.caller?.id
-    if (user === undefined || chargers.has(request)) return identity
+    if (user === undefined || userOf(request) !== undefined) return identity
     const held = users.get(user) ?? { requests: 0, bytes: 0 }
     if (held.requests >= requestsPerUser)
-      throw new AppError('rate_limited', `You may have ${requestsPerUser} requests under way at the same time`, {
-        details: ['Try again when one of them is answered; limits.requests_per_user says how many there may be'],
-        retryAfter,
-      })
+      throw new AppError(
+        'rate_limited',
+        `You may have ${counted(requestsPerUser, 'request')} under way at the same time`,
+        {
+          details: ['Try again when one of them is answered; limits.requests_per_user says how many there may be'],
+          retryAfter,
+        },
+      )
     users.set(user, held)
     held.requests++
     let bytes = 0
-    chargers.set(request, (more) => {
+    const charge = (more: number) => {
       if (held.bytes + more > bodyBytesPerUser)
         throw new AppError('rate_limited', `Your requests under way may hold ${bodyBytesPerUser} bytes in all`, {
           details: ['Try again when one of them is answered; limits.body_bytes_per_user says how many there may be'],
@@ -45,7 +50,8 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
         })
       held.bytes += more
       bytes += more
-    })
+    }
+    hold(request, { user, charge })
     response.once('close', () => {
       held.requests--
       held.bytes -= bytes
@@ -54,14 +60,4 @@ export function limitInFlight(identify: Identify, { requestsPerUser, bodyBytesPe
     })
     return identity
   }
-}
-
-const chargers = new WeakMap<IncomingMessage, (bytes: number) => void>()
-
-/**
- * Counts bytes of a body in memory for the user of its request, if any. Throws `rate_limited` above
- * `limits.body_bytes_per_user`.
- */
-export function chargeBody(request: IncomingMessage, bytes: number): void {
-  chargers.get(request)?.(bytes)
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
+import { isBlockedPort } from './blocked-ports.ts'
 import type { NodeHandler } from './http-server.ts'
 
 /** A listening server. */
@@ -35,14 +36,24 @@ export interface ListenOptions {
   readonly portFlag: string
 }
 
-/** Listens on exactly this host and port. Throws `unavailable` when the port is taken, and names an aichat that has it. */
+/**
+ * Listens on exactly this host and port. Throws `usage` for a port that browsers block, and `unavailable` when it is taken,
+ * naming an aichat that has it.
+ */
 export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
   const { host, port } = options
+  // listhen would take another port in place of one of these, and say so on stdout.
+  if (isBlockedPort(port))
+    throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${options.portFlag}`)
   const listener = await listen(() => {}, {
     // The defaults of listhen pick another port when this one is taken, print a banner to stdout, and end the process on a
     // signal without waiting for answers in flight.
     hostname: host,
-    port: port === 0 ? { port: 0, random: true, host } : { port, host, portRange: [port, port], ports: [] },
+    port: {
+      host,
+      verbose: false,
+      ...(port === 0 ? { port, random: true } : { port, portRange: [port, port], ports: [] }),
+    },
     showURL: false,
     open: false,
     clipboard: false,
@@ -56,11 +67,6 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
     throw await listenFailure(reason, options)
   })
   const server = listener.server as Server
-  // listhen takes another port instead of one that browsers block (6000 for X11, 6667 for IRC …).
-  if (port !== 0 && (server.address() as AddressInfo | null)?.port !== port) {
-    server.close()
-    throw new AppError('usage', `Invalid port ${port}: browsers block it, choose another with ${options.portFlag}`)
-  }
   // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
   server.removeAllListeners('request')
   const answering = new Set<ServerResponse>()

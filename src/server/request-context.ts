@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
+import { userOf } from './request-holder.ts'
 
 /** A request and its answer, as guards and routes see them. */
 export interface RequestContext {
@@ -134,8 +135,9 @@ export function sendJson(context: RequestContext, status: number, value: unknown
 }
 
 /** Answers with megabytes of JSON, in turns of the event loop and with backpressure. */
-async function sendHeavy({ response }: RequestContext, status: number, value: unknown): Promise<void> {
-  const written = await writeJson(value, () => response.destroyed).catch(() => void response.destroy())
+async function sendHeavy({ request, response }: RequestContext, status: number, value: unknown): Promise<void> {
+  const work = { user: userOf(request), isOver: () => response.destroyed }
+  const written = await writeJson(value, work).catch(() => void response.destroy())
   if (!written || response.destroyed) return
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.setHeader('content-length', written.length)

@@ -42,6 +42,7 @@ export async function serve(
   const log = createLog(settings.logLevel, logFormat(settings.environment, io.stderrIsTerminal), (line) =>
     io.stderr.write(line),
   )
+  for (const warning of settings.warnings) log.warn(warning)
   const state: ServerState = { phase: 'starting' }
   const parts: Omit<ServerParts, 'version' | 'identify'> = { app, state, observe: observer(log) }
   const listening: Listening[] = []

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
+import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
+import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { parseLifetime } from './duration.ts'
 
 /**
@@ -43,6 +46,8 @@ export interface Settings {
   readonly persona: string | undefined
   readonly voice: string | undefined
   readonly noInput: boolean
+  /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
+  readonly warnings: readonly string[]
 }
 
 /** How much one user may have. */
@@ -229,9 +234,22 @@ export function readSettings(
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
+    warnings: unknownEntries(stored, settingsFile(paths)),
   }
   if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
   return Object.freeze(settings)
+}
+
+/** The warnings on names that no setting has; conf keeps its own entries under `__internal__`. */
+function unknownEntries(stored: Readonly<Record<string, unknown>>, path: string): readonly string[] {
+  const names = Object.keys(settingNames)
+  return Object.keys(stored)
+    .filter((name) => !Object.hasOwn(settingNames, name) && name !== '__internal__')
+    .map((name) => {
+      // A key may stand there by mistake.
+      const shown = looksLikeKey(name) ? 'An entry' : `"${printableLine(name).slice(0, 80)}"`
+      return `${shown} in ${path} is no setting and has no effect${suggestion(name, names)}`
+    })
 }
 
 /** A setting's value and where it came from. */

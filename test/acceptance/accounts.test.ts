@@ -11,10 +11,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { cheapHashes } from '../cheap-bcrypt.ts'
-import { openHome } from '../command.ts'
-import { DaemonEnded, goodPassword, removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { goodPassword, removeHome, type SpawnedDaemon, serveHere, spawnDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
+import { openFastHome, runMain } from '../terminal.ts'
 
 const test = suite('the daemon and its accounts')
 
@@ -31,7 +30,7 @@ const damages: readonly (readonly [string, (path: string) => void])[] = [
 ]
 
 test('a damaged or lost database does not re-open the set-up: exit 78, with the next step, and nothing touched', async () => {
-  const healthy = await spawnDaemon()
+  const healthy = await serveHere()
   await register(healthy, 'ada')
   await healthy.stop()
   const original = readFileSync(join(healthy.home, 'aichat.db'))
@@ -55,7 +54,7 @@ test('a damaged or lost database does not re-open the set-up: exit 78, with the 
   assert.match(ended.message, /accounts .* are gone/)
   writeFileSync(path, original)
   for (const name of [`${path}-wal`, `${path}-shm`]) rmSync(name, { force: true })
-  const restored = await spawnDaemon({}, healthy.home)
+  const restored = await serveHere({}, healthy.home)
   assert.is((await restored.call('GET', '/')).body.needs_setup, false)
   await restored.stop()
   removeHome(healthy)
@@ -76,14 +75,14 @@ test('logins outlive a restart, and so does a logout', async () => {
 })
 
 test('a secret is rotated without ending the logins', async () => {
-  const first = await spawnDaemon({ JWT_SECRET: goodSecret })
+  const first = await serveHere({ JWT_SECRET: goodSecret })
   const { token } = await register(first, 'ada')
   await first.stop()
   const next = goodSecret.split('').reverse().join('')
-  const second = await spawnDaemon({ JWT_SECRET: next, JWT_SECRET_PREVIOUS: goodSecret }, first.home)
+  const second = await serveHere({ JWT_SECRET: next, JWT_SECRET_PREVIOUS: goodSecret }, first.home)
   assert.is((await second.call('GET', '/api/auth/me', { token })).status, 200)
   await second.stop()
-  const third = await spawnDaemon({ JWT_SECRET: next }, first.home)
+  const third = await serveHere({ JWT_SECRET: next }, first.home)
   assert.is((await third.call('GET', '/api/auth/me', { token })).status, 401)
   await third.stop()
   removeHome(third)
@@ -102,7 +101,7 @@ test('production starts with a good secret alone', async () => {
     home,
   )
   assert.is(weak.code, 78)
-  const daemon = await spawnDaemon({ NODE_ENV: 'production', JWT_SECRET: goodSecret }, home)
+  const daemon = await serveHere({ NODE_ENV: 'production', JWT_SECRET: goodSecret }, home)
   await daemon.stop()
   removeHome(daemon)
 })
@@ -122,20 +121,20 @@ test('settings that make no sense are named at the start', async () => {
 })
 
 test('the default administrator comes from the settings; its password is on no pipe, only in a file of its owner', async () => {
-  const given = await spawnDaemon({ DEFAULT_ADMIN_USERNAME: 'root', DEFAULT_ADMIN_PASSWORD: 'Chosen-0ne' })
+  const given = await serveHere({ DEFAULT_ADMIN_USERNAME: 'root', DEFAULT_ADMIN_PASSWORD: 'Chosen-0ne' })
   assert.match(given.output.stderr, /"root" was created/)
   assert.not.match(given.output.stderr, /Chosen-0ne/)
   const login = await given.call('POST', '/api/auth/login', { body: { username: 'root', password: 'Chosen-0ne' } })
   assert.equal([login.status, login.body.user.role, login.body.user.email], [200, 'admin', 'admin@localhost'])
   assert.is((await given.call('GET', '/api/auth/me', { token: login.body.token })).body.must_change_password, true)
   await given.stop()
-  const again = await spawnDaemon({ DEFAULT_ADMIN_PASSWORD: 'An0ther-one' }, given.home)
+  const again = await serveHere({ DEFAULT_ADMIN_PASSWORD: 'An0ther-one' }, given.home)
   const stale = await again.call('POST', '/api/auth/login', { body: { username: 'admin', password: 'An0ther-one' } })
   assert.is(stale.status, 401, 'only while there is no user')
   await again.stop()
   removeHome(again)
 
-  const single = await spawnDaemon({ SINGLE_USER_MODE: 'true' })
+  const single = await serveHere({ SINGLE_USER_MODE: 'true' })
   const path = /the password is in (\S+)/.exec(single.output.stderr)![1]!
   assert.is(statSync(path).mode & 0o777, 0o600)
   const password = readFileSync(path, 'utf8').trim()
@@ -148,8 +147,8 @@ test('the default administrator comes from the settings; its password is on no p
 })
 
 test('the command line beside a running daemon changes its users at once', async () => {
-  const daemon = await spawnDaemon()
-  const home = openHome({ AICHAT_HOME: daemon.home, ...cheapHashes })
+  const daemon = await serveHere()
+  const home = openFastHome({ AICHAT_HOME: daemon.home })
   const setup = await home.aichat(['setup', '--username', 'ada', '--password-stdin', '--json'], { input: goodPassword })
   assert.is(setup.code, 0, setup.stderr)
   const { token, user } = JSON.parse(setup.stdout)
@@ -229,12 +228,16 @@ async function register(
   return body
 }
 
-/** A start that must fail: its stderr and exit code. */
-async function refused(environment: Record<string, string>, home: string): Promise<DaemonEnded> {
-  const outcome = await spawnDaemon(environment, home).catch((reason: unknown) => reason)
-  if (outcome instanceof DaemonEnded) return outcome
-  await (outcome as SpawnedDaemon).stop?.('SIGKILL')
-  throw outcome instanceof Error ? outcome : new Error('The daemon started')
+/** A start that must fail, in this process: its stderr and exit code. One that serves instead is ended, with exit code 0. */
+async function refused(
+  environment: Record<string, string>,
+  home: string,
+): Promise<{ readonly code: number; readonly message: string }> {
+  const { code, stderr } = await runMain(['serve', 'api', '--port', '0'], {
+    environment: { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+    signal: AbortSignal.timeout(30_000),
+  })
+  return { code, message: stderr }
 }
 
 function overwrite(path: string, at: number, bytes: Buffer): void {

@@ -9,6 +9,7 @@ import { aichatCommand } from '../command.ts'
 import { completionEvents, openStandIn } from '../fake-provider.ts'
 import { pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
+import { type Ran, runMain } from '../terminal.ts'
 
 const test = suite('aichat serve api')
 const homes: string[] = []
@@ -85,30 +86,24 @@ test('a taken port is exit 69 and names the port; no other port is picked', asyn
 test('an address of another machine is reported as such, not as a taken port', async () => {
   // 203.0.113.0/24 is kept for documentation (RFC 5737).
   for (const host of ['203.0.113.7', 'nowhere.invalid']) {
-    const child = start({}, ['--host', host, '--port', '0'])
-    const output = collect(child)
-    const [code] = await once(child, 'exit')
+    const { code, stderr } = await refused({}, ['api', '--host', host, '--port', '0'])
     assert.is(code, 69)
-    assert.match(output.stderr, `This machine has no address ${host}`)
+    assert.match(stderr, `This machine has no address ${host}`)
   }
 })
 
 test('--pull asks the hub for missing weights before anything is served', async () => {
-  const child = start({ HF_ENDPOINT: 'http://127.0.0.1:9' }, ['--pull', '--port', '0'], ['voxb-tts'])
-  const output = collect(child)
-  const [code] = await once(child, 'exit')
+  const { code, stderr } = await refused({ HF_ENDPOINT: 'http://127.0.0.1:9' }, ['voxb-tts', '--pull', '--port', '0'])
   assert.is(code, 69)
-  assert.match(output.stderr, /pulling weights/)
-  assert.not.match(output.stderr, /serves voxb-tts on/)
+  assert.match(stderr, /pulling weights/)
+  assert.not.match(stderr, /serves voxb-tts on/)
 })
 
 test('a port where another aichat serves says so', async () => {
   await withDaemon({}, async ({ url }) => {
-    const child = start({}, ['--port', new URL(url).port])
-    const output = collect(child)
-    const [code] = await once(child, 'exit')
+    const { code, stderr } = await refused({}, ['api', '--port', new URL(url).port])
     assert.is(code, 69)
-    assert.match(output.stderr, /aichat serves there already/)
+    assert.match(stderr, /aichat serves there already/)
   })
 })
 
@@ -119,24 +114,28 @@ for (const [what, words] of [
   ['a pull for a server without weights', ['api', '--pull']],
 ] as const) {
   test(`${what} is a usage error`, async () => {
-    const child = start({}, words, [])
-    const [code] = await once(child, 'exit')
-    assert.is(code, 64)
+    assert.is((await refused({}, words)).code, 64)
   })
 }
 
 test.run()
 
-function start(
-  environment: Record<string, string>,
-  words: readonly string[],
-  servers: readonly string[] = ['api'],
-): ChildProcess {
+/** A start that must fail, in this process. One that serves instead is ended, with exit code 0. */
+function refused(environment: Record<string, string>, words: readonly string[]): Promise<Ran> {
+  const signal = AbortSignal.timeout(30_000)
+  return runMain(['serve', ...words], { environment: { ...inNewHome(), ...environment }, signal })
+}
+
+function inNewHome(): Record<string, string> {
   const home = mkdtempSync(join(tmpdir(), 'aichat-serve-'))
   homes.push(home)
+  return { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9' }
+}
+
+function start(environment: Record<string, string>, words: readonly string[]): ChildProcess {
   const [program, ...args] = aichatCommand
-  return spawn(program!, [...args, 'serve', ...servers, ...words], {
-    env: { PATH: process.env['PATH'], AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment },
+  return spawn(program!, [...args, 'serve', 'api', ...words], {
+    env: { PATH: process.env['PATH'], ...inNewHome(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -130,7 +130,7 @@ test('in process, against a server, and by the program: the same JSON and the sa
       const what = words.join(' ')
       const shown = []
       for (const world of worlds) {
-        const ran = await world.run(text ? words : [...words, '--json'], given)
+        const ran = await world.run(text ? words : [...words, '--json'], given, code)
         assert.is(ran.code, code, `${world.name}: ${what}\n${ran.stderr}`)
         shown.push(seen(ran, world.names, text === true))
       }
@@ -152,6 +152,7 @@ interface World {
   run(
     words: readonly string[],
     input: string | undefined,
+    code: number,
   ): Promise<Omit<Ran, 'code'> & { readonly code: number | null }>
   close(): void | Promise<void>
 }
@@ -195,12 +196,25 @@ async function remote(): Promise<World> {
   }
 }
 
+/**
+ * The program, for the first step of each command, exit code and kind of output; the others run in this process, in the
+ * same home.
+ */
 async function program(): Promise<World> {
   const home = openHome({ ...common, ...cheapHashes })
+  const met = new Set<string>()
   return {
     name: 'the program',
     names: new Map(),
-    run: (words, input) => home.aichat(words, input === undefined ? {} : { input }),
+    run(words, input, code) {
+      const kinds = [words[0]!, String(code), words.includes('--json') ? 'as JSON' : 'as text']
+      if (kinds.every((kind) => met.has(kind))) {
+        const environment = { AICHAT_HOME: home.folder, HOME: home.folder, ...common }
+        return runMain(words, options(environment, input))
+      }
+      for (const kind of kinds) met.add(kind)
+      return home.aichat(words, input === undefined ? {} : { input })
+    },
     close: home.remove,
   }
 }

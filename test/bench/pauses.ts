@@ -74,6 +74,24 @@ export async function bench(): Promise<void> {
     print(
       `${rows.length} requests; over 100 ms: ${rows.filter(({ ms }) => ms > 100).length} waits, ${rows.filter(({ turn }) => turn > 100).length} turns`,
     )
+    print('   wait    turn  the longest of 20 in a row: with what the requests before have left behind')
+    for (const route of routes(ids)
+      .slice(0, 6)
+      .filter(({ path }) => path.includes('chat') || path.includes('messages')))
+      for (const asked of route.asked.filter(({ name }) => name.includes('30 MiB'))) {
+        const what = `${route.method} ${route.shown}: ${asked.name}, again and again`
+        if (!what.includes(only)) continue
+        const told: { ms: number; turn: number }[] = []
+        for (let round = 0; round < 20; round++) {
+          await longest()
+          longestTurn()
+          await send(route.method, route.path, token, asked)
+          const ms = await longest()
+          told.push({ ms, turn: longestTurn() })
+        }
+        const most = (of: 'ms' | 'turn') => Math.max(...told.map((each) => each[of]))
+        print(`${most('ms').toFixed(0).padStart(7)} ${String(most('turn')).padStart(7)}  ${what}`)
+      }
     print('   wait    turn  of one user at once, and the most memory of the daemon so far')
     for (const { name, count, asked } of parallel()) {
       if (!name.includes(only)) continue

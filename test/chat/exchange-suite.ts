@@ -14,7 +14,7 @@ import {
 import { type Exchange, isChat, isStreamed } from './exchanges.ts'
 
 /** Bytes that all cuts of a folder's streams may read together. */
-const mostRead = 2_500_000_000
+const mostRead = 400_000_000
 
 /**
  * The tests that every exchange with a provider must pass, recorded or written; skipped where there are none. A failure
@@ -42,7 +42,7 @@ export function exchangeSuite(name: string, exchanges: readonly Exchange[] | und
       checkRequestConversion(exchange, target),
     )
   each('an answer has its text, calls, finish reason and usage, or fails as it should', asked, checkAnswer)
-  // Every byte, unless a folder holds so much that this would take minutes: then every so many.
+  // Every byte, unless a folder holds so much that this would take long: then every so many.
   const step = Math.ceil(streams.reduce((sum, { answer }) => sum + answer.length ** 2, 1) / mostRead)
   each('a stream cut at any byte, or coming byte by byte, reads the same', streams, (exchange) =>
     checkCuts(exchange, step),

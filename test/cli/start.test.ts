@@ -46,6 +46,26 @@ test('--help goes to stdout and loads the command tree and nothing of the core',
   assert.ok(modules.size > 20 && modules.size <= 30, [...modules].join(' '))
 })
 
+test('a command loads the store that it asks, and no other', async () => {
+  const made = openHome()
+  try {
+    const words = ['setup', '--username', 'ada', '--password-stdin']
+    assert.is((await made.aichat(words, { input: 'a-Long-password-1\n' })).code, 0)
+    const [program, ...args] = aichatCommand
+    const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
+      env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
+      encoding: 'utf8',
+    })
+    assert.equal([status, stdout], [0, 'ada (admin)\n'])
+    const stores =
+      /src\/storage\/sqlite\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
+    assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
+    assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
+  } finally {
+    made.remove()
+  }
+})
+
 test('nothing to do prints the help and exits 0', async () => {
   const { code, stdout, stderr } = await home.aichat([])
   assert.is(code, 0)
@@ -99,7 +119,10 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['plugin', 'list', '--type', 'x'], /Allowed choices are completion, chat, embedding, tts\n/],
     [['session', 'list', '-n', '0'], /'-n, --limit <count>' argument '0' is invalid\. Use a whole number/],
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
-    [['help', 'plugn'], /Command or topic "plugn" not found\n {2}Commands: chat, plugin, .*\n {2}Topics: /],
+    [
+      ['help', 'plugn'],
+      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, plugin, .*\n {2}Topics: /,
+    ],
   ]
   const environment = { AICHAT_HOME: home.folder }
   for (const [words, expected] of cases) {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseJson } from '../../src/formats/json.ts'
-import { createJsonMeter, type JsonBounds } from '../../src/formats/json-meter.ts'
+import { createJsonMeter, type JsonBounds, type JsonMeter, longText } from '../../src/formats/json-meter.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
@@ -42,6 +42,7 @@ test('each bound is named by its number: values, fields of one object, depth, es
     ['["\\n\\n\\n"]', { escapes: 2 }, 'The body holds more than 2 escapes in its texts'],
     ['{"a":1,"abcd":2}', { nameBytes: 3 }, 'The body holds the name of a field of more than 3 bytes'],
     ['[{"a":"long"},{"abcd":2}]', { nameBytes: 3 }, 'The body holds the name of a field of more than 3 bytes'],
+    ['{"ab":1,"a":{"bc":2}}', { allNames: 4 }, 'The body holds names of fields of more than 4 bytes'],
     ['[1234567]', { outside: 7 }, 'The body holds more than 7 bytes outside of its texts'],
     ['{      }', { outside: 7 }, 'The body holds more than 7 bytes outside of its texts'],
   ] as const)
@@ -59,6 +60,20 @@ test('a list has as many elements as it likes where only fields are bounded', ()
 test('texts are as long as they like where names and what stands outside are bounded', () => {
   for (const text of ['{"abc":"abcdefgh","d":["abcdefgh"]}', '["abcdefgh",{"abc":"a,{b"}]'])
     for (let cut = 1; cut <= text.length; cut++) measure(text, [cut], { nameBytes: 3, outside: 20 })
+})
+
+test('long texts are told with their places and their escapes, wherever the pieces are cut; names are not', () => {
+  const long = 'x'.repeat(longText)
+  const text = `{"${long}":"${long}","a":["${long.slice(1)}","\\"${long}","${long}`
+  for (const cut of [1, 2, 3, 7, 255, 5000]) {
+    const found = measure(text, [cut], { nameBytes: longText })
+    const told = found.longTexts().map(({ start, end, hasEscapes }) => [text.slice(start, end), hasEscapes])
+    assert.equal(told, [
+      [long, false],
+      [`\\"${long}`, true],
+      [long, false],
+    ])
+  }
 })
 
 test('a key that would reach a prototype is found in long texts too, and only there', () => {
@@ -84,7 +99,7 @@ test('the place of a fault is told without cutting a long text at each of its li
 
 test.run()
 
-function measure(text: string, cuts: readonly number[], bounds: Partial<JsonBounds>): void {
+function measure(text: string, cuts: readonly number[], bounds: Partial<JsonBounds>): JsonMeter {
   const meter = createJsonMeter('the body', bounds)
   const bytes = Buffer.from(text)
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -92,6 +107,7 @@ function measure(text: string, cuts: readonly number[], bounds: Partial<JsonBoun
     meter.push(bytes.subarray(at, at + size))
     at += size
   }
+  return meter
 }
 
 function leastThatPasses(text: string, cuts: readonly number[], bound: keyof JsonBounds): number {

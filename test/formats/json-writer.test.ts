@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { charactersAtOnce, nextStage, weightOf, writeJson } from '../../src/formats/json-writer.ts'
+import { nextStage, weightOf, writeJson, writtenAtOnce } from '../../src/formats/json-writer.ts'
 import { fc } from '../properties.ts'
 import { suite } from '../suite.ts'
 
@@ -25,7 +25,7 @@ test('its bytes are those of JSON.stringify', async () => {
     assert.is(await written(value), JSON.stringify(value))
 })
 
-test('no turn writes more characters than are allowed at once, however long one text is', async () => {
+test('no turn writes more bytes than are allowed at once, however long one text is', async () => {
   const value = { messages: [{ content: 'x'.repeat(30 * 1024 * 1024) }] }
   let turns = 0
   let isOver = false
@@ -37,13 +37,15 @@ test('no turn writes more characters than are allowed at once, however long one 
   const { length, pieces } = await writeJson(value)
   isOver = true
   assert.is(length, 30 * 1024 * 1024 + '{"messages":[{"content":""}]}'.length)
-  assert.ok(turns >= Math.floor(length / charactersAtOnce), `${turns} turns`)
+  assert.ok(turns >= Math.floor(length / writtenAtOnce), `${turns} turns`)
   for (const piece of pieces) assert.ok(piece.length <= 1024 * 1024, String(piece.length))
 })
 
 test('for a reader who has gone it ends before the next turn', async () => {
   let asked = 0
-  const reason = await writeJson(['x'.repeat(3 * charactersAtOnce)], () => ++asked > 1).catch((thrown) => thrown)
+  const reason = await writeJson(['x'.repeat(3 * writtenAtOnce)], { isOver: () => ++asked > 1 }).catch(
+    (thrown) => thrown,
+  )
   assert.match(String(reason), /went away/)
   assert.is(asked, 2)
 })

@@ -183,7 +183,7 @@ http('others are answered in the middle of a large import', async () => {
   })
   const reader = openReader(join(installation.home, 'aichat.db'))
   const arrived = reader.prepare("SELECT sum(memories) FROM memory_scope WHERE user_id LIKE '~arriving/%'").pluck()
-  while (!arrived.get() && events.length === 0) await new Promise(setImmediate)
+  while (!arrived.get() && events.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
   reader.close()
   assert.is((await fetch(`${url}/health`)).status, 200)
   assert.is((await ask('POST', `/${id}/memory`, { content: 'Meanwhile' })).status, 201)

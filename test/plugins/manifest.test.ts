@@ -182,10 +182,10 @@ test('every problem is reported at once, each with its path and the allowed valu
     'id: "install" is a reserved word',
     'model_map.1: must be a model name: letters, digits and . _ : / @ + ~ - without ".."',
     'name: must not be empty',
-    'retry.attempts: must be at most 4',
-    'timeouts.connect: must be at most 3600000',
-    'timeouts.idle: must be at least 1',
-    'timeouts: does not know late',
+    'retry.attempts: must be at most 4, not 5',
+    'timeouts.connect: must be at most 3600000, not 1000000000000',
+    'timeouts.idle: must be at least 1, not 0',
+    'timeouts: unknown field late',
     'type: must be completion, embedding, chat or tts',
   ])
 })

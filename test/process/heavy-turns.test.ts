@@ -24,11 +24,25 @@ test('each has a turn of the event loop that no other has, in the order asked, a
     assert.ok(seen.slice(seen.indexOf(one), seen.indexOf(next)).includes('others'), seen.join())
 })
 
+test('the users who wait take turns: ten requests of one delay the only one of another by one stage at a time', async () => {
+  const seen: string[] = []
+  const request = async (user: string | undefined, stages: number) => {
+    for (let stage = 0; stage < stages; stage++) {
+      await heavyTurn({ user })
+      seen.push(user ?? '-')
+    }
+  }
+  const many = Array.from({ length: 10 }, () => request('ada', 3))
+  await Promise.all([...many, request('ben', 3), request(undefined, 2)])
+  assert.is(seen.length, 35)
+  assert.is(seen.slice(0, 9).join(' '), 'ada ben - ada ben - ada ben ada')
+})
+
 test('one that nobody waits for is not begun, and those behind it are', async () => {
   let isOver = false
   const first = heavyTurn()
-  const gone = heavyTurn(() => isOver)
-  const last = heavyTurn(() => false)
+  const gone = heavyTurn({ isOver: () => isOver })
+  const last = heavyTurn({ isOver: () => false })
   isOver = true
   await first
   const reason = await gone.catch((thrown: unknown) => thrown)

@@ -74,7 +74,7 @@ test('each user has so many things under way, and gives a place back once', () =
   done()
   const again = limit.take('ada')
   done()
-  assert.throws(() => limit.take('ada'), /1 packages/)
+  assert.throws(() => limit.take('ada'), /At most 1 of your packages/)
   again()
   limit.take('ada')
 })

@@ -206,8 +206,7 @@ const toolProvider: Answer = (request, response) => {
 
 const cutProvider: Answer = (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
-  setTimeout(() => response.destroy(), 50)
+  response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
 }
 
 async function withClients(

@@ -304,7 +304,7 @@ test('a full memory lets the least worth go, keeps what is pinned, and writes do
     for (const isPinned of [true, false]) {
       const refused = await ada('POST', `${path}/memory`, { content: 'New', metadata: { pinned: isPinned } })
       assert.equal([refused.status, refused.body.code], [400, 'invalid'])
-      assert.match(refused.body.error, /full: it may hold 1 memories, and pinned ones/)
+      assert.match(refused.body.error, /full: it may hold 1 memory, and pinned ones/)
       assert.match(refused.body.details.join(), 'max_memories')
     }
     assert.equal(await contents(ada, path), ['Pinned and dull'])

@@ -186,7 +186,7 @@ test('a plugin that refuses, or sends what is no list of vectors, is told in Ope
     const url = await installation.serve()
     const refused = await ask(url, '/v1/embeddings', { model: 'e', input: 'x' })
     assert.equal([refused.status, refused.body.error.type], [503, 'api_error'])
-    assert.match(refused.body.error.message, /refused CUSTOM_API_KEY: bad key/)
+    assert.match(refused.body.error.message, /refused the key: bad key/)
     for (const body of [
       {},
       { data: [] },

@@ -252,8 +252,7 @@ test('when nobody answers, or the answer breaks off, nothing is kept', () =>
         if (request.body.includes('FAIL')) return json(response, 500, { error: { message: 'broken' } })
         if (!request.body.includes('BREAK')) return provider(request, response)
         response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
-        setTimeout(() => response.destroy(), 50)
+        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
       },
     },
   ))

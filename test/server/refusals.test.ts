@@ -176,7 +176,7 @@ test('a provider that is down stays 503: its reason first, each try, and advice 
     assert.is(status, 503)
     assert.is(body['code'], 'unavailable')
     assert.match(String(body['error']), /^custom failed: Oops/)
-    assert.match(String((body['details'] as string[])[0]), /^custom custom-model: down \(500\), 1 try: Oops/)
+    assert.match(String((body['details'] as string[])[0]), /^custom custom-model: server error \(status 500\): Oops/)
   }))
 
 test('what the asked provider has no words for is the caller’s 400 when nobody else can answer', () =>

@@ -253,8 +253,7 @@ test('an answer that breaks off leaves the conversation as it was', () =>
       provider(request, response) {
         if (!request.body.includes('BREAK')) return counting(request, response)
         response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''))
-        setTimeout(() => response.destroy(), 30)
+        response.write(completionEvents(['Hello', ' there']).slice(0, 2).join(''), () => response.destroy())
       },
     },
   ))

@@ -1,5 +1,5 @@
 import type { Cli } from '../terminal/cli.ts'
-import { print } from '../terminal/output.ts'
+import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
 import { getSetting, listSettings, setSetting, settingsPaths, unsetSetting } from './file.ts'
 
@@ -12,14 +12,17 @@ export async function list(cli: Cli): Promise<void> {
       ['MEANING', (row) => row.what],
     ]),
   )
+  await noteUnknown(cli)
 }
 
 export async function get(cli: Cli, name: string): Promise<void> {
   await print(cli, getSetting(cli.io.environment, name), ({ value }) => value)
+  await noteUnknown(cli)
 }
 
 export async function set(cli: Cli, name: string, value: string): Promise<void> {
   await print(cli, setSetting(cli.io.environment, name, value), () => '')
+  await noteUnknown(cli)
 }
 
 export async function unset(cli: Cli, name: string): Promise<void> {
@@ -33,4 +36,9 @@ export async function path(cli: Cli): Promise<void> {
       ['PATH', ([, path]) => path],
     ]),
   )
+}
+
+/** Names the entries of the settings file that have no effect. */
+async function noteUnknown(cli: Cli): Promise<void> {
+  for (const warning of (await cli.settings()).warnings) note(cli, `aichat: ${warning}`)
 }

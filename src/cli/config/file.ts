@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Conf from 'conf'
 import { AppError } from '../../errors.ts'
+import { suggestion } from '../../formats/nearest-name.ts'
 import { looksLikeKey } from '../../plugins/key-shapes.ts'
 import {
   type Environment,
@@ -50,11 +51,15 @@ export function setSetting(environment: Environment, name: string, value: string
   return row(environment, setting)
 }
 
-/** Removes a value from the settings file. */
+/** Removes a value from the settings file, also one that is no setting. Throws `usage` for a name that is neither. */
 export function unsetSetting(environment: Environment, name: string): SettingRow {
-  const setting = known(name)
-  store(readSettings(environment).paths.config).delete(setting)
-  return row(environment, setting)
+  const { paths } = readSettings(environment)
+  const isStray = !Object.hasOwn(settingNames, name) && Object.hasOwn(readSettingsFile(paths), name)
+  const removed = isStray ? name : known(name)
+  store(paths.config).delete(removed)
+  return isStray
+    ? { name, value: '', origin: 'default', variable: null, what: 'no setting' }
+    : row(environment, known(removed))
 }
 
 /** The folders and files in use. */
@@ -79,9 +84,13 @@ function row(environment: Environment, name: SettingName): SettingRow {
 
 function known(name: string): SettingName {
   if (Object.hasOwn(settingNames, name)) return name as SettingName
-  throw new AppError('usage', `Setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found`, {
-    details: Object.keys(settingNames),
-  })
+  throw new AppError(
+    'usage',
+    `Setting ${looksLikeKey(name) ? 'of that name' : `"${name}"`} not found${suggestion(name, Object.keys(settingNames))}`,
+    {
+      details: ['`aichat config list` shows all'],
+    },
+  )
 }
 
 /** The settings file, written atomically by conf; dots in names are not paths. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { suggestion } from '../../formats/nearest-name.ts'
 import { settingNames } from '../../settings/settings.ts'
 import { systemdUnit } from '../service/systemd-unit.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -91,9 +92,13 @@ function findCommand(program: CliCommand, words: readonly string[]): CliCommand 
     const next = commands.find((sub) => sub.name() === word || sub.aliases().includes(word))
     if (!next) {
       const names = commands.map((sub) => sub.name()).filter((name) => !name.startsWith('_'))
-      throw new AppError('usage', `Command or topic "${words.join(' ')}" not found`, {
-        details: [`Commands: ${names.join(', ')}`, `Topics: ${topicNames.join(', ')}`],
-      })
+      throw new AppError(
+        'usage',
+        `Command or topic "${words.join(' ')}" not found${suggestion(word, [...names, ...topicNames])}`,
+        {
+          details: [`Commands: ${names.join(', ')}`, `Topics: ${topicNames.join(', ')}`],
+        },
+      )
     }
     command = next
   }

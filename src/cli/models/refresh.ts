@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { type RefreshPiece, refreshModels, restoreModels } from '../../operations/models.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
@@ -33,7 +34,7 @@ export async function refresh(cli: Cli, ids: readonly string[], options: Refresh
 /** Restores the list before the last change. */
 export async function restore(cli: Cli, plugin: string): Promise<void> {
   const row = await cli.ask(restoreModels, { plugin })
-  await print(cli, row, ({ before, after }) => `${plugin}: back from ${before} to ${after} models`)
+  await print(cli, row, ({ before, after }) => `${plugin}: back from ${before} to ${counted(after, 'model')}`)
 }
 
 /** Fetches with a progress bar; rows are in the order of the plugins. */

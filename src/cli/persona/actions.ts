@@ -1,3 +1,4 @@
+import { counted } from '../../formats/counted.ts'
 import { createPersona, listPersonas, removePersona, showPersona, updatePersona } from '../../operations/personas.ts'
 import type { PersonaView } from '../../personas/persona.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -79,7 +80,7 @@ function fieldsOf(options: PersonaOptions) {
 
 function personaText(persona: PersonaView): string {
   const { memory_settings: memory, mutation_settings: mutation } = persona
-  const cleanup = memory.auto_cleanup ? `kept ${memory.retention_days} days` : 'kept for good'
+  const cleanup = memory.auto_cleanup ? `kept ${counted(memory.retention_days, 'day')}` : 'kept for good'
   const auto = mutation.auto_adapt ? ', by itself' : ''
   return labelled([
     ['id', persona.id],

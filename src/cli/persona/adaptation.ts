@@ -1,3 +1,4 @@
+import { counted } from '../../formats/counted.ts'
 import { parseJson } from '../../formats/json.ts'
 import { adaptPersona, listAdaptations, showState } from '../../operations/adaptation.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -66,7 +67,7 @@ function stateText(state: StateView): string {
       `  ${name}: ${JSON.stringify(value)} (${source}, ${confidence.toFixed(2)})`,
   )
   return [
-    `level ${state.adaptation_level.toFixed(3)}, sensitivity ${state.sensitivity}, ${state.records} records`,
+    `level ${state.adaptation_level.toFixed(3)}, sensitivity ${state.sensitivity}, ${counted(state.records, 'record')}`,
     ...(state.enabled ? [] : ['adaptation is off: the state does not change']),
     ...(weights.length > 0 ? ['weights', ...weights] : []),
     ...(preferences.length > 0 ? ['preferences', ...preferences] : []),

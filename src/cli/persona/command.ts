@@ -70,6 +70,12 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .option('--category <name>', 'its category, by which memories are listed and wiped')
     .option('--pin', 'keep it when old memories are removed')
     .option('--time <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', parseTime)
+    .fields({
+      content: 'TEXT',
+      importance_score: '--importance',
+      timestamp: '--time',
+      'metadata.category': '--category',
+    })
     .example(
       'aichat persona memory add Ada "My cat is afraid of thunder"',
       'aichat persona memory add Ada - --category work < notes.txt',
@@ -127,6 +133,7 @@ function addAdaptationCommands(persona: CliCommand, cli: Cli): void {
       '[{"trait":…,"target":-1…1}], [{"preference":…,"value":…}], or - for stdin (required)',
     )
     .option('--key <key>', 'an idempotency key: the same key twice makes one record')
+    .fields({ adaptation_type: '--type', trigger_event: '--trigger', idempotency_key: '--key' })
     .example(
       'aichat persona adapt Ada --type weight_adjusted --trigger explicit_instruction --changes \'[{"trait":"verbosity","target":-0.5}]\'',
     )
@@ -212,6 +219,13 @@ function withSettings(command: CliCommand): CliCommand {
     )
     .option('--auto-adapt', 'adapt in chats')
     .option('--no-auto-adapt', 'adapt only by command')
+    .fields({
+      system_prompt: '--prompt',
+      parameters: '--parameter',
+      'memory_settings.max_memories': '--max-memories',
+      'memory_settings.retention_days': '--retention-days',
+      mutation_settings: '--mutation',
+    })
 }
 
 /** Collects `name=value`; a value that parses as JSON is that value, any other is text. */

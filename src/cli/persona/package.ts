@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
 import { backUpPersona, exportPersona, importPersona, listBackups, restorePersona } from '../../operations/packages.ts'
 import { notedFolder, openScratch, type Scratch } from '../../personas/package/scratch.ts'
@@ -91,7 +92,7 @@ export async function importPackage(cli: Cli, file: string, options: ImportOptio
   })
   await print(cli, imported, (done) => (done.dry_run ? '' : done.persona_id))
   const { memories, adaptations } = imported.imported
-  const summary = `${memories} memories and ${adaptations} adaptations ${imported.dry_run ? 'would be imported' : 'imported'}`
+  const summary = `${counted(memories, 'memory', 'memories')} and ${counted(adaptations, 'adaptation')} ${imported.dry_run ? 'would be imported' : 'imported'}`
   note(cli, `aichat: ${summary}${imported.duplicates > 0 ? `, ${imported.duplicates} already existed` : ''}`)
   for (const warning of imported.warnings) note(cli, `aichat: ${warning}`)
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { fileKindOf } from '../../formats/file-kind.ts'
 import { verifyPersona } from '../../operations/packages.ts'
 import { openScratch } from '../../personas/package/scratch.ts'
@@ -66,7 +67,7 @@ function resultText(
   const name = source === '-' ? 'standard input' : source
   if (!valid) return [`invalid ${name}`, ...problems.map((problem) => `  ${problem}`)].join('\n')
   return [
-    `valid   ${name}: version ${version}, ${memories} memories, ${adaptations} adaptations`,
+    `valid   ${name}: version ${version}, ${counted(memories, 'memory', 'memories')}, ${counted(adaptations, 'adaptation')}`,
     `  checksum     ${actual}`,
     `  content hash ${content_hash}`,
     ...(typeof sealed_since === 'number' ? [`  sealed since ${new Date(sealed_since).toISOString()}`] : []),

@@ -2,7 +2,7 @@ import ky from 'ky'
 import { openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
-import { lookupFailure } from '../../http/lookup-failure.ts'
+import { connectionSentence } from '../../http/connection-failure.ts'
 import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readJsonInput } from '../terminal/files.ts'
@@ -74,7 +74,7 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
     throw reason instanceof AppError
       ? reason
       : new AppError('unavailable', `${url} cannot be reached`, {
-          details: [lookupFailure(reason)].filter((line) => line !== undefined),
+          details: [connectionSentence(reason)].filter((line) => line !== undefined),
           cause: reason,
         })
   }

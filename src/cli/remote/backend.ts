@@ -16,7 +16,12 @@ export async function openBackend(cli: Cli): Promise<Backend> {
 async function openServerBackend(cli: Cli, target: Target) {
   const { openRemote } = await import('./client.ts')
   const found = await findToken(target, await cli.settings())
-  return openRemote({ server: target.url, token: found?.token, insecure: cli.globals().insecure === true })
+  return openRemote({
+    server: target.url,
+    token: found?.token,
+    from: target.from,
+    insecure: cli.globals().insecure === true,
+  })
 }
 
 /** The core in this process; the permissions of the data folder are its access control. */

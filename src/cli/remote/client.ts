@@ -6,21 +6,27 @@ import { createEventReader } from '../../chat/protocol/sse.ts'
 import { AppError, type AppErrorOptions, failureOfStatus, isFailureCode } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
 import { addressRange, hostRange, isLocalName } from '../../http/address-range.ts'
-import { lookupFailure } from '../../http/lookup-failure.ts'
+import { connectionFailure } from '../../http/connection-failure.ts'
 import { Download, type Operation } from '../../operations/operation.ts'
 import { version } from '../../version.ts'
 import { isSpeechServer, type SpeechExchange, speechRoute } from '../speech/remote.ts'
 import type { Backend } from '../terminal/cli.ts'
+import type { Target } from './target.ts'
 
 export interface RemoteOptions {
   /** Without a slash at its end. */
   readonly server: string
   readonly token: string | undefined
+  /** The source of the address; by default the command line itself. */
+  readonly from?: Target['from']
   /** Plain http to another machine is allowed. */
   readonly insecure: boolean
   /** Resolves a host name; by default with the system's resolver. */
   readonly resolve?: (hostname: string) => Promise<readonly { readonly address: string }[]>
 }
+
+/** The sources of an address beside the command line, in words. */
+const origins = { setting: 'AICHAT_SERVER or the setting server', login: 'the last login' } as const
 
 /** The longest answer that is not a download: bytes. */
 const longestAnswer = 64 * 1024 * 1024
@@ -29,7 +35,7 @@ const longestAnswer = 64 * 1024 * 1024
  * Runs operations on a server over HTTP, with the inputs, outputs and failures of this process. Follows no redirect, which
  * could leak the token, and does not retry. Throws `usage` for plain http beyond this machine, unless `insecure`.
  */
-export function openRemote({ server, token, insecure, resolve = allAddresses }: RemoteOptions): Backend {
+export function openRemote({ server, token, from = 'flag', insecure, resolve = allAddresses }: RemoteOptions): Backend {
   const { protocol, hostname } = new URL(server)
   const unencryptedHttp = protocol === 'http:' && !insecure
   if (unencryptedHttp && hostRange(hostname) !== 'loopback') throw unencrypted(server)
@@ -105,14 +111,22 @@ export function openRemote({ server, token, insecure, resolve = allAddresses }: 
       })
     } catch (reason) {
       if (signal?.aborted) throw reason
-      const lookup = lookupFailure(reason)
-      throw new AppError('unavailable', `No aichat answers at ${server}${lookup ? `: ${lookup}` : ''}`, {
-        details: lookup
-          ? ['To work without a server: --local']
-          : ['Start one there: aichat serve', 'or work without it: --local'],
-        cause: reason,
-      })
+      throw noServer(reason)
     }
+  }
+
+  function noServer(reason: unknown): AppError {
+    const { problem, advice, isName } = connectionFailure(reason) ?? {}
+    const words = isName ? `: ${problem}: ${advice}` : problem ? `: ${problem}` : ''
+    return new AppError('unavailable', `No aichat answers at ${server}${words}`, {
+      details: [
+        ...(from === 'flag' ? [] : [`The address is that of ${origins[from]}`]),
+        ...(isName
+          ? ['To work without a server: --local']
+          : ['Start one there: aichat serve', 'or work without it: --local']),
+      ],
+      cause: reason,
+    })
   }
 
   /** Throws `usage` when a name below localhost resolves to another machine (RFC 6761 §6.3 is not enforced everywhere). */

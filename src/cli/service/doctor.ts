@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
@@ -21,6 +22,8 @@ export async function examine(cli: Cli): Promise<void> {
     const found = await cli.settings()
     return { value: found, detail: `read from ${found.paths.config}` }
   })
+  for (const warning of settings?.warnings ?? [])
+    findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
   if (settings) await examineInstallation(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
@@ -127,7 +130,7 @@ function plugins(app: App, findings: Finding[]): { detail: string } {
 async function runner(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
   const { ollama } = await app.chat()
   const models = await ollama.models()
-  if (models) return { detail: `${ollama.url} has ${models.length} models` }
+  if (models) return { detail: `${ollama.url} has ${counted(models.length, 'model')}` }
   const alone = app.plugins.active('chat') === undefined
   findings.push({
     check: 'local runner',

@@ -1,3 +1,4 @@
+import { counted } from '../../formats/counted.ts'
 import { defaultChatModel } from '../../model-hub/known-models.ts'
 import { listModels } from '../../operations/models.ts'
 import { serviceStatus } from '../../operations/service.ts'
@@ -21,7 +22,10 @@ export async function showStatus(cli: Cli): Promise<void> {
             ? `${plugin.id}, ${plugin.state === 'key_missing' ? 'needs its key' : plugin.state}, ${plugin.model}`
             : 'none is active',
         ],
-        ['runner', `${runner.url} ${runner.reachable ? `with ${runner.models.length} models` : 'does not answer'}`],
+        [
+          'runner',
+          `${runner.url} ${runner.reachable ? `with ${counted(runner.models.length, 'model')}` : 'does not answer'}`,
+        ],
       ],
       10,
     ),

@@ -1,5 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
 import { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from '../../operations/speech.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -199,7 +200,9 @@ function decodePiece(piece: string): string {
 function unspokenMessage(missing: number, total: number, skipped: readonly string[]): string {
   const pieces = skipped.slice(0, 8).map((piece) => piece.replace(/\s+/g, ' '))
   const named = pieces.length === 0 ? '' : `: ${pieces.join(', ')}${skipped.length > pieces.length ? ', …' : ''}`
-  return missing > 0 ? `${missing} of ${total} parts of the text could not be spoken${named}` : `not spoken${named}`
+  return missing > 0
+    ? `${missing} of ${counted(total, 'part')} of the text could not be spoken${named}`
+    : `not spoken${named}`
 }
 
 /** Passes audio through and shows the share of spoken chunks on stderr. */
@@ -208,7 +211,7 @@ async function* withProgress(cli: Cli, answer: Download): AsyncGenerator<Uint8Ar
   try {
     for await (const piece of piecesOf(answer)) {
       const [spoken, total] = countsOf(answer)
-      progress.show(spoken / total, `${spoken} of ${total} parts spoken`)
+      progress.show(spoken / total, `${spoken} of ${counted(total, 'part')} spoken`)
       yield piece
     }
   } finally {

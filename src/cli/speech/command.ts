@@ -68,6 +68,7 @@ function withTextOptions(command: CliCommand): CliCommand {
     .option('--model <model>', 'the speech server or one of its models')
     .option('--language <language>', 'the language of the text; detected by default')
     .option('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+    .fields({ input: 'TEXT', reference_text: '--ref-text' })
 }
 
 function withAudioOptions(command: CliCommand): CliCommand {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Ask, AskStream, Operation } from '../../operations/operation.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { CliCommand } from './command.ts'
 import type { Io } from './io.ts'
 
 /** The options that every command takes, before or after its name. */
@@ -25,6 +26,8 @@ export interface Cli {
   readonly io: Io
   /** Help and version texts, written once the command line is parsed. */
   readonly helpTexts: string[]
+  /** The command whose action runs; undefined before. */
+  running: CliCommand | undefined
   /** The exit code of a command that does not throw: 0, or 1 where a check failed. */
   exit: number
   /** True for a command that runs until a signal, such as `serve`. */

@@ -55,12 +55,29 @@ function explain(thrown: unknown, cli: Cli): AppError {
   if (thrown instanceof UsageError) return usage(thrown)
   if (cli.signal().aborted && !(thrown instanceof AppError && thrown.code === 'timeout'))
     return new AppError('timeout', `No answer within ${cli.globals().timeout}`, { cause: thrown })
-  const error = toAppError(thrown)
+  const error = withOptions(toAppError(thrown), cli)
   const { path } = (thrown ?? {}) as { path?: unknown }
   // Names the file here only: clients of the service must not learn its path.
   return error.code === 'io' && error !== thrown && typeof path === 'string'
     ? new AppError('io', error.message, { details: [`File: ${path}`, ...error.details], cause: thrown })
     : error
+}
+
+/** The same failure with the options of the command in place of the fields of its request, where it has them. */
+function withOptions(error: AppError, { running }: Cli): AppError {
+  if (error.code !== 'invalid' || !/^Invalid (?:chat )?request$/.test(error.message) || !running) return error
+  const lines = error.details.map((line) => {
+    const [, field, problem] = /^(\w+(?:\.\w+)*): (.*)$/s.exec(line) ?? []
+    const name = field === undefined ? undefined : running.nameOf(field)
+    return { text: name === undefined ? line : `${name}: ${problem}`, isNamed: name !== undefined }
+  })
+  if (!lines.some(({ isNamed }) => isNamed)) return error
+  const [first, ...others] = lines
+  const single = others.length === 0 && first!.isNamed
+  return new AppError('invalid', single ? `Invalid ${first!.text}` : 'Invalid options', {
+    details: single ? [] : lines.map(({ text }) => text),
+    cause: error,
+  })
 }
 
 /** Turns commander's message into a `usage` error with its suggestion and the help to read. */

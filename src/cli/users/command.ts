@@ -16,6 +16,7 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
     .option('-n, --limit <count>', 'list at most this many, up to 200')
     .option('--offset <count>', 'skip this many')
     .option('--search <text>', 'only users whose name or email address contains the text')
+    .fields({ q: '--search' })
     .example('aichat users list', 'aichat users list --search example.org -n 10')
     .action(run((user) => user.list))
 

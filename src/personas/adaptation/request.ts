@@ -24,11 +24,14 @@ const value = z
 /** Longer values would crowd the prompt. */
 const maxValueLength = 2_000
 
-const change = z.union([
-  z.strictObject({ trait: name, target: z.exactOptional(target) }),
-  z.strictObject({ preference: name, value: z.exactOptional(value) }),
-  z.strictObject({ record: z.string().min(1).max(100) }),
-])
+const change = z.union(
+  [
+    z.strictObject({ trait: name, target: z.exactOptional(target) }),
+    z.strictObject({ preference: name, value: z.exactOptional(value) }),
+    z.strictObject({ record: z.string().min(1).max(100) }),
+  ],
+  'must have trait and target, or preference and value, or record',
+)
 
 /** The most changes of one request: checked before the first of them is parsed, since each costs time. */
 const mostChanges = { list: 64, behavioral_weights: 200, learned_preferences: 200, characters: 65_536 } as const
@@ -61,13 +64,16 @@ export const adaptationRequest = z.object({
   trigger_event: word,
   changes: z.preprocess(
     refuseTooMany,
-    z.union([
-      z.array(change).max(mostChanges.list),
-      z.strictObject({
-        behavioral_weights: z.exactOptional(boundedRecord(name, target, mostChanges.behavioral_weights)),
-        learned_preferences: z.exactOptional(boundedRecord(name, value, mostChanges.learned_preferences)),
-      }),
-    ]),
+    z.union(
+      [
+        z.array(change).max(mostChanges.list),
+        z.strictObject({
+          behavioral_weights: z.exactOptional(boundedRecord(name, target, mostChanges.behavioral_weights)),
+          learned_preferences: z.exactOptional(boundedRecord(name, value, mostChanges.learned_preferences)),
+        }),
+      ],
+      'must be a list of changes, or an object with behavioral_weights and learned_preferences',
+    ),
   ),
   /** The same key twice for one persona is one record. */
   idempotency_key: z.exactOptional(z.string().min(1).max(200)),

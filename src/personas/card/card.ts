@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
+import { counted } from '../../formats/counted.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import { type Fields, isFields } from '../fields.ts'
@@ -138,10 +139,6 @@ export function unusedOf({ data }: Card): readonly string[] {
     ...(greetings > 0 ? [`The card's greetings (${greetings}) are kept but not used in chats`] : []),
   ]
   return unused
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
 }
 
 /** The card of a persona, of version 3: the imported one with later changes, or a new one. */

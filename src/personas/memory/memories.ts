@@ -180,12 +180,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
   /** Stores even when the runner is away: the vectors can follow. */
   async function keep(persona: Persona, memories: readonly MemoryInput[]) {
     // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
-    await heavyTurn()
+    const work = { user: persona.user_id }
+    await heavyTurn(work)
     const vectors = await vectorsOf(
       embedders.embedder(persona.embedding_model),
       memories.map(({ content }) => content),
     )
-    await heavyTurn()
+    await heavyTurn(work)
     const now = clock()
     const outcome = await store.add(
       scopeOf(persona),
@@ -215,7 +216,8 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       ...unexpiredOf(persona, now),
     })
     // To read what may answer, to rank it and to write the answer are stages of their own.
-    if (found.candidates.length > fewCandidates) await heavyTurn(() => signal?.aborted === true)
+    if (found.candidates.length > fewCandidates)
+      await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
     const knowsLanguage = embedder.languages?.includes(asked.language) ?? true
     const vectors = vector && { trust: embedder.trust, knowsLanguage }
     const floor = memorySettingsOf(persona).min_score

@@ -42,35 +42,41 @@ export interface SealReport {
   readonly problems: readonly string[]
 }
 
-/** A snapshot of a whole persona. */
-export interface ArchivedPersona {
+/**
+ * A mark of one persona's content, compared for equality alone: another one after every write of its fields, state, log or
+ * memories. Writes of vectors and backups leave it as it is.
+ */
+export type Revision = string
+
+/** The most that one batch of a snapshot holds, some milliseconds' work; a single larger row is a batch of its own. */
+export const snapshotBatch = { rows: 100, bytes: 256 * 1024 } as const
+
+/** One state of a whole persona, read while others write. Batches come in the order in which their rows were stored. */
+export interface PersonaSnapshot {
+  readonly revision: Revision
   readonly persona: Persona
   /** The stored state; the log may give another one. */
   readonly learned: Learned
-  readonly log: readonly AdaptationRecord[]
   readonly passthrough: Passthrough
   /** The spaces of its vectors. */
   readonly spaces: readonly EmbeddingSpace[]
-  /** In the order in which they were stored. Valid only inside `read`. */
-  memories(): Iterable<ArchivedMemory>
-  /** Changes with every change of the persona but those of vectors. Reads one row. */
-  fingerprint(): string
+  /** The end of the log and the state that it gives, to which a next record is chained. */
+  end(): Promise<LogEnd>
+  log(): AsyncIterable<readonly AdaptationRecord[]>
+  memories(): AsyncIterable<readonly ArchivedMemory[]>
   /** Compares everything with its seal. */
-  seals(): SealReport
+  seals(): Promise<SealReport>
+  /** Gives the state back, so that the storage may remove rows that only this snapshot sees. May be called again. */
+  close(): Promise<void>
 }
 
-/** Backs up a persona before it is replaced. */
-export interface ReplacedBackup {
-  /** Called before each attempt of the transaction: writes the file of a large persona. */
-  prepare(): Promise<void>
-  /**
-   * Called inside the transaction: the backup of the replaced persona. Undefined when that is large and has changed since
-   * `prepare`; then the write is tried again.
-   */
-  take(replaced: ArchivedPersona): BackupRow | undefined
+/** The end of a log, and the state there. */
+export interface LogEnd {
+  readonly head: LogHead
+  readonly learned: Learned
 }
 
-/** The write of a whole persona. */
+/** A whole persona that is written. */
 export interface PersonaWrite {
   /** The new persona, or all new fields of the replaced or merged one. */
   readonly persona: Persona
@@ -82,31 +88,89 @@ export interface PersonaWrite {
   readonly count: number
   /** Bytes that they take on the disk, roughly. */
   readonly weight: number
-  /** Makes the log: the whole of it, or for `merge` the records after the head. */
-  log(head: LogHead, learned: Learned): { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
+  /** The whole log, or for `merge` the records after its end; and the state after the last of them. */
+  readonly log: { readonly records: readonly AdaptationRecord[]; readonly learned: Learned }
+  /** Not for `merge`, which leaves that of the persona. */
   readonly passthrough: Passthrough
-  /** Backs up the replaced persona; the row is written in the same transaction. */
-  readonly backup?: ReplacedBackup
-  /** Called in the transaction with the persona's new number of memories; throws when they are too many. */
-  admit?(memories: number): void
-  /** Rolls everything back; the result is that of the write. */
-  readonly dryRun?: boolean
+  /** The most memories that the persona may have afterwards; without it any number. */
+  readonly maxMemories?: number
+}
+
+/** The preconditions of a write, and the row that comes with it. */
+export interface PublishConditions {
+  /** The revision of the persona that is replaced or merged into; for another one the outcome is `changed`. */
+  readonly expected?: Revision
+  /** The backup of the replaced persona, of the same revision; its row is written in the same transaction. */
+  readonly backup?: BackupRow
+}
+
+/** The outcome of a write; where it is not `done`, nothing was written. */
+export type Outcome =
+  /** With the number of new memories. */
+  | { readonly kind: 'done'; readonly memories: number }
+  /** The persona is of another revision. */
+  | { readonly kind: 'changed' }
+  /** With the number of memories that the persona would have, more than `maxMemories`. */
+  | { readonly kind: 'too_many'; readonly memories: number }
+
+/** A write that is prepared in the storage, where no reader sees any of it. */
+export interface StagedPersona {
+  /**
+   * Publishes the whole of it in one short transaction. After `changed`, a `replace` may be published again under a newer
+   * revision; a `merge` holds the memories of its revision and has to be staged anew. Rejects with `too_large` beyond the
+   * owner's quota, and with `not_found` where the persona or its owner is gone or the id is taken.
+   */
+  publish(conditions: PublishConditions): Promise<Outcome>
+  /** Removes what is left of it, and of a replaced persona, from the disk. Always called last; never rejects. */
+  discard(): Promise<void>
 }
 
 /** Stores whole personas. */
 export interface PersonaArchive {
-  /** Calls `use` with the persona in one consistent snapshot; `undefined` when that user has no such persona. */
-  read<T>(scope: Scope, use: (archived: ArchivedPersona) => T): Promise<T | undefined>
+  /** Undefined when that user has no such persona. The caller closes it: see `readSnapshot`. */
+  snapshot(scope: Scope): Promise<PersonaSnapshot | undefined>
   /** The persona's size, in constant time; zeros when that user has no such persona. */
-  extent(scope: Scope): Extent
+  extent(scope: Scope): Promise<Extent>
   /**
-   * Atomic: a large write is staged in invisible slices, yielding to the event loop between them, and one short transaction
-   * publishes them. Rejects when `signal` is aborted before that, with `too_large` beyond the owner's quota, and with `busy`
-   * when concurrent changes persist. Resolves with the number of new memories.
+   * Brings a write into the storage: a large one in invisible slices, yielding to the event loop between them. Rejects when
+   * `signal` is aborted, and with `too_large` when it is beyond the owner's quota already; then nothing is left of it.
    */
-  write(write: PersonaWrite, signal?: AbortSignal): Promise<{ readonly memories: number }>
+  stage(write: PersonaWrite, signal?: AbortSignal): Promise<StagedPersona>
+  /** The outcome that the write would have now, whatever the revision; writes nothing. */
+  dryRun(write: PersonaWrite, signal?: AbortSignal): Promise<Outcome>
   /** Removes the unfinished writes of ended processes. */
   sweep(): Promise<void>
+}
+
+/** Calls `use` with a snapshot that is closed when it ends, however it ends; undefined when that user has no such persona. */
+export async function readSnapshot<T>(
+  archive: Pick<PersonaArchive, 'snapshot'>,
+  scope: Scope,
+  use: (snapshot: PersonaSnapshot) => Promise<T>,
+): Promise<T | undefined> {
+  const snapshot = await archive.snapshot(scope)
+  if (!snapshot) return undefined
+  try {
+    return await use(snapshot)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** Stages and publishes a write whose conditions are known before. */
+export async function writeWhole(
+  archive: Pick<PersonaArchive, 'stage'>,
+  write: PersonaWrite,
+  conditions: PublishConditions,
+  signal?: AbortSignal,
+): Promise<Outcome> {
+  const staged = await archive.stage(write, signal)
+  try {
+    signal?.throwIfAborted()
+    return await staged.publish(conditions)
+  } finally {
+    await staged.discard()
+  }
 }
 
 /** The size of a persona. */

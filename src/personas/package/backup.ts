@@ -2,28 +2,14 @@ import { existsSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
 import { type Persona, scopeOf } from '../persona.ts'
-import {
-  type ArchivedPersona,
-  isSmall,
-  type PersonaArchive,
-  type PersonaWrite,
-  type ReplacedBackup,
-} from './archive.ts'
-import { openBackupFiles } from './backup-files.ts'
+import { isSmall, type PersonaArchive, type PersonaWrite } from './archive.ts'
+import { type BackupFiles, openBackupFiles } from './backup-files.ts'
 import type { BackupReason, BackupRow, BackupStore } from './backup-store.ts'
-import { restoredLog } from './import-log.ts'
-import { incomingMemories } from './import-memories.ts'
-import { incomingPersona } from './import-persona.ts'
-import { diskBytes, isSmallPackage } from './package-size.ts'
-import type { PackageSource } from './source.ts'
-import { openForImport } from './verify-file.ts'
-import {
-  type PackageRequest,
-  type PackageWriter,
-  removedMeanwhile,
-  type WrittenPersona,
-  writePackage,
-} from './write-package.ts'
+import { isSmallPackage } from './package-size.ts'
+import { writePendingBackup } from './pending-backup.ts'
+import { type Replaced, replacePersona } from './replace.ts'
+import { openBackup, restoringWrite } from './restore.ts'
+import type { PackageWriter } from './write-package.ts'
 import type { WriteInChild } from './write-task.ts'
 
 /** Backups of personas, kept on this machine. An aborted `signal` stops the work; then nothing is left of it. */
@@ -35,13 +21,11 @@ export interface Backups {
    * `not_found` for an unknown backup, and `invalid`, naming the broken record, for a damaged one; then nothing was changed.
    */
   restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored>
-  /** Runs `replace`, which replaces a persona, with the backup that it takes of it on the way. */
-  replaceWithBackup<T>(
-    persona: Persona,
-    reason: BackupReason,
-    replace: (backup: ReplacedBackup) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<{ readonly result: T; readonly row: BackupRow }>
+  /**
+   * Replaces a persona by a write of that kind, with a backup of exactly the state that it replaces, in one transaction.
+   * Throws `busy` when others change the persona all the time; then nothing was changed.
+   */
+  replace(persona: Persona, reason: BackupReason, write: PersonaWrite, signal?: AbortSignal): Promise<Replaced>
   /** Runs `remove`, which removes personas for good, and then removes the files of their backups. */
   removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
 }
@@ -61,7 +45,6 @@ export interface BackupParts {
   readonly folder: string
   readonly now: () => number
   readonly newId: () => string
-  readonly producer: string
   /** Restores large backups in a child process; without it everything is done in this process. */
   readonly runInChild?: WriteInChild
 }
@@ -71,15 +54,15 @@ const mostBackups = { manual: 20, automatic: 10 } as const
 
 /** Opens the backups in a folder and sweeps it. */
 export async function createBackups(parts: BackupParts): Promise<Backups> {
-  const { archive, writer, store, now, newId, producer } = parts
-  const { writeZipPackage } = await import('./zip-writer.ts')
+  const { archive, writer, store, now, newId } = parts
   const files = openBackupFiles(parts.folder)
-  await sweep()
-  return { create, list, restore, replaceWithBackup, removeWithBackups }
+  const pendingParts = { writer, files, now, newId }
+  await sweepFiles(files, store)
+  return { create, list, restore, replace, removeWithBackups }
 
   async function create(persona: Persona, signal?: AbortSignal): Promise<BackupRow> {
     const scope = scopeOf(persona)
-    const { row } = await writeAhead(persona, 'manual', signal)
+    const { row } = await writePendingBackup(pendingParts, persona, 'manual', signal)
     try {
       await store.add(scope, row)
     } catch (reason) {
@@ -87,7 +70,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
       throw reason
     }
     files.publish(row.backup_id)
-    await prune(scope)
+    await prune(files, store, scope)
     return row
   }
 
@@ -100,61 +83,31 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
     if (!row) throw new AppError('not_found', `The persona "${persona.name}" has no backup ${backupId ?? ''}`.trimEnd())
     const path = files.find(row.backup_id)
-    const isQuick =
-      !existsSync(path) || (isSmallPackage({ path, kind: 'zip' }) && isSmall(archive.extent(scopeOf(persona))))
-    if (parts.runInChild && !isQuick)
+    if (parts.runInChild && !(await isQuick(persona, path)))
       return (await parts.runInChild(
         { action: 'restore', scope: scopeOf(persona), backupId: row.backup_id, now: now() },
         signal,
       )) as Restored
     const source = await openBackup(row, path)
     try {
-      const write = await restoringWrite(persona, source, row, signal)
-      const replace = (backup: ReplacedBackup) => archive.write({ ...write, backup }, signal)
-      const { result, row: before } = await replaceWithBackup(persona, 'before_restore', replace, signal)
-      return {
-        restored: row.backup_id,
-        backup_id: before.backup_id,
-        memories: result.memories,
-        adaptations: row.adaptations,
-      }
+      const write = await restoringWrite(persona, source, row, now(), signal)
+      const { memories, row: before } = await replace(persona, 'before_restore', write, signal)
+      return { restored: row.backup_id, backup_id: before.backup_id, memories, adaptations: row.adaptations }
     } finally {
       source.close()
     }
   }
 
-  async function replaceWithBackup<T>(
-    persona: Persona,
-    reason: BackupReason,
-    replace: (backup: ReplacedBackup) => Promise<T>,
-    signal?: AbortSignal,
-  ) {
-    let ahead: { readonly row: BackupRow; readonly fingerprint: string } | undefined
-    let row: BackupRow | undefined
-    const isLarge = () => !isSmall(archive.extent(scopeOf(persona)))
-    const backup: ReplacedBackup = {
-      async prepare() {
-        if (ahead) files.discard(ahead.row.backup_id)
-        ahead = isLarge() ? await writeAhead(persona, reason, signal) : undefined
-      },
-      take(replaced) {
-        if (ahead?.fingerprint === replaced.fingerprint()) row = ahead.row
-        else row = isLarge() ? undefined : writeNow(reason, replaced)
-        return row
-      },
-    }
-    let result: T
-    try {
-      result = await replace(backup)
-    } catch (thrown) {
-      for (const each of [row, ahead?.row]) if (each) files.discard(each.backup_id)
-      throw thrown
-    }
-    if (!row) throw new AppError('internal', 'A persona was replaced without a backup')
-    if (ahead && row !== ahead.row) files.discard(ahead.row.backup_id)
-    files.publish(row.backup_id)
-    await prune(scopeOf(persona))
-    return { result, row }
+  /** Whether a restore is done in this process; one whose file is gone fails at once. */
+  async function isQuick(persona: Persona, path: string): Promise<boolean> {
+    if (!existsSync(path)) return true
+    return isSmallPackage({ path, kind: 'zip' }) && isSmall(await archive.extent(scopeOf(persona)))
+  }
+
+  async function replace(persona: Persona, reason: BackupReason, write: PersonaWrite, signal?: AbortSignal) {
+    const replaced = await replacePersona({ ...pendingParts, archive }, persona, reason, write, signal)
+    await prune(files, store, scopeOf(persona))
+    return replaced
   }
 
   async function removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
@@ -163,90 +116,20 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     for (const { backup_id } of rows) if (!(await store.isKnown(backup_id))) files.remove(backup_id)
     return result
   }
+}
 
-  /** Opens a backup. Throws `invalid` when its file is gone, or changed since it was made. */
-  async function openBackup({ backup_id, checksum }: BackupRow, path: string): Promise<PackageSource> {
-    if (!existsSync(path))
-      throw new AppError('invalid', `The file of the backup ${backup_id} is gone; nothing was changed`)
-    const { result, source } = await openForImport({ path, kind: 'zip' })
-    if (source && result.actual === checksum) return source
-    source?.close()
-    const details = source ? ['its checksum is not the one that was noted when it was made'] : result.problems
-    throw new AppError('invalid', `The backup ${backup_id} is damaged; nothing was changed`, { details })
+/** Removes the oldest backups of a persona beyond `mostBackups`. */
+async function prune(files: BackupFiles, store: BackupStore, scope: Scope): Promise<void> {
+  const rows = await store.list(scope)
+  const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
+  const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
+  for (const { backup_id } of [...manual, ...automatic]) {
+    await store.remove(scope, backup_id)
+    files.remove(backup_id)
   }
+  await sweepFiles(files, store)
+}
 
-  async function restoringWrite(
-    persona: Persona,
-    source: PackageSource,
-    { memories, bytes }: BackupRow,
-    signal: AbortSignal | undefined,
-  ): Promise<PersonaWrite> {
-    const { input, extra, passthrough } = incomingPersona(source.head, {})
-    const log = await restoredLog(source, signal)
-    const { lineage: _step, ...fields } = passthrough
-    const { lineage } = source.head.metadata
-    const { id, user_id, created_at } = persona
-    return {
-      persona: { ...input, extra, id, user_id, created_at, updated_at: now() },
-      how: 'replace',
-      memories: () => incomingMemories(source, undefined),
-      count: memories,
-      weight: diskBytes(source.form, bytes),
-      log: () => log,
-      // A restore adds no step to the lineage.
-      passthrough: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
-    }
-  }
-
-  /** Writes the pending file of a backup, before its row. */
-  async function writeAhead(
-    persona: Persona,
-    reason: BackupReason,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly row: BackupRow; readonly fingerprint: string }> {
-    const id = newId()
-    const request = requestFor(id)
-    const written = await writer.write(scopeOf(persona), request, signal)
-    if (!written) throw removedMeanwhile(persona.id)
-    return { row: rowOf(persona.id, id, reason, request, written), fingerprint: written.fingerprint }
-  }
-
-  /** The same in this process, inside the transaction that replaces the persona. */
-  function writeNow(reason: BackupReason, replaced: ArchivedPersona): BackupRow {
-    const id = newId()
-    const request = requestFor(id)
-    return rowOf(replaced.persona.id, id, reason, request, writePackage(replaced, request, producer, writeZipPackage))
-  }
-
-  function requestFor(id: string): PackageRequest {
-    return { path: files.pending(id), form: 'container', embeddings: true, exportedAt: now() }
-  }
-
-  function rowOf(
-    persona_id: string,
-    backup_id: string,
-    reason: BackupReason,
-    { exportedAt }: PackageRequest,
-    { checksum, content_hash, memories, records }: WrittenPersona,
-  ): BackupRow {
-    const bytes = files.flush(backup_id)
-    const sums = { checksum, content_hash }
-    return { backup_id, persona_id, created_at: exportedAt, reason, ...sums, bytes, memories, adaptations: records }
-  }
-
-  /** Removes the oldest backups beyond `mostBackups`. */
-  async function prune(scope: Scope): Promise<void> {
-    const rows = await store.list(scope)
-    const manual = rows.filter(({ reason }) => reason === 'manual').slice(mostBackups.manual)
-    const automatic = rows.filter(({ reason }) => reason !== 'manual').slice(mostBackups.automatic)
-    for (const { backup_id } of [...manual, ...automatic]) {
-      await store.remove(scope, backup_id)
-      files.remove(backup_id)
-    }
-    await sweep()
-  }
-
-  function sweep(): Promise<void> {
-    return files.sweep((backupId) => store.isKnown(backupId))
-  }
+function sweepFiles(files: BackupFiles, store: BackupStore): Promise<void> {
+  return files.sweep((backupId) => store.isKnown(backupId))
 }

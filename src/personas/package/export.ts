@@ -2,7 +2,7 @@ import { wellFormed } from '../../formats/canonical-json.ts'
 import { viewLearned } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import type { Persona } from '../persona.ts'
-import type { ArchivedMemory, ArchivedPersona, Passthrough } from './archive.ts'
+import type { ArchivedMemory, Passthrough, PersonaSnapshot } from './archive.ts'
 import { knownFeatures, minReaderVersion, type PackageContent, type PackageMemory, packageVersion } from './format.ts'
 
 export interface ExportOptions {
@@ -14,9 +14,9 @@ export interface ExportOptions {
   readonly embeddings: boolean
 }
 
-/** The contents of a persona's package. Passthrough goes back to its place. */
-export function packageContent(archived: ArchivedPersona, options: ExportOptions): PackageContent {
-  const { persona, learned, log, passthrough } = archived
+/** The contents of a persona's package, valid for as long as the snapshot. Passthrough goes back to its place. */
+export function packageContent(snapshot: PersonaSnapshot, options: ExportOptions): PackageContent {
+  const { persona, learned, passthrough } = snapshot
   return {
     persona: personaFields(persona, passthrough),
     state: {
@@ -26,14 +26,14 @@ export function packageContent(archived: ArchivedPersona, options: ExportOptions
       ...viewLearned(learned),
       last_mutation: learned.clock || persona.created_at,
     },
-    metadata: metadataOf(archived, options),
+    metadata: metadataOf(snapshot, options),
     extra: passthrough.extra ?? {},
-    log: log as readonly unknown[] as readonly Fields[],
-    memories: memoriesOf(archived, options.embeddings),
+    log: snapshot.log() as AsyncIterable<readonly unknown[]> as AsyncIterable<readonly Fields[]>,
+    memories: memoriesOf(snapshot, options.embeddings),
   }
 }
 
-function metadataOf({ persona, passthrough, spaces }: ArchivedPersona, options: ExportOptions): Fields {
+function metadataOf({ persona, passthrough, spaces }: PersonaSnapshot, options: ExportOptions): Fields {
   return {
     ...passthrough.metadata,
     version: packageVersion,
@@ -65,8 +65,8 @@ function personaFields({ extra = {}, ...persona }: Persona, passthrough: Passthr
   }
 }
 
-function* memoriesOf(archived: ArchivedPersona, embeddings: boolean): Generator<PackageMemory> {
-  for (const memory of archived.memories()) yield packageMemory(memory, embeddings)
+async function* memoriesOf(snapshot: PersonaSnapshot, embeddings: boolean): AsyncGenerator<readonly PackageMemory[]> {
+  for await (const batch of snapshot.memories()) yield batch.map((memory) => packageMemory(memory, embeddings))
 }
 
 function packageMemory({ entry, extra }: ArchivedMemory, embeddings: boolean): PackageMemory {

@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { type CardPersona, cardOfPersona, parseCard, writeCardPng } from '../card/card.ts'
 import type { Persona } from '../persona.ts'
-import type { ArchivedPersona } from './archive.ts'
+import type { PersonaSnapshot } from './archive.ts'
 
 export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
 
@@ -54,7 +54,10 @@ const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly t
 }
 
 /** A persona as a character card, in JSON or in its picture. */
-export function cardBytes({ persona, passthrough }: ArchivedPersona, format: 'card' | 'card_png'): string | Buffer {
+export function cardBytes(
+  { persona, passthrough }: Pick<PersonaSnapshot, 'persona' | 'passthrough'>,
+  format: 'card' | 'card_png',
+): string | Buffer {
   const card = cardOfPersona(persona as CardPersona, passthrough.card && parseCard(passthrough.card))
   if (format === 'card') return canonicalize(card)
   return writeCardPng(

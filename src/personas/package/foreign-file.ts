@@ -22,6 +22,13 @@ export function foreignJson(names: ReadonlyMap<string, unknown>): FileError | un
   return undefined
 }
 
+/** The kind of a JSON object that is no package, by its top-level names. */
+export function jsonKindOf(names: ReadonlyMap<string, unknown>): string {
+  if (['id', 'endpoint', 'auth'].every((name) => names.has(name)))
+    return 'a plugin document, which `aichat plugin install` takes'
+  return 'a JSON document without export_metadata'
+}
+
 /** The error for a CHARX zip (character card version 3), which holds `card.json`; undefined for any other. */
 export function foreignZip(path: string): FileError | undefined {
   const file = openSync(path, 'r')

@@ -36,10 +36,10 @@ export interface PackageHead {
   readonly extra: Fields
 }
 
-/** The contents of a package. `memories` and `log` are iterated once. */
+/** The contents of a package. `memories` and `log` come in batches, and are iterated once. */
 export interface PackageContent extends PackageHead {
-  readonly memories: Iterable<PackageMemory>
-  readonly log: Iterable<Fields>
+  readonly memories: AsyncIterable<readonly PackageMemory[]>
+  readonly log: AsyncIterable<readonly Fields[]>
 }
 
 /** The sums and counts of a written package. */

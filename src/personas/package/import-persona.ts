@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { validate } from '../../formats/schema-problems.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { LearnedView } from '../adaptation/state.ts'
 import { isCard, parseCard } from '../card/card.ts'
@@ -72,12 +73,12 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     Object.entries(head.persona).filter(([name, value]) => personaNames.includes(name) && value !== null),
   )
   // Names of other programs, and of aichat before it refused them, may hold invisible characters: those are dropped.
-  const parsed = personaInput.safeParse({
+  const valid = validate(personaInput, {
     ...known,
     ...(typeof known['name'] === 'string' && { name: printableLine(known['name']) }),
   })
-  if (!parsed.success) {
-    const details = parsed.error.issues.map((issue) => `persona.${issue.path.map(String).join('.')}: ${issue.message}`)
+  if (valid.problems !== undefined) {
+    const details = valid.problems.map((problem) => `persona.${problem}`)
     throw new AppError('invalid', 'The package has an invalid persona', { details })
   }
   const { character_card: card, portrait } = head.persona
@@ -87,7 +88,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     ...withoutFields(head.persona, new Set([...knownPersonaFields, ...understood])),
     ...unknownSettings(head.persona),
   }
-  refuseLong(parsed.data.parameters, largestParameters, 'The parameters of the persona have')
+  refuseLong(valid.data.parameters, largestParameters, 'The parameters of the persona have')
   refuseLong(extra, largestExtra, 'The persona carries', unknownFields)
   const metadata = withoutFields(head.metadata, knownMetadata)
   const state = withoutFields(head.state, knownStateFields)
@@ -104,7 +105,7 @@ export function incomingPersona(head: PackageHead, lineage: Fields): IncomingPer
     ...(isCard(card) && { card: parseCard(card) }),
     ...(isPortrait(portrait) && { portrait }),
   }
-  return { input: parsed.data, extra, passthrough }
+  return { input: valid.data, extra, passthrough }
 }
 
 const unknownFields = ' in fields that are unknown here'

@@ -5,7 +5,7 @@ import { damaged, unsupported } from '../../formats/file-error.ts'
 import { itemSpans, memberSpans, readSpan, type Span } from '../../formats/json-spans.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { isFiniteVector } from './digest.ts'
-import { foreignJson } from './foreign-file.ts'
+import { foreignJson, jsonKindOf } from './foreign-file.ts'
 import { type PackageHead, type PackageMemory, packageLimits } from './format.ts'
 import type { PackageSource, Visitor } from './source.ts'
 
@@ -27,6 +27,7 @@ export function openJsonPackage(path: string): PackageSource {
       throw unsupported('The file is a character card, which has no checksum')
     const foreign = foreignJson(members)
     if (foreign) throw foreign
+    if (!members.has('export_metadata')) throw unsupported(`Invalid persona package: it is ${jsonKindOf(members)}`)
     const missing = [...smallParts, ...Object.keys(lists)].filter((name) => !members.has(name))
     if (missing.length > 0) throw damaged(`The package has no ${missing.join(', no ')}`)
     const head = readHead(file, members)

@@ -11,22 +11,24 @@ import { closingMetadata } from './metadata.ts'
  * Writes a package as canonical JSON to a new file, in flat memory: the memories go through a file beside it, since the
  * content hash stands before them. Floats have at most nine digits, which is enough for every bit.
  */
-export function writeJsonPackage(path: string, content: PackageContent): WrittenPackage {
+export async function writeJsonPackage(path: string, content: PackageContent): Promise<WrittenPackage> {
   const hash = new ContentHash()
   const spool = createFile(`${path}.memories`)
   const out = createFile(path)
   try {
     const memories: string[] = []
-    for (const memory of content.memories) {
-      spool.write((memories.length > 0 ? ',' : '') + memoryText(memory))
-      memories.push(hash.memory(memory))
-    }
+    for await (const batch of content.memories)
+      for (const memory of batch) {
+        spool.write((memories.length > 0 ? ',' : '') + memoryText(memory))
+        memories.push(hash.memory(memory))
+      }
     const records: string[] = []
     const log: string[] = []
-    for (const record of content.log) {
-      records.push(hash.record(record))
-      log.push(canonicalize(record))
-    }
+    for await (const batch of content.log)
+      for (const record of batch) {
+        records.push(hash.record(record))
+        log.push(canonicalize(record))
+      }
     const metadata = closingMetadata(content, hash, memories, records)
     const checksum = assemble(out, { ...content, metadata }, `[${log.join(',')}]`, spool)
     out.close()

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { type Learned, learnedLimits } from '../adaptation/state.ts'
 import type { Fields } from '../fields.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
@@ -18,13 +19,16 @@ export function raisedLimitWarnings(before: Settings, after: Settings): readonly
   return [`memory_settings.max_memories was raised from ${limit} to ${most}, so that all memories are kept`]
 }
 
-/** Throws `invalid` where a merge would give a persona more memories than its own settings allow. */
-export function refuseTooMany(persona: Settings, memories: number): void {
-  const { max_memories: most } = memorySettingsOf(persona)
-  if (memories <= most) return
-  throw new AppError(
+/** The most memories that a persona may have by its own settings. */
+export function mostMemories(persona: Settings): number {
+  return memorySettingsOf(persona).max_memories
+}
+
+/** The error of a merge that would give a persona more memories than its own settings allow. */
+export function tooManyMemories(persona: Settings, memories: number): AppError {
+  return new AppError(
     'invalid',
-    `The persona may keep ${most} memories and would have ${memories}: nothing was imported`,
+    `The persona may keep ${counted(mostMemories(persona), 'memory', 'memories')} and would have ${memories}: nothing was imported`,
     {
       details: [`Raise memory_settings.max_memories to ${memories} first, or import the package as a new persona`],
     },

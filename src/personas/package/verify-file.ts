@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { damaged, FileError, unsupported } from '../../formats/file-error.ts'
-import { type FileKind, fileKindOf } from '../../formats/file-kind.ts'
+import { type FileKind, fileKindOf, formatNameOf } from '../../formats/file-kind.ts'
 import { runInChild } from '../../process/run-in-child.ts'
 import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
@@ -165,5 +165,5 @@ async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
   if (kind === 'age') throw unsupported('The package is encrypted twice')
   if (kind === 'armored') throw unsupported('The package is encrypted and armored: decrypt it with `age -d FILE` first')
   if (kind === 'png') throw unsupported('The file is a picture: a character card has no checksum')
-  throw new FileError('damaged', 'Invalid persona package: neither JSON, zip nor age')
+  throw unsupported(`Invalid persona package: it is ${formatNameOf(path)}`)
 }

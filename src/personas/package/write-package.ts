@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import type { Scope } from '../memory/memory.ts'
-import { type ArchivedPersona, isSmall, type PersonaArchive } from './archive.ts'
+import { isSmall, type PersonaArchive, type PersonaSnapshot, type Revision, readSnapshot } from './archive.ts'
 import { packageContent } from './export.ts'
 import { cardBytes } from './exported-file.ts'
-import type { PackageContent, PackageForm, WrittenPackage } from './format.ts'
+import type { PackageForm, WrittenPackage } from './format.ts'
 import type { VerifyResult } from './verify.ts'
 import { verifyStored } from './verify-stored.ts'
 
@@ -26,9 +26,9 @@ export interface PackageRequest {
   readonly exportedAt: number
 }
 
-/** A written package, and the fingerprint of its persona at that moment. */
+/** A written package, and the revision of the persona that it shows. */
 export interface WrittenPersona extends WrittenPackage {
-  readonly fingerprint: string
+  readonly revision: Revision
 }
 
 /** A call of `PackageWriter` as plain data, for this process or for a child that opens the same database. */
@@ -48,7 +48,7 @@ export interface PackageWriterParts {
 /** Writes small personas in this process and large ones in a child process, so that no request waits for them. */
 export function createPackageWriter({ archive, producer, runInChild }: PackageWriterParts): PackageWriter {
   const perform = async <T>(task: PackageWriterTask, signal?: AbortSignal) =>
-    ((isSmall(archive.extent(task.scope)) ? await performTask(archive, task) : await runInChild(task, signal)) ??
+    ((isSmall(await archive.extent(task.scope)) ? await performTask(archive, task) : await runInChild(task, signal)) ??
       undefined) as T | undefined
   return {
     write: (scope, request, signal) => perform<WrittenPersona>({ action: 'write', scope, request, producer }, signal),
@@ -57,44 +57,36 @@ export function createPackageWriter({ archive, producer, runInChild }: PackageWr
   }
 }
 
-/** Performs a task in this process, in one consistent view of the database; null when there is no such persona. */
+/** Performs a task in this process, on one snapshot; null when there is no such persona. */
 export async function performTask(
-  archive: Pick<PersonaArchive, 'read'>,
+  archive: Pick<PersonaArchive, 'snapshot'>,
   task: PackageWriterTask,
 ): Promise<WrittenPersona | VerifyResult | true | null> {
   const perform = await performerOf(task)
-  return (await archive.read<WrittenPersona | VerifyResult | true>(task.scope, perform)) ?? null
+  return (await readSnapshot<WrittenPersona | VerifyResult | true>(archive, task.scope, perform)) ?? null
 }
 
-/** Loads the writer of the requested form before the database is read. */
+/** Loads the writer of the requested form before the snapshot is opened. */
 async function performerOf(
   task: PackageWriterTask,
-): Promise<(archived: ArchivedPersona) => WrittenPersona | VerifyResult | true> {
+): Promise<(snapshot: PersonaSnapshot) => Promise<WrittenPersona | VerifyResult | true>> {
   if (task.action === 'card')
-    return (archived) => {
-      writeFileSync(task.path, cardBytes(archived, task.format), { flag: 'wx', mode: 0o600 })
+    return async (snapshot) => {
+      writeFileSync(task.path, cardBytes(snapshot, task.format), { flag: 'wx', mode: 0o600 })
       return true
     }
   const { producer } = task
   if (task.action === 'verify')
-    return (archived) => verifyStored(archived, packageContent(archived, { exportedAt: 0, producer, embeddings: true }))
-  const { request } = task
+    return (snapshot) => verifyStored(snapshot, packageContent(snapshot, { exportedAt: 0, producer, embeddings: true }))
+  const { path, form, embeddings, exportedAt } = task.request
   const write =
-    request.form === 'container'
+    form === 'container'
       ? (await import('./zip-writer.ts')).writeZipPackage
       : (await import('./json-writer.ts')).writeJsonPackage
-  return (archived) => writePackage(archived, request, producer, write)
-}
-
-/** Writes the package of a persona that is being read. */
-export function writePackage(
-  archived: ArchivedPersona,
-  { path, embeddings, exportedAt }: PackageRequest,
-  producer: string,
-  write: (path: string, content: PackageContent) => WrittenPackage,
-): WrittenPersona {
-  const written = write(path, packageContent(archived, { exportedAt, producer, embeddings }))
-  return { ...written, fingerprint: archived.fingerprint() }
+  return async (snapshot) => ({
+    ...(await write(path, packageContent(snapshot, { exportedAt, producer, embeddings }))),
+    revision: snapshot.revision,
+  })
 }
 
 /** The error of a persona that was removed between its lookup and its reading. */

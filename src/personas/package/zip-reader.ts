@@ -47,7 +47,8 @@ export function openZipPackage(path: string): PackageSource {
 }
 
 function readManifest(zip: ZipFile): Manifest {
-  if (!zip.members.has(memberNames.manifest)) throw damaged('The package has no manifest.json')
+  if (!zip.members.has(memberNames.manifest))
+    throw unsupported('Invalid persona package: it is a ZIP archive without manifest.json')
   const manifest = readPart(zip, memberNames.manifest)
   const { format, members, export_metadata, extra, ...others } = manifest
   if (format !== zipPackageFormat) throw unsupported('The zip is not a persona package')

@@ -13,7 +13,7 @@ import { type MemberSum, zipPackageFormat } from './zip-reader.ts'
  * Writes a zipped package to a new file, in flat memory: the text of the memories goes through a file beside it, since a
  * zip takes its members one after the other.
  */
-export function writeZipPackage(path: string, content: PackageContent): WrittenPackage {
+export async function writeZipPackage(path: string, content: PackageContent): Promise<WrittenPackage> {
   const hash = new ContentHash()
   const out = createFile(path)
   const text = createFile(`${path}.memories`)
@@ -23,13 +23,14 @@ export function writeZipPackage(path: string, content: PackageContent): WrittenP
     zip.addText(memberNames.persona, canonicalize(content.persona))
     zip.addText(memberNames.state, canonicalize(content.state))
     const records: string[] = []
-    for (const record of content.log) {
-      records.push(hash.record(record))
-      log.write(`${canonicalize(record)}\n`)
-    }
+    for await (const batch of content.log)
+      for (const record of batch) {
+        records.push(hash.record(record))
+        log.write(`${canonicalize(record)}\n`)
+      }
     zip.addPacked(memberNames.log, log.readBack)
     const memories: string[] = []
-    zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
+    await zip.addStored(memberNames.vectors, vectorsOf(content, text, hash, memories))
     zip.addPacked(memberNames.memories, text.readBack)
     const metadata = closingMetadata(content, hash, memories, records)
     const manifest = { extra: content.extra, format: zipPackageFormat, members: zip.members, export_metadata: metadata }
@@ -47,18 +48,22 @@ export function writeZipPackage(path: string, content: PackageContent): WrittenP
   }
 }
 
-/** Yields the vectors; writes the lines of their memories to `text` on the way. */
-function* vectorsOf(
+/** Yields the vectors of each batch; writes the lines of their memories to `text` on the way. */
+async function* vectorsOf(
   content: PackageContent,
   text: FileWriter,
   hash: ContentHash,
   digests: string[],
-): Generator<Uint8Array> {
-  for (const memory of content.memories) {
-    const { fields, vector } = memory
-    text.write(`${canonicalize(vector ? { ...fields, embedding_length: vector.length } : fields)}\n`)
-    digests.push(hash.memory(memory))
-    if (vector) yield vectorBytes(vector)
+): AsyncGenerator<Uint8Array> {
+  for await (const batch of content.memories) {
+    const vectors: Uint8Array[] = []
+    for (const memory of batch) {
+      const { fields, vector } = memory
+      text.write(`${canonicalize(vector ? { ...fields, embedding_length: vector.length } : fields)}\n`)
+      digests.push(hash.memory(memory))
+      if (vector) vectors.push(vectorBytes(vector))
+    }
+    yield Buffer.concat(vectors)
   }
 }
 
@@ -67,7 +72,8 @@ interface ZipWriter {
   /** Adds a member, reading it twice: deflated, unless its ratio comes near the one at which readers refuse a zip bomb. */
   addPacked(name: string, read: () => Iterable<Uint8Array>): void
   addText(name: string, text: string): void
-  addStored(name: string, pieces: Iterable<Uint8Array>): void
+  /** Adds a member as it is. */
+  addStored(name: string, pieces: AsyncIterable<Uint8Array>): Promise<void>
   end(): void
 }
 
@@ -80,28 +86,39 @@ function zipWriter(out: FileWriter): ZipWriter {
     if (error) throw error
     out.write(bytes)
   })
-  const add = (name: string, pieces: Iterable<Uint8Array>, member: ZipPassThrough | ZipDeflate) => {
+  const begin = (name: string, member: ZipPassThrough | ZipDeflate) => {
     // A constant time, so that the same persona gives the same bytes. Local noon keeps the day in every time zone.
     member.mtime = new Date(1980, 0, 1, 12)
     zip.add(member)
     const hash = createHash('sha256')
     let bytes = 0
-    for (const piece of gathered(pieces)) {
-      hash.update(piece)
-      bytes += piece.length
-      member.push(piece)
+    return {
+      push(piece: Uint8Array) {
+        hash.update(piece)
+        bytes += piece.length
+        member.push(piece)
+      },
+      end() {
+        member.push(new Uint8Array(), true)
+        members.push({ name, sha256: hash.digest('hex'), bytes })
+      },
     }
-    member.push(new Uint8Array(), true)
-    members.push({ name, sha256: hash.digest('hex'), bytes })
   }
-  const addPacked: ZipWriter['addPacked'] = (name, read) =>
-    add(name, read(), isRepetitive(read()) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 }))
+  const addPacked: ZipWriter['addPacked'] = (name, read) => {
+    const member = begin(name, isRepetitive(read()) ? new ZipPassThrough(name) : new ZipDeflate(name, { level: 6 }))
+    for (const piece of gathered(read())) member.push(piece)
+    member.end()
+  }
   return {
     members,
     addPacked,
     addText: (name, text) => addPacked(name, () => [Buffer.from(text)]),
     // Stored: two thirds of a float's bits are noise.
-    addStored: (name, pieces) => add(name, pieces, new ZipPassThrough(name)),
+    async addStored(name, pieces) {
+      const member = begin(name, new ZipPassThrough(name))
+      for await (const piece of pieces) member.push(piece)
+      member.end()
+    },
     end: () => zip.end(),
   }
 }

@@ -21,6 +21,7 @@ export function openSecretFile(path: string): SecretFile {
   return {
     has: (name) => secrets().has(name),
     get: (name) => secrets().get(name),
+    origin: () => 'file',
     names: () => [...secrets().keys()].sort(),
     set(name, value) {
       write(new Map([...secrets(), [name, value]]))

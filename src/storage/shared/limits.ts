@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 
 /** The most that one user may store over all personas. */
 export interface StoredLimits {
@@ -10,7 +11,7 @@ export interface StoredLimits {
 export function refuseOver(limits: StoredLimits, { memories, bytes }: StoredLimits): void {
   const full = [
     ...(memories > limits.memories
-      ? [`${memories} memories; limits.stored_memories_per_user is ${limits.memories}`]
+      ? [`${counted(memories, 'memory', 'memories')}; limits.stored_memories_per_user is ${limits.memories}`]
       : []),
     ...(bytes > limits.bytes ? [`${bytes} bytes; limits.stored_bytes_per_user is ${limits.bytes}`] : []),
   ]

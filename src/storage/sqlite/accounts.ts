@@ -1,4 +1,3 @@
-import { closeSync, existsSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { isSpoof, lookOf } from '../../accounts/look-alikes.ts'
 import {
   type Account,
@@ -10,12 +9,11 @@ import {
   type User,
   type UserQuery,
 } from '../../accounts/users.ts'
-import { AppError } from '../../errors.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
+import { hasNoAccounts, markAccounts } from './accounts-mark.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-import { adopt, disown } from './ownership.ts'
 
 interface UserRow extends User {
   readonly username_key: string
@@ -25,23 +23,14 @@ interface UserRow extends User {
   readonly token_version: number
 }
 
-/**
- * Refuses, with a `configuration` AppError, a database without users beside a mark that it had some: it would open the
- * first-time setup to anybody. The mark is a file beside the database.
- */
-export function refuseLostAccounts(db: Database): void {
-  const marker = markerOf(db)
-  if (!isEmpty(db)) mark(marker)
-  else if (existsSync(marker)) throw lost(db.name, marker)
-}
-
 /** Accounts in SQLite. */
 export function createAccountStore(db: Database, changes: OwnChanges): AccountStore {
   const rows = userStatements(db)
   const sessions = sessionStatements(db)
   const session = createSessionCache(() => changes.mark('accounts'), sessions.find)
 
-  const insert = db.transaction((account: NewAccount, onlyFirst: boolean): Account | Taken | 'not_first' => {
+  type Inserted = Account | Taken | 'not_first'
+  const insert = db.transaction((account: NewAccount, onlyFirst: boolean, { adopt }: Ownership): Inserted => {
     const first = rows.isEmpty()
     if (onlyFirst && !first) return 'not_first'
     const conflict = rows.conflict(account.id, account)
@@ -67,7 +56,7 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     sessions.closeAll(id)
     return rows.byId(id)
   })
-  const remove = db.transaction((id: string) => {
+  const remove = db.transaction((id: string, { disown }: Ownership) => {
     if (!rows.byId(id)) return 'absent'
     if (!rows.remove(id)) return 'last_admin'
     disown(db, id)
@@ -85,12 +74,14 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     }
   }
 
+  const removing = writing(remove.immediate)
+
   return {
     isEmpty: async () => rows.isEmpty(),
     async insert(account, onlyFirst) {
-      const inserted = insert.immediate(account, onlyFirst)
+      const inserted = insert.immediate(account, onlyFirst, await loadOwnership())
       // Marked before the account is acknowledged.
-      if (typeof inserted !== 'string') mark(markerOf(db))
+      if (typeof inserted !== 'string') markAccounts(db)
       return inserted
     },
     byId: async (id) => rows.byId(id),
@@ -100,7 +91,7 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
     update: writing(update.immediate),
     setPassword: writing(setPassword.immediate),
     rehash: async (id, before, after) => rows.rehash(id, before, after),
-    remove: writing(remove.immediate),
+    remove: async (id) => removing(id, await loadOwnership()),
     counts: async (now) => sessions.counts(now),
     administrator: async (preferred) => rows.administrator(preferred),
     openSession: writing(sessions.open),
@@ -110,8 +101,11 @@ export function createAccountStore(db: Database, changes: OwnChanges): AccountSt
   }
 }
 
-function isEmpty(db: Database): boolean {
-  return db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck().get() === undefined
+type Ownership = typeof import('./ownership.ts')
+
+/** Loaded where accounts come and go: it knows every other store. */
+function loadOwnership(): Promise<Ownership> {
+  return import('./ownership.ts')
 }
 
 function userStatements(db: Database) {
@@ -148,7 +142,7 @@ function userStatements(db: Database) {
 
   return {
     lookAlike,
-    isEmpty: () => isEmpty(db),
+    isEmpty: () => hasNoAccounts(db),
     byId: (id: string) => accountOf(one.get(id)),
     byName: (text: string) => accountOf((text.includes('@') ? addressed : named).get(nameKey(text))),
     administrator: (preferred = '') => accountOf(administrator.get(nameKey(preferred))),
@@ -209,22 +203,4 @@ function accountOf(row: UserRow | undefined): Account | undefined {
 
 function userOf({ id, username, email, role, created_at, updated_at }: UserRow): User {
   return { id, username, email, role, created_at, updated_at }
-}
-
-function markerOf(db: Database): string {
-  return `${db.name}.accounts`
-}
-
-function mark(marker: string): void {
-  if (existsSync(marker)) return
-  const file = openSync(marker, 'w', 0o600)
-  writeSync(file, 'This file says that there are accounts in the database beside it.\n')
-  fsyncSync(file)
-  closeSync(file)
-}
-
-function lost(path: string, marker: string): AppError {
-  return new AppError('configuration', `The accounts that were in the database ${path} are gone`, {
-    details: ['Restore it from a backup', `or, to begin anew, remove ${path} and ${marker}`],
-  })
 }

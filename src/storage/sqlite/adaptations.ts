@@ -4,6 +4,7 @@ import { fold } from '../../personas/adaptation/replay.ts'
 import { algorithm } from '../../personas/adaptation/rules.ts'
 import { type Learned, nothingLearned } from '../../personas/adaptation/state.ts'
 import type { Scope } from '../../personas/memory/memory.ts'
+import { snapshotBatch } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
 import { yieldToEventLoop } from './housekeeping.ts'
 import type { Quota } from './quota.ts'
@@ -76,7 +77,7 @@ export function adaptationRows(db: Database) {
     )
     .pluck()
 
-  return { read, append, findByKey, log, logSlowly, write, settle, replace, cached }
+  return { read, append, findByKey, log, logSlowly, pages, write, settle, replace, cached }
 
   function read(scope: Scope): { readonly learned: Learned; readonly head: LogHead } {
     const row = state.get(scope.personaId, scope.userId)
@@ -113,17 +114,29 @@ export function adaptationRows(db: Database) {
   /** The same for a log of any length, outside a transaction: others are served in between. */
   async function logSlowly(scope: Scope): Promise<readonly AdaptationRecord[]> {
     const all: AdaptationRecord[] = []
-    for (let more = true; more && db.open; ) {
-      let [count, characters] = [0, 0]
-      for (const text of laterRecords.iterate(scope.personaId, scope.userId, all.at(-1)?.sequence ?? 0)) {
-        all.push(recordOf(scope, text))
-        characters += text.length
-        if (++count === recordsAtOnce || characters > charactersAtOnce) break
-      }
-      more = count > 0
-      if (more) await yieldToEventLoop()
+    for (const page of pages(scope)) {
+      all.push(...page)
+      await yieldToEventLoop()
+      if (!db.open) break
     }
     return all
+  }
+
+  /** The same in pages within the limits of a snapshot's batch. */
+  function* pages(scope: Scope): Generator<readonly AdaptationRecord[]> {
+    for (let last = 0; ; ) {
+      const page: AdaptationRecord[] = []
+      let bytes = 0
+      for (const text of laterRecords.iterate(scope.personaId, scope.userId, last)) {
+        bytes += Buffer.byteLength(text)
+        if (page.length > 0 && bytes > snapshotBatch.bytes) break
+        page.push(recordOf(scope, text))
+        if (page.length === snapshotBatch.rows) break
+      }
+      if (page.length === 0) return
+      yield page
+      last = page.at(-1)!.sequence
+    }
   }
 
   /** Replaces the whole log. */
@@ -153,10 +166,6 @@ export function adaptationRows(db: Database) {
     return cache.run(algorithm, head.sequence, head.hash, encode(learned), scope.personaId, scope.userId).changes === 1
   }
 }
-
-/** Records, and characters of them, that are read before the event loop gets its turn: some ten milliseconds' work. */
-const recordsAtOnce = 200
-const charactersAtOnce = 500_000
 
 interface StateRow {
   readonly algorithm: string

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { type Eviction, keptEvictions, type RetentionPolicy } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
 import { evictionOf } from './memories-rows.ts'
@@ -107,9 +108,13 @@ export function createRetention(db: Database) {
     if (row.memories <= maxMemories) return
     if (!cleanup) {
       if (stored.fresh === 0) return
-      throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories`, {
-        details: ['Wipe some, raise memory_settings.max_memories, or set memory_settings.auto_cleanup to true'],
-      })
+      throw new AppError(
+        'invalid',
+        `The persona's memory is full: it may hold ${counted(maxMemories, 'memory', 'memories')}`,
+        {
+          details: ['Wipe some, raise memory_settings.max_memories, or set memory_settings.auto_cleanup to true'],
+        },
+      )
     }
     if (stored.fresh + stored.newlyPinned === 0) return
     const loose = stored.fresh === 0 ? 0 : looseAmong.get(JSON.stringify(stored.numbers))!
@@ -117,7 +122,7 @@ export function createRetention(db: Database) {
     if (staying <= maxMemories) return
     throw new AppError(
       'invalid',
-      `The persona's memory is full: it may hold ${maxMemories} memories, and pinned ones are never removed`,
+      `The persona's memory is full: it may hold ${counted(maxMemories, 'memory', 'memories')}, and pinned ones are never removed`,
       { details: ['Wipe some of the pinned ones, or raise memory_settings.max_memories'] },
     )
   }

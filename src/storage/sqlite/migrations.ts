@@ -3,6 +3,7 @@ import { adaptationMigrations } from './adaptations-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
+import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
 
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   ...memoryMigrations,
   ...usageMigrations,
   ...sealMigrations,
+  ...revisionMigrations,
 ]

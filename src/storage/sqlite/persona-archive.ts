@@ -1,20 +1,18 @@
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { Database } from './connection.ts'
-import { extentOf, readPersona } from './persona-read.ts'
+import { extentOf } from './persona-read.ts'
+import { openSnapshot } from './persona-snapshot.ts'
 import { sweepStages } from './persona-stage.ts'
-import { writePersona } from './persona-write.ts'
+import { dryRun, stagePersona } from './persona-write.ts'
 import type { Quota } from './quota.ts'
 
-/** Whole personas in SQLite, across the stores that hold their parts. */
-export function createPersonaArchive(db: Database, quota?: Quota): PersonaArchive {
+/** Whole personas in SQLite, across the stores that hold their parts; the connections of open snapshots stand in `readers`. */
+export function createPersonaArchive(db: Database, readers: Set<Database>, quota?: Quota): PersonaArchive {
   return {
-    read: async (scope, use) =>
-      db.transaction(() => {
-        const archived = readPersona(db, scope)
-        return archived && use(archived)
-      })(),
-    extent: (scope) => extentOf(db, scope),
-    write: (write, signal) => writePersona(db, write, signal, quota),
+    snapshot: async (scope) => openSnapshot(db.name, scope, readers),
+    extent: async (scope) => extentOf(db, scope),
+    stage: (write, signal) => stagePersona(db, write, signal, quota),
+    dryRun: (write, signal) => dryRun(db, write, signal, quota),
     sweep: () => sweepStages(db),
   }
 }

@@ -1,73 +1,77 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { emptyLog } from '../../personas/adaptation/log.ts'
-import { nothingLearned } from '../../personas/adaptation/state.ts'
 import type { RetentionPolicy, Scope, Vector } from '../../personas/memory/memory.ts'
-import type { IncomingMemory, PersonaWrite } from '../../personas/package/archive.ts'
+import type {
+  IncomingMemory,
+  Outcome,
+  PersonaWrite,
+  PublishConditions,
+  StagedPersona,
+} from '../../personas/package/archive.ts'
 import { adaptationRows } from './adaptations.ts'
 import { insertBackup } from './backups.ts'
 import type { Database } from './connection.ts'
+import { translating } from './errors.ts'
 import { emptyWriteAheadLog, yieldToEventLoop } from './housekeeping.ts'
 import { digestOf } from './memories-rows.ts'
 import { findScope } from './memories-scope.ts'
 import { createMemoryWriter, type MemoryWriter } from './memories-write.ts'
 import { localUser } from './ownership.ts'
-import { extentOf, fingerprintOf, readPersona } from './persona-read.ts'
+import { extentOf, revisionOf } from './persona-read.ts'
 import { batches } from './persona-slices.ts'
+import { memoryPages } from './persona-snapshot.ts'
 import { openStage, sweepStages } from './persona-stage.ts'
 import { personaRows } from './personas.ts'
 import type { Quota } from './quota.ts'
 import { hideMemories, removeHidden } from './removal.ts'
 import { sealAnew } from './seals.ts'
 
-/** Writes a whole persona that is imported, see PersonaArchive. Without a quota its owner may have any number of memories. */
-export async function writePersona(
+/** Prepares a whole persona that is imported, see PersonaArchive. Without a quota its owner may have any number of memories. */
+export async function stagePersona(
   db: Database,
   write: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
-): Promise<{ readonly memories: number }> {
+): Promise<StagedPersona> {
   const isMany = isLarge(db, write)
-  if (isMany && write.dryRun) return { memories: await countNew(db, write, signal) }
   if (isMany) refuseCrowded(db, write)
   if (write.how === 'create') quota?.check(write.persona.user_id, { memories: write.count })
-  // The persona may be changed meanwhile.
-  for (let tried = 1; tried <= mostTries; tried++) {
-    signal?.throwIfAborted()
-    try {
-      return {
-        memories: isMany ? await writeStaged(db, write, signal, quota) : await writeAtOnce(db, write, quota),
-      }
-    } catch (reason) {
-      if (reason !== changedMeanwhile) throw reason
-    }
-  }
-  throw new AppError('busy', 'The persona is changed all the time: try again when nothing else is', { retryAfter: 5 })
+  signal?.throwIfAborted()
+  return isMany ? stageInSlices(db, write, signal, quota) : stageAtOnce(db, write, quota)
 }
 
-/** How often a write is tried while others change the persona. */
-const mostTries = 3
-
-/** Thrown to end a transaction that was prepared for a persona as it was before. */
-const changedMeanwhile = new Error('changed meanwhile')
-
-/** Writes the memories in slices, and then puts them in their place. Returns the number of memories that were new. */
-async function writeStaged(
+/** Counts the new memories of a large write; publishes a small one, and takes it back. */
+export async function dryRun(
   db: Database,
   write: PersonaWrite,
   signal: AbortSignal | undefined,
   quota: Quota | undefined,
-): Promise<number> {
+): Promise<Outcome> {
+  if (isLarge(db, write)) return countNew(db, write, signal)
+  const expected = revisionOf(db, scopeOf(write))
+  return publishAtOnce(db, write, [...batches(write.memories())], { ...(expected && { expected }) }, quota, true)
+}
+
+/** Writes the memories in slices, which the publication then puts in their place. */
+async function stageInSlices(
+  db: Database,
+  write: PersonaWrite,
+  signal: AbortSignal | undefined,
+  quota: Quota | undefined,
+): Promise<StagedPersona> {
   const scope = scopeOf(write)
   await sweepStages(db)
   const stage = openStage(db, write.persona.id)
+  // The rest of a stage is swept later.
+  const discard = () => stage.clear().catch(() => undefined)
+  // A merge holds copies of the persona's own memories, as they were at this moment.
+  const copied = write.how === 'merge' ? revisionOf(db, scope) : undefined
+  const log = write.how === 'merge' ? [] : write.log.records
   try {
-    const before = write.how === 'merge' ? fingerprintOf(db, scope) : undefined
     const rows = createMemoryWriter(db)
-    const log = write.how === 'merge' ? undefined : write.log(emptyLog, nothingLearned())
-    for (let at = 0; log && at < log.records.length; at += recordsAtOnce) {
-      const records = log.records.slice(at, at + recordsAtOnce)
+    for (let at = 0; at < log.length; at += recordsAtOnce) {
+      const records = log.slice(at, at + recordsAtOnce)
       await stage.write(() => adaptationRows(db).write(stage.scope.personaId, records))
       signal?.throwIfAborted()
     }
@@ -75,25 +79,27 @@ async function writeStaged(
       await stage.write(() => addMemories(db, rows, stage.scope, batch))
       signal?.throwIfAborted()
     }
-    // The staged memories then take their room on the disk once while the backup is written.
+    // The staged memories then take their room on the disk once while a backup is written.
     emptyWriteAheadLog(db)
-    await write.backup?.prepare()
-    signal?.throwIfAborted()
-    return inOneWrite(db, () => {
-      if (before !== undefined && fingerprintOf(db, scope) !== before) throw changedMeanwhile
-      const gained = stage.memories() - (write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
-      putInPlace(db, write, quota, () => {
-        stage.takePlaceOf(scope)
-        if (!log) return addToLog(db, write)
-        stage.takeLogOf(scope)
-        adaptationRows(db).settle(scope, log.records.at(-1), log.learned)
-      })
-      return gained
-    })
-  } finally {
-    // The rest is swept later; the write itself is done.
-    await stage.clear().catch(() => undefined)
+  } catch (reason) {
+    await discard()
+    throw reason
   }
+  const publish = (conditions: PublishConditions) =>
+    inOneWrite(db, () => {
+      if (write.how === 'merge' && copied !== conditions.expected) return changed
+      const gained = stage.memories() - (write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0)
+      return putInPlace(db, write, conditions, quota, () => {
+        stage.takePlaceOf(scope)
+        if (write.how === 'merge') addToLog(db, write)
+        else {
+          stage.takeLogOf(scope)
+          adaptationRows(db).settle(scope, log.at(-1), write.log.learned)
+        }
+        return gained
+      })
+    })
+  return translating({ publish: async (conditions) => publish(conditions), discard })
 }
 
 /** As many memories, and records of the log, are written in one transaction; more are written in slices. */
@@ -105,7 +111,7 @@ const recordsAtOnce = 50
 function isLarge(db: Database, write: PersonaWrite): boolean {
   if (write.count > mostAtOnce) return true
   if (write.how === 'merge') return false
-  if (write.log(emptyLog, nothingLearned()).records.length > mostAtOnce) return true
+  if (write.log.records.length > mostAtOnce) return true
   const { memories, records } = extentOf(db, scopeOf(write))
   return memories > mostAtOnce || records > mostAtOnce
 }
@@ -118,13 +124,14 @@ function refuseCrowded(db: Database, { weight }: PersonaWrite): void {
 
 /** The memories for the stage: for `merge` the present ones, then the new ones, as if stored later. */
 function* staged(db: Database, write: PersonaWrite): Generator<IncomingMemory> {
-  const own = write.how === 'merge' ? readPersona(db, scopeOf(write)) : undefined
-  for (const { entry, extra, stored_at } of own?.memories() ?? []) yield { ...entry, stored_at, extra }
+  if (write.how === 'merge')
+    for (const page of memoryPages(db, scopeOf(write)))
+      for (const { entry, extra, stored_at } of page) yield { ...entry, stored_at, extra }
   yield* write.memories()
 }
 
 /** How many memories would be new: the same thing said twice is one. */
-async function countNew(db: Database, write: PersonaWrite, signal: AbortSignal | undefined): Promise<number> {
+async function countNew(db: Database, write: PersonaWrite, signal: AbortSignal | undefined): Promise<Outcome> {
   const row = write.how === 'merge' ? findScope(db, scopeOf(write)) : undefined
   const digests = db.prepare<[number], string>('SELECT hex(digest) FROM memory WHERE scope_id = ?').pluck()
   const known = new Set(row ? digests.all(row.scope_id) : [])
@@ -134,39 +141,68 @@ async function countNew(db: Database, write: PersonaWrite, signal: AbortSignal |
     await yieldToEventLoop()
     signal?.throwIfAborted()
   }
-  write.admit?.(known.size)
-  return known.size - before
+  return outcomeOf(write, known.size, known.size - before)
 }
 
-/** In one transaction. Returns the number of memories that were new. */
-async function writeAtOnce(db: Database, write: PersonaWrite, quota: Quota | undefined): Promise<number> {
-  const scope = scopeOf(write)
-  await write.backup?.prepare()
-  // Read before the transaction: behind the last memory the package is looked through once more, which may take long.
+/** Reads the memories before the transaction: behind the last one the package is looked through once more, which may take long. */
+function stageAtOnce(db: Database, write: PersonaWrite, quota: Quota | undefined): StagedPersona {
   const coming = [...batches(write.memories())]
-  let gained = 0
-  try {
-    inOneWrite(db, () => {
-      const before = write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
-      putInPlace(db, write, quota, () => {
-        const memories = createMemoryWriter(db)
-        if (write.how === 'replace') hideMemories(db, scope)
-        for (const batch of coming) addMemories(db, memories, scope, batch)
-        addToLog(db, write)
-      })
-      gained = (findScope(db, scope)?.memories ?? 0) - before
-      if (write.dryRun) throw takenBack
-    })
-  } catch (reason) {
-    if (reason !== takenBack) throw reason
-  }
-  // The replaced rows leave the disk.
-  if (write.how === 'replace' && !write.dryRun) await removeHidden(db)
-  return gained
+  let isReplaced = false
+  return translating({
+    async publish(conditions) {
+      const outcome = publishAtOnce(db, write, coming, conditions, quota, false)
+      isReplaced ||= write.how === 'replace' && outcome.kind === 'done'
+      return outcome
+    },
+    async discard() {
+      // The replaced rows leave the disk, or do so when rows are removed next.
+      if (isReplaced) await removeHidden(db).catch(() => undefined)
+    },
+  } satisfies StagedPersona)
 }
 
-/** Thrown to end a transaction without a trace. */
-const takenBack = new Error('taken back')
+function publishAtOnce(
+  db: Database,
+  write: PersonaWrite,
+  coming: readonly (readonly IncomingMemory[])[],
+  conditions: PublishConditions,
+  quota: Quota | undefined,
+  isDryRun: boolean,
+): Outcome {
+  const scope = scopeOf(write)
+  return inOneWrite(db, () => {
+    const before = write.how === 'merge' ? (findScope(db, scope)?.memories ?? 0) : 0
+    const outcome = putInPlace(db, write, conditions, quota, () => {
+      const memories = createMemoryWriter(db)
+      if (write.how === 'replace') hideMemories(db, scope)
+      for (const batch of coming) addMemories(db, memories, scope, batch)
+      addToLog(db, write)
+      return (findScope(db, scope)?.memories ?? 0) - before
+    })
+    if (isDryRun) throw new TakenBack(outcome)
+    return outcome
+  })
+}
+
+/** Thrown to end a transaction without a trace of it, with this outcome. */
+class TakenBack extends Error {
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome) {
+    super('taken back')
+    this.outcome = outcome
+  }
+}
+
+const changed: Outcome = { kind: 'changed' }
+
+function outcomeOf(
+  { maxMemories = Number.POSITIVE_INFINITY }: PersonaWrite,
+  memories: number,
+  gained: number,
+): Outcome {
+  return memories > maxMemories ? { kind: 'too_many', memories } : { kind: 'done', memories: gained }
+}
 
 /** An import brings its memories whole: how many are too many is decided when the next one is stored. */
 const keepAll: Omit<RetentionPolicy, 'now'> = {
@@ -175,8 +211,17 @@ const keepAll: Omit<RetentionPolicy, 'now'> = {
   cleanup: false,
 }
 
-/** All of an write but its memories and log, which `bring` puts under the persona. Expects to run inside a transaction. */
-function putInPlace(db: Database, write: PersonaWrite, quota: Quota | undefined, bring: () => void): void {
+/**
+ * All of a write but its memories and log, which `bring` puts under the persona; it returns how many memories are new.
+ * Expects to run in `inOneWrite`.
+ */
+function putInPlace(
+  db: Database,
+  write: PersonaWrite,
+  { expected, backup }: PublishConditions,
+  quota: Quota | undefined,
+  bring: () => number,
+): Outcome {
   const { persona, how } = write
   const scope = scopeOf(write)
   const personas = personaRows(db)
@@ -184,20 +229,20 @@ function putInPlace(db: Database, write: PersonaWrite, quota: Quota | undefined,
   if (how === 'create' ? there !== undefined : there?.user_id !== persona.user_id)
     throw new AppError('not_found', `The persona "${persona.id}" was removed or made by somebody else meanwhile`)
   if (isOrphan(db, persona.user_id)) throw new AppError('not_found', 'The user was removed meanwhile')
-  const replaced = write.backup && readPersona(db, scope)
-  const backup = replaced && write.backup!.take(replaced)
-  if (replaced && !backup) throw changedMeanwhile
+  if (how !== 'create' && revisionOf(db, scope) !== expected) return changed
   if (backup) insertBackup(db, backup)
   personas.save(persona)
-  bring()
+  const gained = bring()
   if (how !== 'merge')
     db.prepare('INSERT OR REPLACE INTO persona_carried (persona_id, fields) VALUES (?, ?)').run(
       persona.id,
       JSON.stringify(write.passthrough),
     )
-  write.admit?.(findScope(db, scope)?.memories ?? 0)
+  const outcome = outcomeOf(write, findScope(db, scope)?.memories ?? 0, gained)
+  if (outcome.kind !== 'done') throw new TakenBack(outcome)
   if (how === 'replace') sealAnew(db, persona.id)
   quota?.check(persona.user_id)
+  return outcome
 }
 
 /** Whether there are users, and this owner is none of them any more. */
@@ -213,10 +258,12 @@ function isOrphan(db: Database, owner: string): boolean {
 function addToLog(db: Database, write: PersonaWrite): void {
   const scope = scopeOf(write)
   const adaptations = adaptationRows(db)
-  const { head, learned } = adaptations.read(scope)
-  const made = write.log(head, learned)
-  if (write.how !== 'merge') adaptations.replace(scope, made.records, made.learned)
-  else for (const record of made.records) adaptations.append(scope, record, made.learned)
+  const { records, learned } = write.log
+  if (write.how !== 'merge') adaptations.replace(scope, records, learned)
+  else
+    for (const record of records)
+      if (!adaptations.append(scope, record, learned))
+        throw new AppError('internal', 'A merged record does not follow the log of its revision')
 }
 
 function addMemories(db: Database, memories: MemoryWriter, scope: Scope, batch: readonly IncomingMemory[]): void {
@@ -249,6 +296,12 @@ function scopeOf({ persona }: PersonaWrite): Scope {
   return { personaId: persona.id, userId: persona.user_id }
 }
 
-function inOneWrite<T>(db: Database, work: () => T): T {
-  return db.transaction(work).immediate()
+/** One transaction; one that is taken back has the outcome that it says. */
+function inOneWrite(db: Database, work: () => Outcome): Outcome {
+  try {
+    return db.transaction(work).immediate()
+  } catch (reason) {
+    if (reason instanceof TakenBack) return reason.outcome
+    throw reason
+  }
 }

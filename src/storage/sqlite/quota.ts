@@ -11,9 +11,11 @@ export interface Quota {
 }
 
 export function createQuota(db: Database, limits: StoredLimits): Quota {
-  const find = db.prepare<[string], StoredLimits>('SELECT memories, bytes FROM user_usage WHERE user_id = ?')
+  const prepare = () => db.prepare<[string], StoredLimits>('SELECT memories, bytes FROM user_usage WHERE user_id = ?')
+  let find: ReturnType<typeof prepare> | undefined
   return {
     check(owner, { memories = 0, bytes = 0 } = {}) {
+      find ??= prepare()
       const there = find.get(owner) ?? { memories: 0, bytes: 0 }
       refuseOver(limits, { memories: there.memories + memories, bytes: there.bytes + bytes })
     },

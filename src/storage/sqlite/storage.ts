@@ -4,26 +4,22 @@ import { join } from 'node:path'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
-import { createAccountStore, refuseLostAccounts } from './accounts.ts'
-import { createAdaptationStore } from './adaptations.ts'
-import { createBackupStore } from './backups.ts'
+import { refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-import { createConversationStore } from './conversations.ts'
 import { isAbsent, openDatabase, openReader, refuseDamaged } from './database.ts'
-import { translated, translating } from './errors.ts'
+import { translated } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
-import { createMemoryStore } from './memories.ts'
-import { createPersonaArchive } from './persona-archive.ts'
-import { createPersonaStore } from './personas.ts'
+import { atFirstUse } from './lazy-store.ts'
 import { createQuota } from './quota.ts'
+import { methods } from './store-methods.ts'
 
 /** A data folder on this machine, with the database in one file and the plugins in files of their own. */
 export interface SqliteSettings extends PluginPlaces {
   readonly limits: StoredLimits
 }
 
-/** Opens the storage in a data folder, see `openStorage`. A store's statements are prepared at its first use. */
+/** Opens the storage in a data folder, see `openStorage`. A store is loaded at its first use. */
 export async function openSqliteStorage(settings: SqliteSettings, use: StorageUse) {
   const isTemporary = use.create === false && isAbsent(pathIn(settings.folder))
   const folder = isTemporary ? mkdtempSync(join(tmpdir(), 'aichat-storage-')) : settings.folder
@@ -32,37 +28,21 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const plugins = openPlugins(settings)
   const changes = createChanges(db, plugins.version)
   const quota = createQuota(db, settings.limits)
-  const opened = {
-    accounts: atFirstUse(() => createAccountStore(db, changes)),
-    personas: atFirstUse(() => createPersonaStore(db, quota)),
-    memories: atFirstUse(() => createMemoryStore(db, quota)),
-    conversations: atFirstUse(() => createConversationStore(db)),
-    adaptations: atFirstUse(() => createAdaptationStore(db, quota)),
-    packages: atFirstUse(() => createPersonaArchive(db, quota)),
-    backups: atFirstUse(() => createBackupStore(db, quota)),
-  }
+  const readers = new Set<Database>()
   return {
-    get accounts() {
-      return opened.accounts()
-    },
-    get personas() {
-      return opened.personas()
-    },
-    get memories() {
-      return opened.memories()
-    },
-    get conversations() {
-      return opened.conversations()
-    },
-    get adaptations() {
-      return opened.adaptations()
-    },
-    get packages() {
-      return opened.packages()
-    },
-    get backups() {
-      return opened.backups()
-    },
+    accounts: atFirstUse(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
+    memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    conversations: atFirstUse(methods.conversations, async () =>
+      (await import('./conversations.ts')).createConversationStore(db),
+    ),
+    adaptations: atFirstUse(methods.adaptations, async () =>
+      (await import('./adaptations.ts')).createAdaptationStore(db, quota),
+    ),
+    packages: atFirstUse(methods.packages, async () =>
+      (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
+    ),
+    backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
     plugins,
     changes,
     async check() {
@@ -76,6 +56,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     },
     deferCleanup: () => deferCleanup(db),
     async close() {
+      for (const reader of readers) reader.close()
       db.close()
       if (isTemporary) rmSync(folder, { recursive: true, force: true })
     },
@@ -95,13 +76,4 @@ async function openForWriting(path: string, { check = false }: StorageUse): Prom
 
 function pathIn(folder: string): string {
   return join(folder, 'aichat.db')
-}
-
-/** Prepared once, when it is asked for; its methods fail with AppErrors. */
-function atFirstUse<S extends object>(create: () => S): () => S {
-  let store: S | undefined
-  return () => {
-    store ??= translating(create())
-    return store
-  }
 }

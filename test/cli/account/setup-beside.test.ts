@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
-import { goodPassword, spawnDaemon } from '../../daemon.ts'
+import { goodPassword, serveHere } from '../../daemon.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('aichat setup beside a daemon')
 
 test('creates no administrator outside a daemon that has none', async () => {
-  const daemon = await spawnDaemon()
+  const daemon = await serveHere()
   const { port } = new URL(daemon.url)
-  const own = openHome()
+  const own = openFastHome()
   try {
     const input = `${goodPassword}\n`
     const flags = ['--username', 'ada', '--password-stdin']
@@ -46,9 +46,9 @@ test('creates no administrator outside a daemon that has none', async () => {
 })
 
 test('works on the data folder that it shares with the daemon, and on another with --local', async () => {
-  const own = openHome()
-  const daemon = await spawnDaemon({}, own.folder)
-  const other = openHome()
+  const own = openFastHome()
+  const daemon = await serveHere({}, own.folder)
+  const other = openFastHome()
   try {
     const { port } = new URL(daemon.url)
     const input = `${goodPassword}\n`

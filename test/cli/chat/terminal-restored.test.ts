@@ -1,11 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type Home, openHome } from '../../command.ts'
+import type { Home } from '../../command.ts'
 import { completionEvents, openStandIn } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
 import { hasPseudoTerminal, openTerminal, processGone, type TestTerminal } from '../../pseudo-terminal.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const inner = suite('the terminal after a command')
 const test = hasPseudoTerminal ? inner : inner.skip
@@ -85,7 +86,7 @@ test('is as it was when a conversation ends by an unexpected error', () =>
 inner.run()
 
 async function withHome(work: (home: Home) => Promise<void>): Promise<void> {
-  const home = openHome()
+  const home = openFastHome()
   try {
     await work(home)
   } finally {

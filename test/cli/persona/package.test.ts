@@ -77,7 +77,7 @@ test('exports, verifies without the database, and imports into an empty installa
       assert.equal([out.code, out.stdout, out.stderr], [0, '', ''])
       const checked = await away.aichat(['persona', 'verify', file])
       assert.is(checked.code, 0, checked.stdout)
-      assert.match(checked.stdout, /^valid {3}.*1 memories, 1 adaptations/)
+      assert.match(checked.stdout, /^valid {3}.*1 memory, 1 adaptation\n/)
       assert.equal(
         readdirSync(away.folder).filter((name) => name === 'data'),
         [],
@@ -89,7 +89,7 @@ test('exports, verifies without the database, and imports into an empty installa
       JSON.parse((await at.aichat(['persona', 'verify', which, '--json'])).stdout).content_hash
     const plan = await away.aichat(['persona', 'import', file, '--dry-run'])
     assert.equal([plan.code, plan.stdout], [0, ''])
-    assert.match(plan.stderr, /1 memories and 1 adaptations would be imported/)
+    assert.match(plan.stderr, /1 memory and 1 adaptation would be imported/)
     const taken = await away.aichat(['persona', 'import', file])
     assert.is(taken.code, 0, taken.stderr)
     assert.is(await hash(away, taken.stdout.trim()), await hash(away, file))
@@ -222,5 +222,26 @@ test('does the same on a server', async () => {
     await daemon.close()
   }
 })
+
+test('a file that is no package is named by its format, and nothing is called damaged', () =>
+  withHome(async (home) => {
+    const file = join(home.folder, 'notes')
+    for (const [content, format] of [
+      ['Buy milk', 'a text file'],
+      ['{"a":1}', 'a JSON document without export_metadata'],
+    ] as const) {
+      writeFileSync(file, content)
+      const imported = await home.aichat(['persona', 'import', file])
+      assert.equal(
+        [imported.code, imported.stderr],
+        [65, `aichat: Invalid persona package: it is ${format}; nothing was imported\n`],
+      )
+      const verified = await home.aichat(['persona', 'verify', file])
+      assert.equal(
+        [verified.code, verified.stdout],
+        [65, `invalid ${file}\n  Invalid persona package: it is ${format}\n`],
+      )
+    }
+  }))
 
 test.run()

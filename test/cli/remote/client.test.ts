@@ -269,8 +269,7 @@ for (const [what, answer, code] of [
     'half an answer',
     (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 })
-      response.write('{"id"')
-      setTimeout(() => response.destroy(), 20)
+      response.write('{"id"', () => response.destroy())
     },
     'protocol',
   ],

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { openHome } from '../../command.ts'
 import { pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
 
 const test = suite('a host name that is not found')
 
@@ -10,7 +10,7 @@ const place = 'nowhere.invalid'
 const told = new RegExp(`host name ${place} (?:was not found|could not be looked up): check .*network`)
 
 test('is reported for every target, and nothing else is blamed', async () => {
-  const home = openHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  const home = openFastHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
   try {
     const plugin = pluginAt(`https://${place}`, {
       retry: { attempts: 1 },

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'
 import { aichatCommand, openHome } from '../../command.ts'
 import { suite } from '../../suite.ts'
+import { type Ran, runMain } from '../../terminal.ts'
 
 const test = suite('aichat serve, the speech servers')
 const home = openHome()
@@ -55,15 +56,15 @@ test('flags that fit no server named are usage errors', async () => {
     ['voxa-tts', '--port', '0', '--voxb-tts-port', '0'],
     ['voxa-tts', '--port', '99999'],
   ]) {
-    const { code, stdout, stderr } = await home.aichat(['serve', ...words])
+    const { code, stdout, stderr } = await refused(words)
     assert.equal([code, stdout], [64, ''], `${words.join(' ')}: ${stderr}`)
   }
 })
 
-test('a port that browsers block is refused: the listening library would take another one', async () => {
-  const { code, stderr } = await home.aichat(['serve', 'api', '--port', '6000'])
-  assert.is(code, 64)
-  assert.match(stderr, /Invalid port 6000: browsers block it, choose another with --port/)
+test('a port that browsers block is refused in one line: the listening library would take another one', async () => {
+  const { code, stdout, stderr } = await refused(['api', '--port', '6000'])
+  assert.equal([code, stdout], [64, ''])
+  assert.is(stderr, 'aichat: Invalid port 6000: browsers block it, choose another with --port\n')
 })
 
 test('a taken port ends the command with 69, and names the server, the process on the port, and the option to use', async () => {
@@ -72,7 +73,7 @@ test('a taken port ends the command with 69, and names the server, the process o
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
   const local = ['--host', '127.0.0.1', '--port']
-  const strange = await home.aichat(['serve', 'voxb-tts', ...local, String(port)])
+  const strange = await refused(['voxb-tts', ...local, String(port)])
   assert.is(strange.code, 69)
   assert.match(strange.stderr, `The port ${port} is taken, so voxb-tts cannot start\n`)
   assert.match(strange.stderr, `or choose another port: --port\n`)
@@ -81,17 +82,23 @@ test('a taken port ends the command with 69, and names the server, the process o
   await withServe(['voxa-tts', ...local, '0'], 1, async (urls) => {
     const taken = new URL(urls.get('voxa-tts')!).port
     const flags = ['--voxa-tts-port', taken, '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
-    const second = await home.aichat(['serve', ...local, '0', ...flags])
+    const second = await refused([...local, '0', ...flags])
     assert.is(second.code, 69)
     assert.match(
       second.stderr,
       `port ${taken} is taken, so voxa-tts cannot start: the voxa-tts of an aichat serves there`,
     )
     assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
-    const api = await home.aichat(['serve', 'api', ...local, taken])
+    const api = await refused(['api', ...local, taken])
     assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat serves there already`)
   })
 })
+
+/** A start that must fail, in this process. One that serves instead is ended, with exit code 0. */
+function refused(words: readonly string[]): Promise<Ran> {
+  const environment = { AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
+  return runMain(['serve', ...words], { environment, signal: AbortSignal.timeout(30_000) })
+}
 
 /** Runs `aichat serve`, waits until so many servers listen, and ends it. */
 async function withServe(

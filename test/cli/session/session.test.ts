@@ -216,8 +216,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const events = completionEvents([text.slice(0, 2), text.slice(2)])
     if (!text.includes('BREAK')) return void response.end(events.join(''))
-    response.write(events.slice(0, 2).join(''))
-    setTimeout(() => response.destroy(), 30)
+    response.write(events.slice(0, 2).join(''), () => response.destroy())
   })
   const installation = openInstallation()
   const { home } = installation

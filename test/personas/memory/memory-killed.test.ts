@@ -15,7 +15,7 @@ const killed = suite('memories of a process that is killed')
 
 const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./memory-killed-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
-const rounds = 30
+const rounds = 12
 
 /** The memories of each user's persona: id → category. */
 type Remembered = Map<string, Map<string, string>>
@@ -80,6 +80,7 @@ async function runUntilKilled(path: string, round: number): Promise<Line[]> {
     output += text
     if (isDoomed || output.split('"done"').length <= 6 + (round % 9)) return
     isDoomed = true
+    // Milliseconds, spread evenly over the duration of some actions.
     setTimeout(() => child.kill('SIGKILL'), (round * 7) % 23)
   })
   const [, signal] = await ended

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert'
 import { holder, holderPattern, isHeld } from '../../../src/personas/package/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import { openReader } from '../../../src/storage/sqlite/database.ts'
+import { slice } from '../../../src/storage/sqlite/persona-slices.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
 
@@ -16,29 +17,32 @@ const isSource = import.meta.url.endsWith('.ts')
 const stepFile = fileURLToPath(new URL(`./crash-step.${isSource ? 'ts' : 'js'}`, import.meta.url))
 const node = [...(isSource ? ['--import', 'tsx'] : []), stepFile]
 
-const rounds = 8
+const rounds = 6
 
-/** By then both states have been met, unless one of them never is. */
+/** By then both states have been met and something was interrupted, unless one of them never is. */
 const mostRounds = 60
+
+/** Milliseconds in the middle of an action, within which the kills are spread evenly: less than the action takes. */
+const middleMs = 40
 
 crashes(
   `leave a persona before or after, never between: kill -9 during imports and restores, ${rounds} rounds`,
   async () => {
     let shop = await openShop()
     const { folder } = shop
-    const persona = await shop.stock('u1', 120)
+    const persona = await shop.stock('u1', 60)
     const small = await shop.backups.create(persona)
     await shop.addMemories(
       persona,
-      // So many that they are written in slices.
-      Array.from({ length: 600 }, (_, at) => memoryOf(1000 + at, 48)),
+      // Ten slices.
+      Array.from({ length: 10 * slice.memories }, (_, at) => memoryOf(1000 + at, 48)),
     )
     const large = await shop.backups.create(persona)
     const out = await shop.packages.export(persona, { format: 'container', embeddings: true })
     const seen = new Set<string | null>()
     let interrupted = 0
     try {
-      for (let round = 0; round < rounds || (seen.size < 2 && round < mostRounds); round++) {
+      for (let round = 0; round < rounds || ((seen.size < 2 || interrupted === 0) && round < mostRounds); round++) {
         shop.release()
         const child = spawn(
           process.execPath,
@@ -50,9 +54,9 @@ crashes(
         // soon as an action ended, else in the middle of the next one.
         await lines(child, 1 + (round % 4))
         if (round % 2 === 1) await begun(folder)
-        await killAfter(child, round % 2 === 0 ? 0 : Math.random() * 100)
+        await killAfter(child, round % 2 === 0 ? 0 : ((round * 0.37) % 1) * middleMs)
         // A process that was killed may take a moment to be gone.
-        while (leftovers(folder).some(isHeld)) await new Promise(setImmediate)
+        while (leftovers(folder).some(isHeld)) await soon()
         interrupted += Number(leftovers(folder).length > 0)
         shop = await openShop(folder)
         seen.add(await check(shop, persona, [small.content_hash, large.content_hash]))
@@ -76,8 +80,11 @@ function leftovers(folder: string): readonly string[] {
 
 /** Waits until something is half done. */
 async function begun(folder: string): Promise<void> {
-  while (leftovers(folder).length === 0) await new Promise(setImmediate)
+  while (leftovers(folder).length === 0) await soon()
 }
+
+/** Leaves the core to the process that is looked at. */
+const soon = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 /** Everything there is sound, and each persona is one of the two that exist. Returns which one the first is. */
 async function check(shop: Shop, persona: Persona, hashes: readonly string[]): Promise<string | null> {
@@ -144,14 +151,14 @@ async function crowded(folder: string): Promise<{
   const large = await source.stock('u9', 0)
   await source.addMemories(
     large,
-    Array.from({ length: 2500 }, (_, at) => memoryOf(at, 1536)),
+    Array.from({ length: 1000 }, (_, at) => memoryOf(at, 1536)),
   )
   const { path: big } = await source.packages.export(large, { format: 'container', embeddings: true })
   const shop = await openShop(folder)
   const persona = await shop.stock('u1', 0)
   await shop.addMemories(
     persona,
-    Array.from({ length: 400 }, (_, at) => memoryOf(at, 1536)),
+    Array.from({ length: 160 }, (_, at) => memoryOf(at, 1536)),
   )
   const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
   shop.release()
@@ -200,11 +207,11 @@ crashes('change nothing when a file may not grow any further', async () => {
   shop.release()
   const { persona, backup, big, content, close } = await crowded(folder)
   try {
-    // Whether the write fails or the system ends the process: 2 MB blocks of 1,024 bytes are less than either needs.
+    // Whether the write fails or the system ends the process: 800 blocks of 1,024 bytes are less than either needs.
     for (const words of [[big], ['restore', backup]]) {
       const { stdout } = spawnSync(
         'bash',
-        ['-c', 'ulimit -f 2000; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
+        ['-c', 'ulimit -f 800; exec "$@"', 'bash', process.execPath, ...node, folder, persona.id, ...words],
         { encoding: 'utf8' },
       )
       assert.is.not(stdout, 'done')
@@ -228,11 +235,11 @@ function step(...words: readonly string[]): string {
   return stdout || stderr
 }
 
-/** A file system of 20 MB, where this process may mount one. */
+/** A file system of 9 MiB, where this process may mount one. */
 function mountSmall(): string | undefined {
   const folder = join(process.env['TMPDIR'] ?? '/tmp', `aichat-small-${process.pid}`)
   mkdirSync(folder)
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'aichat-test', folder]).status === 0) return folder
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=9m', 'aichat-test', folder]).status === 0) return folder
   rmSync(folder, { recursive: true })
   process.stdout.write('skipped: no small file system can be mounted here\n')
   return undefined

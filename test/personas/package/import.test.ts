@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { readCardPng, writeCardPng } from '../../../src/personas/card/card.ts'
 import { maxContentLength } from '../../../src/personas/memory/memory.ts'
 import { packageLimits } from '../../../src/personas/package/format.ts'
+import type { Persona } from '../../../src/personas/persona.ts'
 import { rejects } from '../../rejection.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
@@ -150,6 +151,43 @@ imports('merge new memories, keep the learned state, and note it in the log', ()
     const after = await shop.adaptation.state(other)
     assert.equal(after.behavioral_weights, state.behavioral_weights)
     assert.equal((await shop.packages.verifyStored(other)).problems, [])
+  }),
+)
+
+imports('merge two packages at once one after the other, within the most memories of the persona', () =>
+  inShop(async (shop) => {
+    const packages = await Promise.all(
+      [100, 200].map(async (from) => {
+        const persona = await shop.stock('u2', 0)
+        await shop.addMemories(
+          persona,
+          Array.from({ length: 4 }, (_, at) => memoryOf(from + at, 48)),
+        )
+        return shop.packages.export(persona, { format: 'json', embeddings: true })
+      }),
+    )
+    const into = (persona: Persona) =>
+      Promise.allSettled(
+        packages.map(({ path }) =>
+          shop.packages.import('u1', path, { mode: 'merge', dry_run: false, persona: persona.id }),
+        ),
+      )
+    const roomy = await shop.stock('u1', 6)
+    assert.equal(
+      (await into(roomy)).map(({ status }) => status),
+      ['fulfilled', 'fulfilled'],
+    )
+    const verified = await shop.packages.verifyStored(roomy)
+    assert.equal([verified.problems, verified.memories, verified.adaptations], [[], 14, 5])
+    const narrow = await shop.stock('u1', 6)
+    shop.db.prepare('UPDATE persona SET memory_settings = ? WHERE id = ?').run('{"max_memories":11}', narrow.id)
+    const outcomes = await into(narrow)
+    assert.equal(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.match(
+      String(outcomes.find((outcome) => outcome.status === 'rejected')?.reason),
+      /may keep 11 memories and would have 14: nothing was imported/,
+    )
+    assert.is((await shop.packages.verifyStored(narrow)).memories, 10)
   }),
 )
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import * as assert from 'uvu/assert'
 import { holder, isHeld } from '../../../src/personas/package/holders.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
+import { slice } from '../../../src/storage/sqlite/persona-slices.ts'
 import { sweepStages } from '../../../src/storage/sqlite/persona-stage.ts'
 import { suite } from '../../suite.ts'
 import { memoryOf, openShop, type Shop } from '../persona-shop.ts'
@@ -11,22 +13,30 @@ import { put, resigned } from './package-forge.ts'
 
 const large = suite('large personas')
 
-/** More than are written at once. */
-const many = 900
+/** Twelve times what is written at once (`slice` in persona-slices.ts), so that there is a middle. */
+const many = 12 * slice.memories
+
+const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
+
+/** A large persona and its package, made once; each test has a copy of the whole folder. */
+const original = await openShop()
+const persona = await original.stock('u1', 0)
+await original.addMemories(persona, memories(0, many))
+const exported = await original.packages.export(persona, { format: 'container', embeddings: true })
+original.release()
+large.after(() => rmSync(original.folder, { recursive: true, force: true }))
 
 async function withLarge(use: (shop: Shop, persona: Persona, path: string) => Promise<void>): Promise<void> {
-  const shop = await openShop()
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-packages-'))
+  cpSync(original.folder, folder, { recursive: true })
+  const shop = await openShop(folder)
   try {
-    const persona = await shop.stock('u1', 0)
-    await shop.addMemories(persona, memories(0, many))
-    const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })
-    await use(shop, persona, path)
+    await use(shop, persona, join(folder, relative(original.folder, exported.path)))
   } finally {
     shop.close()
   }
 }
 
-const memories = (from: number, count: number) => Array.from({ length: count }, (_, at) => memoryOf(from + at, 24))
 const stages = (shop: Shop) =>
   shop.db.prepare(`SELECT count(*) FROM persona WHERE user_id LIKE '~arriving/%'`).pluck().get() as number
 const personasOf = (shop: Shop, owner: string) =>
@@ -41,14 +51,13 @@ async function midway<T>(shop: Shop, work: Promise<T>, interrupt: () => unknown)
     over = true
   })
   settled.catch(() => undefined)
-  const staged = () =>
-    shop.db
-      .prepare(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
-      .pluck()
-      .get() as number
-  while (staged() < 200) {
+  const staged = shop.db
+    .prepare<[], number>(`SELECT coalesce(max(memories), 0) FROM memory_scope WHERE user_id LIKE '~arriving/%'`)
+    .pluck()
+  while (staged.get()! < 2 * slice.memories) {
     assert.not(over, 'it was over before it had begun')
-    await new Promise(setImmediate)
+    // Leaves the core to the process that writes.
+    await new Promise((resolve) => setTimeout(resolve, 2))
   }
   await interrupt()
   return settled
@@ -98,7 +107,7 @@ large('are imported, restored and merged by a child process, which ends afterwar
       })
       assert.is(holders.size, 1)
       assert.not(holders.has(holder()))
-      while ([...holders].some(isHeld)) await new Promise(setImmediate)
+      while ([...holders].some(isHeld)) await new Promise((resolve) => setTimeout(resolve, 2))
     }
   }),
 )
@@ -109,22 +118,22 @@ large('a long log is imported, replaced and restored in slices', () =>
       readFileSync((await shop.packages.export(persona, { format: 'json', embeddings: false })).path, 'utf8'),
     )
     const record = { adaptation_type: 'tone', trigger_event: 'x', timestamp: 5, changes: [] }
-    document.adaptation_log = Array.from({ length: 700 }, (_, at) => ({ ...record, id: `r${at}` }))
+    document.adaptation_log = Array.from({ length: 300 }, (_, at) => ({ ...record, id: `r${at}` }))
     document.state.behavioral_weights = {}
     document.state.learned_preferences = {}
     const long = put(join(shop.folder, 'long.json'), resigned(document))
     const { persona_id, imported } = await shop.packages.import('u2', long, asNew)
-    assert.is(imported.adaptations, 700)
+    assert.is(imported.adaptations, 300)
     const copy = (await shop.find(persona_id))!
     const result = await shop.packages.verifyStored(copy)
-    assert.equal([result.problems, result.adaptations], [[], 700])
+    assert.equal([result.problems, result.adaptations], [[], 300])
     const { backup_id } = await shop.backups.create(copy)
     await shop.packages.import('u2', path, into(copy, 'replace'))
     assert.is((await shop.packages.verifyStored(copy)).adaptations, 3)
     await shop.backups.restore(copy, backup_id)
     const back = await shop.packages.verifyStored(copy)
-    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 700, result.content_hash])
-    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 703)
+    assert.equal([back.problems, back.adaptations, back.content_hash], [[], 300, result.content_hash])
+    assert.is(shop.db.prepare('SELECT count(*) FROM adaptation').pluck().get(), 303)
     assert.is(shop.db.prepare('SELECT count(*) FROM adaptation_log').pluck().get(), 2)
   }),
 )

@@ -41,7 +41,7 @@ for (const words of [
     const home = openHome()
     try {
       const child = midway(home.folder, words)
-      while (told(home.folder).length === 0) await new Promise(setImmediate)
+      while (told(home.folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
       // Another process leaves it alone.
       assert.is((await home.aichat(['persona', 'list'])).code, 0)
       assert.is(told(home.folder).length, 1)

@@ -268,9 +268,24 @@ const found: readonly Case[] = [
     /mind-reading/,
     'unsupported',
   ],
-  ['something else', () => 'hello', /Invalid persona package/],
-  ['an empty file', () => '', /Invalid persona package/],
-  ['an empty object', () => '{}', /has no persona/],
+  ['a text file', () => 'Grüße', /^Invalid persona package: it is a text file$/, 'unsupported'],
+  ['an empty file', () => '', /it is an empty file$/, 'unsupported'],
+  ['a JSON list', () => '[1]', /it is a JSON list$/, 'unsupported'],
+  ['a PDF document', () => '%PDF-1.7\n', /it is a PDF document$/, 'unsupported'],
+  ['a JPEG picture', () => Buffer.from('ffd8ffe000104a464946', 'hex'), /it is a JPEG picture$/, 'unsupported'],
+  ['an unknown file', () => Buffer.of(0, 1, 2, 254), /it is a file of an unknown format$/, 'unsupported'],
+  ['an empty object', () => '{}', /it is a JSON document without export_metadata$/, 'unsupported'],
+  [
+    'a plugin document',
+    () => '{"id":"x","name":"X","type":"chat","endpoint":"https://x.example","auth":{},"model_map":["m"]}',
+    /it is a plugin document, which `aichat plugin install` takes$/,
+    'unsupported',
+  ],
+  [
+    'a part that is missing',
+    () => changed((document) => delete document['memories'], signed),
+    /The package has no memories/,
+  ],
   ['a character card', () => '{"spec":"chara_card_v2","data":{}}', /character card/, 'unsupported'],
 ]
 
@@ -422,8 +437,13 @@ const zipped: readonly Case[] = [
     () => zipOf(others.map((each) => ({ ...each, method: 8, size: 0xfffffff0 }))),
     /unpacks to more/,
   ],
-  ['a zip of something else', () => zipOf([{ name: 'word.xml', data: Buffer.of(1) }]), /no manifest\.json/],
-  ['an empty zip', () => zipOf([]), /no manifest\.json/],
+  [
+    'a zip of something else',
+    () => zipOf([{ name: 'word.xml', data: Buffer.of(1) }]),
+    /it is a ZIP archive without manifest\.json$/,
+    'unsupported',
+  ],
+  ['an empty zip', () => zipOf([]), /without manifest\.json$/, 'unsupported'],
   ['a container that breaks off', () => zip.subarray(0, -30), /no end record/],
   ['a container with something behind it', () => Buffer.concat([zip, Buffer.of(1, 2, 3)]), /no end record/],
   [

@@ -7,7 +7,19 @@ import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { Place, Rule, StoreName } from './rule.ts'
-import { account, backup, contents, incoming, keepAll, makeScope, memory, noon, record, whole } from './samples.ts'
+import {
+  account,
+  backup,
+  contents,
+  incoming,
+  keepAll,
+  makeScope,
+  memory,
+  noon,
+  publish,
+  record,
+  whole,
+} from './samples.ts'
 
 /** A promise about a process that dies of SIGKILL, which finishes nothing. */
 interface Crash {
@@ -88,7 +100,7 @@ const crashes: readonly Crash[] = [
   {
     store: 'packages',
     says: 'of a new persona whose writing dies in the middle nothing is left',
-    act: ({ packages }) => packages.write(whole('p', 'ada', many, { memories: dying })),
+    act: (storage) => publish(storage, whole('p', 'ada', many, { memories: dying })),
     async holds(storage) {
       assert.is(await storage.personas.find('p'), undefined)
       await storage.packages.sweep()
@@ -101,11 +113,11 @@ const crashes: readonly Crash[] = [
     async act(storage) {
       await makeScope(storage, 'p')
       await storage.memories.add(scope, [memory('tea')], keepAll)
-      await storage.packages.write(whole('p', 'ada', many, { how: 'replace', memories: dying }))
+      await publish(storage, whole('p', 'ada', many, { how: 'replace', memories: dying }))
     },
     async holds(storage) {
       assert.equal(await contents(storage, scope), ['tea'])
-      await storage.packages.write(whole('p', 'ada', many, { how: 'replace' }))
+      await publish(storage, whole('p', 'ada', many, { how: 'replace' }))
       assert.is((await contents(storage, scope)).length, many)
     },
   },

@@ -1,6 +1,8 @@
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
+import type { PersonaSnapshot, PublishConditions, Revision } from '../../../src/personas/package/archive.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { Flaw, StoreName } from './rule.ts'
+import { revisionOf } from './samples.ts'
 
 /** One flaw for every part of the contract: together, a storage that is wrong in all of them. */
 export const flaws: readonly Flaw[] = [
@@ -22,7 +24,7 @@ export const flaws: readonly Flaw[] = [
     log: (scope) => adaptations.log({ ...scope, userId: 'ada' }),
   })),
   flaw('packages', 'scopes', ({ packages }) => ({
-    read: (scope, use) => packages.read({ ...scope, userId: 'ada' }, use),
+    snapshot: (scope) => packages.snapshot({ ...scope, userId: 'ada' }),
   })),
   flaw('backups', 'scopes', ({ backups }) => ({ list: (scope) => backups.list({ ...scope, userId: 'ada' }) })),
   flaw('plugins', 'scopes', ({ plugins }) => ({ setActive: (_kind, id) => plugins.setActive('chat', id) })),
@@ -48,14 +50,11 @@ export const flaws: readonly Flaw[] = [
   flaw('adaptations', 'order', ({ adaptations }) => ({
     log: async (scope) => (await adaptations.log(scope)).toReversed(),
   })),
-  flaw('packages', 'order', ({ packages }) => ({
-    read: (scope, use) =>
-      packages.read(scope, (archived) =>
-        use({
-          ...archived,
-          memories: () => [...archived.memories()].sort((a, b) => (a.entry.content < b.entry.content ? -1 : 1)),
-        }),
-      ),
+  snapshots('order', async (snapshot) => ({
+    async *memories() {
+      for await (const batch of snapshot.memories())
+        yield [...batch].sort((a, b) => (a.entry.content < b.entry.content ? -1 : 1))
+    },
   })),
   flaw('backups', 'order', ({ backups }) => ({
     list: async (scope) =>
@@ -111,6 +110,34 @@ export const flaws: readonly Flaw[] = [
   unlimited('packages'),
   unlimited('backups'),
 
+  // Snapshots: later rows are seen, the state is never given back, or everything is one batch.
+  snapshots('snapshots', async (snapshot, storage) => ({
+    async *memories() {
+      const { persona } = snapshot
+      const later = await storage.packages.snapshot({ personaId: persona.id, userId: persona.user_id })
+      try {
+        if (later) yield* later.memories()
+      } finally {
+        await later?.close()
+      }
+    },
+  })),
+  snapshots('snapshots', async () => ({ close: async () => undefined })),
+  snapshots('snapshots', async (snapshot) => ({
+    async *memories() {
+      const all = []
+      for await (const batch of snapshot.memories()) all.push(...batch)
+      yield all
+    },
+  })),
+
+  // Revisions: always the same, or not expected, or only where a write replaces.
+  snapshots('revisions', async () => ({ revision: 'always the same' })),
+  publications('revisions', (conditions, now) => (now === undefined ? conditions : { ...conditions, expected: now })),
+  flaw('packages', 'revisions', ({ packages }) => ({
+    stage: ({ maxMemories: _most, ...write }, signal) => packages.stage(write, signal),
+  })),
+
   // Concurrency: a look and a write that are two steps, or a cache without an end.
   flaw('accounts', 'concurrency', ({ accounts }) => {
     const known = new Map<string, Awaited<ReturnType<Storage['accounts']['session']>>>()
@@ -157,8 +184,10 @@ export const flaws: readonly Flaw[] = [
     },
   })),
   flaw('packages', 'concurrency', ({ packages }) => ({
-    async write(arrival, signal) {
-      return { memories: (await packages.write(arrival, signal).catch(() => ({ memories: 0 }))).memories }
+    async stage(write, signal) {
+      const staged = await packages.stage(write, signal)
+      const done = { kind: 'done', memories: 0 } as const
+      return { ...staged, publish: (conditions) => staged.publish(conditions).catch(() => done) }
     },
   })),
   flaw('backups', 'concurrency', ({ backups }) => {
@@ -192,9 +221,9 @@ export const flaws: readonly Flaw[] = [
   flaw('conversations', 'crash', () => ({ append: async () => true })),
   flaw('adaptations', 'crash', () => ({ append: async () => true })),
   flaw('packages', 'crash', ({ packages, personas }) => ({
-    async write(arrival, signal) {
-      await personas.save(arrival.persona)
-      return packages.write({ ...arrival, how: 'replace' }, signal)
+    async stage(write, signal) {
+      await personas.save(write.persona)
+      return packages.stage({ ...write, how: 'replace' }, signal)
     },
   })),
   flaw('backups', 'crash', () => ({ add: async () => undefined })),
@@ -212,6 +241,37 @@ function flaw<K extends StoreName>(
     topic,
     wrap: (storage) => ({ ...storage, [store]: { ...storage[store], ...wrong(storage) } }),
   }
+}
+
+/** A flaw of the snapshots that whole personas are read as. */
+function snapshots(
+  topic: Flaw['topic'],
+  wrong: (snapshot: PersonaSnapshot, storage: Storage) => Promise<Partial<PersonaSnapshot>>,
+): Flaw {
+  return flaw('packages', topic, (storage) => ({
+    async snapshot(scope) {
+      const snapshot = await storage.packages.snapshot(scope)
+      return snapshot && { ...snapshot, ...(await wrong(snapshot, storage)) }
+    },
+  }))
+}
+
+/** A flaw of the conditions under which whole personas are written; `now` is the persona's revision at that moment. */
+function publications(
+  topic: Flaw['topic'],
+  wrong: (conditions: PublishConditions, now: Revision | undefined) => PublishConditions,
+): Flaw {
+  return flaw('packages', topic, (storage) => ({
+    async stage(write, signal) {
+      const { id, user_id } = write.persona
+      const staged = await storage.packages.stage(write, signal)
+      return {
+        ...staged,
+        publish: async (conditions) =>
+          staged.publish(wrong(conditions, await revisionOf(storage, { personaId: id, userId: user_id }))),
+      }
+    },
+  }))
 }
 
 /** A storage without limits for its owners. */

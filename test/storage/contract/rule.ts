@@ -4,7 +4,7 @@ import { openStorage, type Storage, type StorageSettings } from '../../../src/st
 export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup'>
 
 /** The kinds of promise that a store makes; each rule tests one. */
-export type Topic = 'scopes' | 'order' | 'ties' | 'limits' | 'concurrency' | 'crash'
+export type Topic = 'scopes' | 'order' | 'ties' | 'limits' | 'snapshots' | 'revisions' | 'concurrency' | 'crash'
 
 /** One promise of the storage port, as every implementation must keep it. */
 export interface Rule {
@@ -25,12 +25,18 @@ export interface Place {
   readonly flaw: string | undefined
   /** Another connection, as of another process. */
   open(): Promise<Storage>
+  /** Whether no transaction keeps rows that were removed or replaced since its start. */
+  isIdle(): Promise<boolean>
 }
 
 /** A kind of storage that is to keep the rules: how an empty one is made and removed. */
 export interface StorageUnderTest {
   readonly name: string
-  create(limits: StoredLimits): Promise<{ readonly settings: StorageSettings; remove(): Promise<void> }>
+  create(limits: StoredLimits): Promise<{
+    readonly settings: StorageSettings
+    isIdle(): Promise<boolean>
+    remove(): Promise<void>
+  }>
 }
 
 /** Breaks one promise of one store, to prove that the rules about it notice. */
@@ -51,12 +57,13 @@ export async function openFlawed(settings: StorageSettings, flaw?: Flaw): Promis
 
 /** Tests one rule on an empty storage; throws where it is broken. */
 export async function check(rule: Rule, storage: StorageUnderTest, flaw?: Flaw): Promise<void> {
-  const { settings, remove } = await storage.create(rule.limits ?? unlimited)
+  const { settings, isIdle, remove } = await storage.create(rule.limits ?? unlimited)
   const opened: Storage[] = []
   try {
     await rule.holds({
       settings,
       flaw: flaw && partOf(flaw),
+      isIdle,
       async open() {
         const one = await openFlawed(settings, flaw)
         opened.push(one)

@@ -2,7 +2,14 @@ import type { NewAccount } from '../../../src/accounts/users.ts'
 import { type AdaptationRecord, chainRecord, type LogHead } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
-import type { IncomingMemory, PersonaWrite } from '../../../src/personas/package/archive.ts'
+import {
+  type IncomingMemory,
+  type Outcome,
+  type PersonaWrite,
+  type Revision,
+  readSnapshot,
+  writeWhole,
+} from '../../../src/personas/package/archive.ts'
 import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
@@ -100,10 +107,34 @@ export function whole(id: string, owner: string, count: number, more: Partial<Pe
     memories: () => incoming(count),
     count,
     weight: 0,
-    log: () => ({ records: [], learned: nothingLearned() }),
+    log: { records: [], learned: nothingLearned() },
     passthrough: {},
     ...more,
   }
+}
+
+/** The persona's revision now; undefined where that user has no such persona. */
+export function revisionOf({ packages }: Pick<Storage, 'packages'>, scope: Scope): Promise<Revision | undefined> {
+  return readSnapshot(packages, scope, async ({ revision }) => revision)
+}
+
+/** Writes a whole persona, under the revision that it has before. */
+export async function publish(storage: Pick<Storage, 'packages'>, write: PersonaWrite): Promise<Outcome> {
+  const scope = { personaId: write.persona.id, userId: write.persona.user_id }
+  const expected = write.how === 'create' ? undefined : await revisionOf(storage, scope)
+  return writeWhole(storage.packages, write, expected === undefined ? {} : { expected })
+}
+
+/** The contents of a whole persona's memories as its snapshot gives them. */
+export function snapshotContents(
+  { packages }: Pick<Storage, 'packages'>,
+  scope: Scope,
+): Promise<readonly string[] | undefined> {
+  return readSnapshot(packages, scope, async (snapshot) => {
+    const read: string[] = []
+    for await (const batch of snapshot.memories()) read.push(...batch.map(({ entry }) => entry.content))
+    return read
+  })
 }
 
 /** The contents of a scope's memories as `list` gives them. */

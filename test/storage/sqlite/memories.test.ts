@@ -168,8 +168,8 @@ test('that are pinned are refused beyond the limit, and so is the pinning of one
     const policy = { ...keepAll, maxMemories: 1, cleanup: true }
     // As an import leaves them: more than the limit.
     await store.add(mine, [memory('one', { id: '1', ...pinned }), memory('two', { id: '2' })], keepAll)
-    await rejects(store.add(mine, [memory('two', pinned)], policy), /may hold 1 memories, and pinned ones/)
-    await rejects(store.add(mine, [memory('three')], policy), /may hold 1 memories, and pinned ones/)
+    await rejects(store.add(mine, [memory('two', pinned)], policy), /may hold 1 memory, and pinned ones/)
+    await rejects(store.add(mine, [memory('three')], policy), /may hold 1 memory, and pinned ones/)
     assert.equal(await ids(store, mine), ['1', '2'])
     await store.add(mine, [memory('one')], policy)
     assert.equal(await ids(store, mine), ['1'])

@@ -100,7 +100,7 @@ seals(
         assert.equal((await shop.packages.verifyStored((await shop.find(id))!)).problems, [], where)
     }
     try {
-      for (const count of [20, 700]) {
+      for (const count of [20, 150]) {
         const persona = await shop.stock('u1', count)
         const other = await shop.stock('u1', 3)
         const { path } = await shop.packages.export(persona, { format: 'container', embeddings: true })

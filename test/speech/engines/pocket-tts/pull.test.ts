@@ -8,9 +8,10 @@ import { writeWav } from '../../../../speech/audio/wav.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type KnownFile, knownModels } from '../../../../src/model-hub/known-models.ts'
-import { aichatCommand, openHome } from '../../../command.ts'
+import { aichatCommand, type Home } from '../../../command.ts'
 import { type LoopbackHub, openLoopbackHub } from '../../../model-hub/loopback-hub.ts'
 import { suite } from '../../../suite.ts'
+import { openFastHome } from '../../../terminal.ts'
 import { temporaryFolder } from './folders.ts'
 import { makePocketModel, type PocketSize, tinySize } from './model.ts'
 
@@ -46,15 +47,11 @@ async function openPocketHub(): Promise<LoopbackHub> {
 const nameOf = ({ repository, revision, path }: KnownFile) => `${repository}@${revision}/${path}`
 
 async function withHub(
-  work: (scene: {
-    readonly hub: LoopbackHub
-    readonly home: ReturnType<typeof openHome>
-    voices(edition: string): string[]
-  }) => Promise<void>,
+  work: (scene: { readonly hub: LoopbackHub; readonly home: Home; voices(edition: string): string[] }) => Promise<void>,
 ): Promise<void> {
   const hub = await openPocketHub()
   const models = temporaryFolder()
-  const home = openHome({ HF_ENDPOINT: hub.endpoint, AICHAT_MODELS_DIR: models })
+  const home = openFastHome({ HF_ENDPOINT: hub.endpoint, AICHAT_MODELS_DIR: models })
   const voices = (edition: string) => readdirSync(join(models, edition, 'embeddings')).sort()
   try {
     await work({ hub, home: { ...home, folder: models }, voices })

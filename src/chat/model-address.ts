@@ -1,0 +1,47 @@
+import { AppError } from '../errors.ts'
+import { nearestName } from '../formats/nearest-name.ts'
+import type { PluginManifest } from '../plugins/manifest.ts'
+import { pluginNotFound } from '../plugins/not-found.ts'
+
+/** Beginnings of a model's name that never stand for a plugin. */
+const reserved = new Set(['local', 'persona'])
+
+/** A model whose part before the first colon looks like the name of a plugin that is not installed. */
+export interface UnknownPlugin {
+  /** The failure, for a model that no local runner has. */
+  readonly error: AppError
+  /** The remark for a chat that takes it as the name of a model. */
+  readonly remark: string
+  /** True where the rest is named like a model of a known plugin: no other meaning of the name is likely. */
+  readonly isCertain: boolean
+}
+
+/**
+ * Examines a model that no installed plugin's id begins. Models have colons of their own (`llama3:8b`, `mixtral:8x7b`), so
+ * a beginning counts as a plugin's only where it is nearly the id of one, or where the rest is a model of one's list.
+ */
+export function unknownPlugin(model: string, plugins: readonly PluginManifest[]): UnknownPlugin | undefined {
+  const colon = model.indexOf(':')
+  const beginning = model.slice(0, Math.max(0, colon))
+  const rest = model.slice(colon + 1)
+  if (beginning === '' || rest === '' || reserved.has(beginning)) return undefined
+  const ids = plugins.map(({ id }) => id)
+  const near = nearestName(beginning, ids)
+  const owner = plugins.find(({ model_map }) => model_map.includes(rest))
+  if (near === undefined && owner === undefined) return undefined
+  const meant = near ?? owner!.id
+  const named = plugins.find(({ id }) => id === meant)!
+  const error = pluginNotFound(beginning, ids)
+  return {
+    error: new AppError('not_found', error.message, {
+      details: [`For that model: ${meant}:${rest}`, ...error.details],
+    }),
+    remark: `${model} is taken as the name of a model: plugin ${beginning} not found; did you mean ${meant}:${rest}?`,
+    isCertain: owner !== undefined || named.model_map.some((name) => firstWord(name) === firstWord(rest)),
+  }
+}
+
+/** `gpt` of `gpt-4o`, empty for a tag such as `8b`. */
+function firstWord(name: string): string {
+  return /^[a-z]{2,}/i.exec(name)?.[0].toLowerCase() ?? name
+}

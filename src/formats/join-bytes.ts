@@ -1,0 +1,21 @@
+import { type HeavyWork, heavyTurn } from '../process/heavy-turns.ts'
+
+/** Bytes that are copied or decoded in one turn of the event loop: some three milliseconds' work, most of it for fresh memory. */
+export const bytesAtOnce = 2 * 1024 * 1024
+
+/** Joins the pieces of a large body, in turns of the event loop of at most `bytesAtOnce` or one piece. Throws as `heavyTurn`. */
+export async function joinInTurns(pieces: readonly Buffer[], length: number, work?: HeavyWork): Promise<Buffer> {
+  const joined = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  let left = 0
+  for (const piece of pieces) {
+    if (piece.length > left) {
+      await heavyTurn(work)
+      left = bytesAtOnce
+    }
+    joined.set(piece, at)
+    at += piece.length
+    left -= piece.length
+  }
+  return joined
+}

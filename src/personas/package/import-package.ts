@@ -1,0 +1,198 @@
+import { AppError } from '../../errors.ts'
+import { type AdaptationRecord, chainRecord } from '../adaptation/log.ts'
+import { advance } from '../adaptation/replay.ts'
+import { algorithm } from '../adaptation/rules.ts'
+import type { Fields } from '../fields.ts'
+import { type Persona, type Personas, scopeOf } from '../persona.ts'
+import {
+  type LogEnd,
+  type Outcome,
+  type PersonaArchive,
+  type PersonaWrite,
+  readSnapshot,
+  writeWhole,
+} from './archive.ts'
+import type { Backups } from './backup.ts'
+import { incomingLog } from './import-log.ts'
+import { incomingMemories } from './import-memories.ts'
+import { incomingPersona } from './import-persona.ts'
+import { type Imported, imported } from './imported.ts'
+import {
+  mostMemories,
+  raisedLimitWarnings,
+  tooManyMemories,
+  truncationWarnings,
+  withMemoryLimit,
+} from './memory-limits.ts'
+import type { PackageSource } from './source.ts'
+import { untilUnchanged } from './until-unchanged.ts'
+import type { VerifyResult } from './verify.ts'
+import { removedMeanwhile } from './write-package.ts'
+import type { ImportRequest } from './write-task.ts'
+
+export interface PackageImportParts {
+  readonly archive: PersonaArchive
+  readonly backups: Pick<Backups, 'replace'>
+  readonly personas: Pick<Personas, 'get'>
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/** A package that was verified, and the request to import it. */
+export interface PackageImport {
+  readonly owner: string
+  readonly request: ImportRequest
+  readonly source: PackageSource
+  readonly result: VerifyResult
+  /** Bytes that its memories take on the disk. */
+  readonly weight: number
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Imports a verified package as a new persona of `owner`, or into the persona that the request means. Throws `invalid` where
+ * the request means none, or where the persona would have too many memories; then nothing was written.
+ */
+export async function importPackage(parts: PackageImportParts, about: PackageImport): Promise<Imported> {
+  const { owner, request, source } = about
+  const target = () => targetOf(parts.personas, owner, source.head.persona['id'], request)
+  if (request.mode === 'merge') return merge(parts, await target(), about)
+  return writeAnew(parts, request.mode === 'replace' ? await target() : undefined, about)
+}
+
+/** Writes the whole package as a new persona, or in the place of one. */
+async function writeAnew(
+  parts: PackageImportParts,
+  replaced: Persona | undefined,
+  { owner, request, source, result, weight, signal }: PackageImport,
+): Promise<Imported> {
+  const { archive, now, newId } = parts
+  const { head } = source
+  const lineage = {
+    persona_id: head.persona['id'],
+    checksum: result.expected,
+    content_hash: result.content_hash,
+    exported_at: head.metadata['exported_at'],
+    imported_at: now(),
+  }
+  const { input, extra, passthrough } = incomingPersona(head, lineage)
+  const persona: Persona = {
+    ...withMemoryLimit(input, result.memories),
+    extra,
+    id: replaced?.id ?? newId(),
+    user_id: owner,
+    created_at: replaced?.created_at ?? now(),
+    updated_at: now(),
+  }
+  const log = await incomingLog(source, scopeOf(persona), { now: now(), newId, signal })
+  const write: PersonaWrite = {
+    persona,
+    how: replaced ? 'replace' : 'create',
+    memories: () => incomingMemories(source, newId),
+    count: result.memories,
+    weight,
+    log,
+    passthrough,
+  }
+  const backedUp =
+    replaced && !request.dry_run ? await parts.backups.replace(replaced, 'before_import', write, signal) : undefined
+  const memories =
+    backedUp?.memories ??
+    memoriesOf(
+      persona,
+      await (request.dry_run ? archive.dryRun(write, signal) : writeWhole(archive, write, {}, signal)),
+    )
+  return {
+    ...imported(persona, request, { memories, adaptations: log.records.length }, result.memories - memories),
+    warnings: [...raisedLimitWarnings(input, persona), ...truncationWarnings(head.state, log.learned)],
+    ...(backedUp && { backup_id: backedUp.row.backup_id }),
+  }
+}
+
+/** Adds new memories; the learned state stays as it is, and one record of the log notes the import. */
+async function merge(parts: PackageImportParts, into: Persona, about: PackageImport): Promise<Imported> {
+  const { archive } = parts
+  const { result, request, signal } = about
+  return untilUnchanged(async () => {
+    const before = await readSnapshot(archive, scopeOf(into), async ({ revision, persona, end }) => ({
+      revision,
+      persona,
+      end: await end(),
+    }))
+    if (!before) throw removedMeanwhile(into.id)
+    const write = mergingWrite(parts, before.persona, before.end, about)
+    const outcome = await (request.dry_run
+      ? archive.dryRun(write, signal)
+      : writeWhole(archive, write, { expected: before.revision }, signal))
+    if (outcome.kind === 'changed') return 'changed'
+    const memories = memoriesOf(before.persona, outcome)
+    return imported(before.persona, request, { memories, adaptations: 0 }, result.memories - memories)
+  })
+}
+
+function mergingWrite(
+  { now, newId }: PackageImportParts,
+  persona: Persona,
+  end: LogEnd,
+  { source, result, weight }: PackageImport,
+): PersonaWrite {
+  const { content_hash, memories, adaptations } = result
+  const record = noteOfMerge(persona, end, { id: newId(), now: now() }, { content_hash, memories, adaptations })
+  return {
+    persona: { ...persona, updated_at: now() },
+    how: 'merge',
+    memories: () => incomingMemories(source, newId),
+    count: memories,
+    weight,
+    log: { records: [record], learned: advance(end.learned, record).learned },
+    passthrough: {},
+    maxMemories: mostMemories(persona),
+  }
+}
+
+function noteOfMerge(
+  persona: Persona,
+  { head }: LogEnd,
+  { id, now }: { readonly id: string; readonly now: number },
+  about: Fields,
+): AdaptationRecord {
+  return chainRecord(
+    {
+      id,
+      persona_id: persona.id,
+      user_id: persona.user_id,
+      timestamp: now,
+      changes: [],
+      adaptation_type: 'import_merge',
+      trigger_event: 'persona_import',
+      actor: 'system',
+      status: 'applied',
+      algorithm,
+      inputs: { kind: 'note', about },
+    },
+    head,
+  )
+}
+
+/** The number of new memories. Throws `invalid` where they are too many. */
+function memoriesOf(persona: Persona, outcome: Outcome): number {
+  if (outcome.kind === 'too_many') throw tooManyMemories(persona, outcome.memories)
+  if (outcome.kind === 'done') return outcome.memories
+  throw new AppError('internal', 'A write without an expected revision met another one')
+}
+
+/** The persona to merge into or replace: the named one, or the owner's persona of the id in the package. */
+async function targetOf(
+  personas: Pick<Personas, 'get'>,
+  owner: string,
+  id: unknown,
+  { mode, persona }: ImportRequest,
+): Promise<Persona> {
+  if (persona !== undefined) return personas.get(owner, persona)
+  const own = typeof id === 'string' ? await personas.get(owner, id).catch(() => undefined) : undefined
+  if (own) return own
+  throw new AppError(
+    'invalid',
+    `Say which persona to ${mode === 'merge' ? 'merge into' : 'replace'}: the package is of none of yours`,
+  )
+}

@@ -1,0 +1,44 @@
+import { type Persona, scopeOf } from '../persona.ts'
+import type { Revision } from './archive.ts'
+import type { BackupFiles } from './backup-files.ts'
+import type { BackupReason, BackupRow } from './backup-store.ts'
+import { type PackageRequest, type PackageWriter, removedMeanwhile } from './write-package.ts'
+
+/** A backup whose file is on the disk and whose row is not stored yet, and the revision that it shows. */
+export interface PendingBackup {
+  readonly row: BackupRow
+  readonly revision: Revision
+}
+
+export interface PendingBackupParts {
+  readonly writer: Pick<PackageWriter, 'write'>
+  readonly files: BackupFiles
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/** Writes the file of a backup of the persona as it is now; after a failure there is none. */
+export async function writePendingBackup(
+  { writer, files, now, newId }: PendingBackupParts,
+  persona: Persona,
+  reason: BackupReason,
+  signal: AbortSignal | undefined,
+): Promise<PendingBackup> {
+  const id = newId()
+  const request: PackageRequest = { path: files.pending(id), form: 'container', embeddings: true, exportedAt: now() }
+  const written = await writer.write(scopeOf(persona), request, signal)
+  if (!written) throw removedMeanwhile(persona.id)
+  const { revision, checksum, content_hash, memories, records } = written
+  const row: BackupRow = {
+    backup_id: id,
+    persona_id: persona.id,
+    created_at: request.exportedAt,
+    reason,
+    checksum,
+    content_hash,
+    bytes: files.flush(id),
+    memories,
+    adaptations: records,
+  }
+  return { row, revision }
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+import type { Persona } from '../persona.ts'
+import type { PersonaWrite } from './archive.ts'
+import type { BackupRow } from './backup-store.ts'
+import { restoredLog } from './import-log.ts'
+import { incomingMemories } from './import-memories.ts'
+import { incomingPersona } from './import-persona.ts'
+import { diskBytes } from './package-size.ts'
+import type { PackageSource } from './source.ts'
+import { openForImport } from './verify-file.ts'
+
+/** Opens a backup. Throws `invalid` when its file is gone, or changed since it was made. */
+export async function openBackup({ backup_id, checksum }: BackupRow, path: string): Promise<PackageSource> {
+  if (!existsSync(path))
+    throw new AppError('invalid', `The file of the backup ${backup_id} is gone; nothing was changed`)
+  const { result, source } = await openForImport({ path, kind: 'zip' })
+  if (source && result.actual === checksum) return source
+  source?.close()
+  const details = source ? ['its checksum is not the one that was noted when it was made'] : result.problems
+  throw new AppError('invalid', `The backup ${backup_id} is damaged; nothing was changed`, { details })
+}
+
+/** The write that makes a persona what an opened backup of it holds, ids included; `now` in milliseconds since 1970 UTC. */
+export async function restoringWrite(
+  persona: Persona,
+  source: PackageSource,
+  { memories, bytes }: BackupRow,
+  now: number,
+  signal: AbortSignal | undefined,
+): Promise<PersonaWrite> {
+  const { input, extra, passthrough } = incomingPersona(source.head, {})
+  const { lineage: _step, ...fields } = passthrough
+  const { lineage } = source.head.metadata
+  const { id, user_id, created_at } = persona
+  return {
+    persona: { ...input, extra, id, user_id, created_at, updated_at: now },
+    how: 'replace',
+    memories: () => incomingMemories(source, undefined),
+    count: memories,
+    weight: diskBytes(source.form, bytes),
+    log: await restoredLog(source, signal),
+    // A restore adds no step to the lineage.
+    passthrough: { ...fields, ...(Array.isArray(lineage) && { lineage }) },
+  }
+}

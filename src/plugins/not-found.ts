@@ -1,0 +1,14 @@
+import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
+import { printableLine } from '../formats/terminal-text.ts'
+
+/** The longest name that a message repeats: characters. */
+const longestName = 80
+
+/** The failure for a plugin that is not installed, with the nearest of the installed ones and all their names. */
+export function pluginNotFound(id: string, installed: readonly string[]): AppError {
+  const name = printableLine(id).slice(0, longestName)
+  return new AppError('not_found', `Plugin "${name}" not found${suggestion(name, installed)}`, {
+    details: installed.length > 0 ? [`Installed: ${installed.join(', ')}`] : [],
+  })
+}

@@ -1,0 +1,35 @@
+import { translating } from './errors.ts'
+
+/** The names of a store's methods, all of them. */
+export type Methods<S> = Readonly<Record<keyof S, true>>
+
+type Method = (...given: unknown[]) => unknown
+
+/**
+ * A store whose module is loaded, and whose statements are prepared, by the first call of one of its methods, so that a
+ * command loads the stores alone that it asks. Its methods fail with AppErrors; a failed load is tried again by the next
+ * call. A method that is synchronous may be so from the second call on.
+ */
+export function atFirstUse<S extends object>(methods: Methods<S>, load: () => Promise<S>): S {
+  let loading: Promise<void> | undefined
+  let store: Record<string, Method> | undefined
+  const loaded = async () => {
+    store = translating(await load()) as Record<string, Method>
+  }
+  const methodOf =
+    (name: string): Method =>
+    async (...given) => {
+      loading ??= loaded().catch((reason) => {
+        loading = undefined
+        throw reason
+      })
+      await loading
+      return store![name]!(...given)
+    }
+  return Object.fromEntries(
+    Object.keys(methods).map((name) => {
+      const first = methodOf(name)
+      return [name, ((...given) => (store ? store[name]!(...given) : first(...given))) satisfies Method]
+    }),
+  ) as unknown as S
+}

@@ -1,0 +1,111 @@
+import * as assert from 'uvu/assert'
+import { unknownPlugin } from '../../src/chat/model-address.ts'
+import { completion, json, localRunner, openStandIn } from '../fake-provider.ts'
+import { openInstallation, pluginAt } from '../installation.ts'
+import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
+
+const test = suite('a model that begins with an unknown plugin')
+
+test('is refused with the nearest plugin, on the command line', async () => {
+  const home = openFastHome()
+  try {
+    for (const words of [['--dry-run'], []]) {
+      const { code, stderr } = await home.aichat(['chat', '-m', 'opnai:gpt-4.1-mini', ...words, 'hi'])
+      assert.is(code, 67)
+      assert.match(
+        stderr,
+        /Plugin "opnai" not found; did you mean openai\?\n {2}For that model: openai:gpt-4\.1-mini\n/,
+      )
+    }
+    const { stderr } = await home.aichat(['plugin', 'show', 'opnai'])
+    assert.match(stderr, /Plugin "opnai" not found; did you mean openai\?/)
+  } finally {
+    home.remove()
+  }
+})
+
+test('is a 404 over HTTP, in each shape of a request, and nothing is sent', () =>
+  withRunner(async ({ url, requests }) => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const post = async (path: string, body: object) => {
+      const response = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    for (const [path, body] of [
+      ['/api/chat', { model: 'opnai:gpt-4.1-mini', messages }],
+      ['/api/chat', { plugin: 'opnai', messages }],
+      ['/v1/chat/completions', { model: 'opnai:gpt-4.1-mini', messages }],
+    ] as const) {
+      const { status, text } = await post(path, body)
+      assert.is(status, 404, text)
+      assert.match(text, 'did you mean openai?')
+    }
+    assert.is(requests(), 0)
+  }))
+
+test('is another plugin’s model where that lists the rest', () => {
+  const plugins = [pluginAt('http://127.0.0.1:9', { id: 'one', model_map: ['model-one'] })]
+  const unknown = unknownPlugin('quite-different:model-one', plugins as never)!
+  assert.ok(unknown.isCertain)
+  assert.equal(unknown.error.details[0], 'For that model: one:model-one')
+})
+
+test('is a model with a colon of its own where no plugin is meant, and is asked for', () =>
+  withRunner(async ({ ask, requests }) => {
+    for (const model of ['llama3:8b', 'deepseek-r1:1.5b', 'meta-llama/llama-3:free', 'ft:gpt-4o:acme', 'gemma3:4b']) {
+      await ask(model)
+      assert.match(JSON.stringify(requests('last')), `"model":"${model}"`)
+    }
+  }))
+
+test('is the local runner’s own where that has it, however near a plugin it is', () =>
+  withRunner(async ({ ask }) => {
+    const { aichat } = await ask('opnai:gpt-4.1-mini')
+    assert.is(aichat.model, 'opnai:gpt-4.1-mini')
+  }, 'opnai:gpt-4.1-mini'))
+
+test('that is near a plugin’s id by chance is asked for, with a remark', () =>
+  withRunner(async ({ ask }) => {
+    const { aichat } = await ask('mixtral:8x7b')
+    assert.match(aichat.warnings.join('\n'), 'plugin mixtral not found; did you mean mistral:8x7b?')
+  }))
+
+test.run()
+
+interface Asking {
+  readonly url: string
+  ask(model: string): Promise<{ aichat: { model: string; warnings: readonly string[] } }>
+  requests(which: 'last'): unknown
+  requests(): number
+}
+
+/** An installation with an active plugin that answers everything, and a local runner with one model. */
+async function withRunner(run: (asking: Asking) => Promise<void>, model = 'llama3:latest'): Promise<void> {
+  const provider = await openStandIn((_request, response) => json(response, 200, completion('Hello', 'fake')))
+  const runner = await openStandIn(localRunner('Hello', model))
+  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: runner.url })
+  const { app } = installation
+  const { chat } = await import('../../src/operations/chat.ts')
+  const { askInProcess, localOwner } = await import('../../src/operations/ask.ts')
+  try {
+    await app.plugins.install(pluginAt(provider.url))
+    await app.plugins.activate('custom')
+    const url = await installation.serve()
+    await run({
+      url,
+      ask: (asked) =>
+        askInProcess(app, localOwner).ask(chat, { model: asked, messages: [{ role: 'user', content: 'Hi' }] }) as never,
+      requests: ((which?: 'last') =>
+        which ? JSON.parse(provider.received.at(-1)!.body) : provider.received.length) as Asking['requests'],
+    })
+  } finally {
+    await installation.close()
+    await provider.close()
+    await runner.close()
+  }
+}

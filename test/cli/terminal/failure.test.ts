@@ -1,0 +1,67 @@
+import * as assert from 'uvu/assert'
+import { openInstallation } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
+
+const test = suite('a wrong value on the command line')
+
+const wrong: readonly (readonly [words: readonly string[], message: string])[] = [
+  [['persona', 'memory', 'add', 'Ada', 'Hi', '--importance', '5'], 'Invalid --importance: must be at most 1, not 5'],
+  [['persona', 'memory', 'list', 'Ada', '-n', '5000'], 'Invalid --limit: must be at most 1000, not 5000'],
+  [['persona', 'memory', 'search', 'Ada', 'Hi', '-n', '500'], 'Invalid --limit: must be at most 100, not 500'],
+  [['persona', 'memory', 'search', 'Ada', ' '], 'Invalid QUERY: must not be empty'],
+  [
+    ['persona', 'create', '--name', 'Eve', '-m', 'x', '--max-memories', '-1'],
+    'Invalid --max-memories: must be at least 1, not -1',
+  ],
+  [['chat', '--temperature', '3', 'Hi'], 'Invalid --temperature: must be at most 2, not 3'],
+  [['users', 'list', '--limit', 'ten'], 'Invalid --limit: must be a number'],
+]
+
+test('names its option, and what is allowed, without a name of the API', async () => {
+  const home = openFastHome()
+  try {
+    await home.aichat(['persona', 'create', '--name', 'Ada', '-m', 'x'])
+    for (const [words, message] of wrong) {
+      const { code, stderr } = await home.aichat(words)
+      assert.equal([code, stderr], [65, `aichat: ${message}\n`])
+    }
+  } finally {
+    home.remove()
+  }
+})
+
+test('names every option where several are wrong', async () => {
+  const home = openFastHome()
+  try {
+    const { stderr } = await home.aichat(['chat', '--temperature', '3', '--max-tokens', '0', 'Hi'])
+    assert.is(
+      stderr,
+      'aichat: Invalid options\n  --temperature: must be at most 2, not 3\n  --max-tokens: must be at least 1, not 0\n',
+    )
+  } finally {
+    home.remove()
+  }
+})
+
+test('is told in the same words from a daemon, whose API names the field', async () => {
+  const home = openFastHome()
+  const installation = openInstallation({})
+  try {
+    const url = await installation.serve()
+    const { code, stderr } = await home.aichat(['chat', '--temperature', '3', 'Hi', '--server', url])
+    assert.equal([code, stderr], [65, 'aichat: Invalid --temperature: must be at most 2, not 3\n'])
+    const response = await fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], temperature: 3 }),
+    })
+    const { error, details } = (await response.json()) as { error: string; details: string[] }
+    assert.equal([response.status, error, details], [400, 'Invalid request', ['temperature: must be at most 2, not 3']])
+  } finally {
+    await installation.close()
+    home.remove()
+  }
+})
+
+test.run()

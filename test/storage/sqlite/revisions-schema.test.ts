@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { readSnapshot } from '../../../src/personas/package/archive.ts'
+import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { suite } from '../../suite.ts'
+import { keepAll, makeScope, memory, revisionOf } from '../contract/samples.ts'
+import { openStorageIn } from '../test-storage.ts'
+
+const revisions = suite('revisions')
+
+const scope = { personaId: 'p', userId: 'ada' }
+
+/** Runs with a data folder that holds a persona with one memory. */
+async function withPersona(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-revisions-'))
+  try {
+    const storage = await openStorageIn(folder)
+    await makeScope(storage, 'p')
+    await storage.memories.add(scope, [memory('tea')], keepAll)
+    await storage.close()
+    await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+revisions('are given to the personas of a database from before, whose seals still hold', () =>
+  withPersona(async (folder) => {
+    const db = await openDatabase(join(folder, 'aichat.db'))
+    const triggers = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE name LIKE 'revision\\_%' ESCAPE '\\'")
+    for (const name of triggers.pluck().all()) db.exec(`DROP TRIGGER ${name}`)
+    db.exec("DROP TABLE persona_revision; DELETE FROM migration WHERE name = 'revisions-1'")
+    db.close()
+    const storage = await openStorageIn(folder)
+    try {
+      const before = await revisionOf(storage, scope)
+      assert.type(before, 'string')
+      await storage.memories.add(scope, [memory('cocoa')], keepAll)
+      assert.is.not(await revisionOf(storage, scope), before)
+      assert.equal((await readSnapshot(storage.packages, scope, (snapshot) => snapshot.seals()))?.problems, [])
+    } finally {
+      await storage.close()
+    }
+  }),
+)
+
+revisions('change with what another program writes to a memory', () =>
+  withPersona(async (folder) => {
+    const storage = await openStorageIn(folder)
+    const db = await openDatabase(join(folder, 'aichat.db'))
+    try {
+      const before = await revisionOf(storage, scope)
+      db.exec("UPDATE memory SET content = 'coffee'")
+      assert.is.not(await revisionOf(storage, scope), before)
+    } finally {
+      db.close()
+      await storage.close()
+    }
+  }),
+)
+
+revisions('of a persona that is made anew under its id are others than before', () =>
+  withPersona(async (folder) => {
+    const storage = await openStorageIn(folder)
+    try {
+      const before = await revisionOf(storage, scope)
+      await storage.personas.remove('p', 'ada')
+      await makeScope(storage, 'p')
+      await storage.memories.add(scope, [memory('tea')], keepAll)
+      assert.is.not(await revisionOf(storage, scope), before)
+    } finally {
+      await storage.close()
+    }
+  }),
+)
+
+revisions.run()
