@@ -1,4 +1,4 @@
-import type { LexicalEvidence } from './ranking-lexical.ts'
+import { type LexicalEvidence, referenceMemories } from './ranking-lexical.ts'
 
 /** The features of a memory's evidence by which its probability is estimated, in the order of the coefficients. */
 export function features(evidence: LexicalEvidence): number[] {
@@ -18,14 +18,12 @@ export function features(evidence: LexicalEvidence): number[] {
  * Coefficients of a logistic model of "this memory answers this query" over `features`. `npm run bench -- memory-quality`
  * fits them anew, prints them, and measures each data set with coefficients that were fitted on the others.
  */
-export const coefficients: readonly number[] = [-8.5, 1.8, 1.5, 3.85, -1.3, -2.45, 0.35]
+export const coefficients: readonly number[] = [-8.93, 2.11, 1.11, 3.64, -1.13, -2.49, 0.41]
 
 /** The calibration of scores. */
 export const calibration = {
-  /** The number of memories of the scopes on which the coefficients were fitted. */
-  memories: 240,
   /**
-   * The more memories, the more match by chance: subtracted from the log-odds for each factor of e beyond `memories`, with
+   * The more memories, the more match by chance: subtracted from the log-odds for each factor of e beyond `referenceMemories`, with
    * at most `smallest` added below. Chosen so that as many unanswerable queries stay silent among 2,500 memories as among 240.
    */
   size: 0.6,
@@ -48,7 +46,7 @@ export function logOdds(evidence: LexicalEvidence, chosen: readonly number[] = c
 
 /** Added to log-odds for the number of memories in the scope. */
 export function sizePrior(memories: number): number {
-  return Math.min(calibration.smallest, -calibration.size * Math.log(Math.max(1, memories) / calibration.memories))
+  return Math.min(calibration.smallest, -calibration.size * Math.log(Math.max(1, memories) / referenceMemories))
 }
 
 /** The logistic function. */

@@ -32,6 +32,8 @@ export interface Weights {
   readonly pairs: number
   /** Added when query and memory both speak of the user. */
   readonly self: number
+  /** Subtracted when the query is in another language than English and the memory in another than the query. */
+  readonly foreign: number
 }
 
 /**
@@ -52,6 +54,7 @@ export const weights: Weights = {
   length: 0.12,
   pairs: 0.2,
   self: 0.05,
+  foreign: 0.12,
 }
 
 /**
@@ -84,10 +87,19 @@ export interface LexicalEvidence {
   readonly hits: readonly boolean[]
 }
 
+/**
+ * The number of memories of the scopes on which scores were calibrated. A word of a smaller scope counts as rare as there:
+ * among three memories nothing would be rare.
+ */
+export const referenceMemories = 240
+
 /** The information of each term of a query in a scope, in nats. */
 export function informationOf(query: MemoryQuery, { memories, frequencies }: Found): number[] {
   return query.terms.map(
-    (term, at) => inverseFrequency(memories, frequencies[at] ?? 0) * term.worth * generalRarity(term, query.language),
+    (term, at) =>
+      inverseFrequency(Math.max(memories, referenceMemories), frequencies[at] ?? 0) *
+      term.worth *
+      generalRarity(term, query.language),
   )
 }
 
@@ -206,9 +218,13 @@ const exactly = () => 0
  * languages less, within English half, since its stems are unified already; between English and others none, where it harms.
  */
 function spellingTrust({ entry }: Candidate, language: string): number {
-  const other = languageOf(entry.content, wordsOf(entry.content.slice(0, languageSample)).map(plain))
+  const other = languageOfText(entry.content)
   if (language === 'en') return other === 'en' ? 0.5 : 0
   return other === language ? 1 : other === 'en' ? 0 : 0.8
+}
+
+function languageOfText(content: string): string {
+  return languageOf(content, wordsOf(content.slice(0, languageSample)).map(plain))
 }
 
 /** Characters by which the language of a memory is told. */
@@ -418,12 +434,14 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
   return question * time * (1 + chosen.length * Math.log2(1 + terms.length / 5))
 }
 
-/** The factor of wording: pairs of words that stand together in both, and speaking of the user in both. */
-function wording({ terms }: Candidate, { pairs }: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+/** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
+function wording({ entry, terms }: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+  const { pairs, language } = query
   let together = 0
   for (const pair of pairs) if (containsTerms(terms, pair)) together++
   const share = pairs.length === 0 ? 0 : together / pairs.length
-  return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1)
+  const isForeign = language !== 'en' && languageOfText(entry.content) !== language
+  return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
 }
 
 /** Whether the terms contain the pair, as whole terms. */

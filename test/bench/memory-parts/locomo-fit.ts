@@ -14,8 +14,9 @@ const neutral: Weights = {
   time: 0.1,
   length: 0.1,
   pairs: 0.1,
-  // These questions speak of others: this one cannot be chosen on them.
+  // These questions are English and speak of others: these two cannot be chosen on them.
   self: weights.self,
+  foreign: weights.foreign,
 }
 
 const factors = [0.5, 1, 1.6]
@@ -28,7 +29,7 @@ type Measure = (talk: number, chosen: Weights) => number
  * @param measure how good the weights are on a conversation, more being better
  */
 export function leaveOneOut(talks: number, measure: Measure): Weights[] {
-  const names = (Object.keys(weights) as (keyof Weights)[]).filter((name) => name !== 'self')
+  const names = (Object.keys(weights) as (keyof Weights)[]).filter((name) => name !== 'self' && name !== 'foreign')
   const tried = names.map((name) =>
     factors.map((factor) => {
       const chosen = scaled(neutral, name, factor)
