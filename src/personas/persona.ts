@@ -27,7 +27,7 @@ const memoryDefaults = {
   max_memories: 1000,
   auto_cleanup: true,
   retention_days: 90,
-  min_score: 0.2,
+  min_score: 0.15,
 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 

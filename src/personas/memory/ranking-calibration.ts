@@ -35,6 +35,9 @@ export const calibration = {
   /** The share of the difference in own evidence that counts beside it, and the most of it. */
   own: 0.1,
   ownMost: 4,
+  /** The same for a memory whose own evidence is as good: by its match, and for each unit of log-odds that it lacks. */
+  form: 4,
+  lack: 3,
   /** The probability where no word matches and vectors only order: when the query speaks of the user, and otherwise. */
   unmatched: { personal: 0.02, other: 0.004 },
 } as const

@@ -54,7 +54,7 @@ export const weights: Weights = {
   length: 0.12,
   pairs: 0.2,
   self: 0.05,
-  foreign: 0.12,
+  foreign: 0.08,
 }
 
 /**

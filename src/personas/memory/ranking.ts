@@ -106,7 +106,10 @@ function behind({ candidate, match, odds }: Matched, best: Matched, mostOdds: nu
   const isTogether = name !== '' && name === conversationOf(best.candidate.entry.metadata)
   const { behind, behindInConversation, own, ownMost } = calibration
   const distance = -Math.log(Math.max(1e-3, match / best.match))
-  return (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, Math.max(0, mostOdds - odds))
+  const lack = Math.max(0, mostOdds - odds)
+  const byMatch = (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, lack)
+  // A memory whose own words say as much as the best one's loses little by its form.
+  return Math.min(byMatch, calibration.form * distance + calibration.lack * lack)
 }
 
 /** Moves newer statements before the older ones that they supersede; scores stay in descending order. */
@@ -173,8 +176,9 @@ function meaningOf({ candidates }: Found, isMatched: boolean, vectors: VectorTru
     return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
   const { least, trusted } = vectorWeight
   const weight = least + (trusted - least) * vectors.trust
+  const middle = middleOf(cosines)
   return {
-    matches: candidates.map(({ cosine }) => weight * Math.max(0, cosine ?? 0)),
+    matches: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine, middle))),
     odds:
       vectors.knowsLanguage && vectors.trust >= meaningEvidence.leastTrust
         ? oddsByDistance(cosines)
@@ -182,9 +186,22 @@ function meaningOf({ candidates }: Found, isMatched: boolean, vectors: VectorTru
   }
 }
 
+/**
+ * How near a vector is, from 0 to 1, above the median of the candidates, since the range of cosines differs by space. A trace
+ * of the plain cosine keeps the farther half in order too.
+ */
+function nearness(cosine: number, middle: number): number {
+  return 0.95 * Math.max(0, (cosine - middle) / Math.max(1e-6, 1 - middle)) + 0.05 * Math.max(0, cosine)
+}
+
+/** The lower median. @param sorted in ascending order */
+function middleOf(sorted: readonly number[]): number {
+  return sorted[(sorted.length - 1) >> 1]!
+}
+
 function oddsByDistance(cosines: readonly number[]): number {
   if (cosines.length < meaningEvidence.fewest) return Number.NEGATIVE_INFINITY
-  const middle = cosines[cosines.length >> 1]!
+  const middle = middleOf(cosines)
   const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort((a, b) => a - b)
   // The median absolute deviation of a normal distribution is 0.6745 of its standard deviation.
   const spread = Math.max(1e-6, deviations[deviations.length >> 1]! / 0.6745)
