@@ -105,14 +105,29 @@ export const searchMemories = defineOperation({
     /** Other names for `limit`. */
     max_results: z.exactOptional(foundLimit),
     top_k: z.exactOptional(foundLimit),
-    min_score: z.exactOptional(z.coerce.number()),
+    /** The least score; by default 0. */
+    min_score: z.exactOptional(z.coerce.number().min(0).max(1)),
   }),
   output: z.object({
     results: z.array(
       entry.extend({
+        /** The estimated probability, from 0 to 1, that the memory answers: comparable between queries and personas. */
         score: z.number(),
-        /** `score = (lexical + vector) · recency · importance` */
-        parts: z.object({ lexical: z.number(), vector: z.number(), recency: z.number(), importance: z.number() }),
+        /** Whether the score reaches the persona's floor, `memory_settings.min_score`. */
+        relevant: z.boolean(),
+        /** The id of an older memory about the same thing, which this one supersedes. */
+        supersedes: z.exactOptional(z.string()),
+        parts: z.object({
+          /** The match with the query's words and their context: about 1 when the memory contains all of them. */
+          lexical: z.number(),
+          vector: z.number(),
+          recency: z.number(),
+          importance: z.number(),
+          /** The share of the query's information in the memory's own words. */
+          coverage: z.number(),
+          /** The probability that anything found answers. */
+          evidence: z.number(),
+        }),
       }),
     ),
     mode: z.enum(['hybrid', 'lexical']),
@@ -125,7 +140,7 @@ export const searchMemories = defineOperation({
       minScore: min_score,
       signal,
     })
-    const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts }))
+    const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))
     return { results, mode, embedding_model }
   },
 })

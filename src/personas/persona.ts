@@ -11,6 +11,8 @@ const memorySettings = z.object({
   auto_cleanup: z.exactOptional(z.boolean()),
   /** Days after which a memory that is not pinned is removed. */
   retention_days: z.exactOptional(z.int().min(1).max(36_500)),
+  /** The least probability, from 0 to 1, that a memory answers a message for which it enters the prompt. */
+  min_score: z.exactOptional(z.number().min(0).max(1)),
 })
 
 /** Absent fields have the default of `mutationDefaults`. */
@@ -20,7 +22,13 @@ const mutationSettings = z.object({
   auto_adapt: z.exactOptional(z.boolean()),
 })
 
-const memoryDefaults = { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 } as const
+const memoryDefaults = {
+  enabled: false,
+  max_memories: 1000,
+  auto_cleanup: true,
+  retention_days: 90,
+  min_score: 0.15,
+} as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
 const name = displayName(200)
@@ -108,6 +116,7 @@ export const personaView = z.object({
     max_memories: z.int(),
     auto_cleanup: z.boolean(),
     retention_days: z.int(),
+    min_score: z.number(),
   }),
   mutation_settings: z.object({
     enabled: z.boolean(),

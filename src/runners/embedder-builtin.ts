@@ -4,7 +4,7 @@ import { builtinModel, type Embedder } from '../personas/memory/embedding.ts'
 import type { EmbeddingSpace } from '../personas/memory/memory.ts'
 import { wordsOf } from '../personas/memory/ranking-terms.ts'
 import { readVectors, type WordVectors } from '../word-vectors/vector-file.ts'
-import { contentWords, partsOf } from '../word-vectors/words.ts'
+import { baseForm, contentWords, partsOf } from '../word-vectors/words.ts'
 
 /** The note beside it in every list. */
 export const builtinNote =
@@ -17,6 +17,8 @@ export const builtinMissing =
 export interface BuiltinEmbedder extends Embedder {
   /** The words of a text that have no vector: those embedded from their parts or their spelling. */
   unknownWords(text: string): readonly string[]
+  /** See `Embedders.rarity`. */
+  rarity(word: string): number | undefined
 }
 
 /**
@@ -44,6 +46,7 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
   return {
     model: builtinModel,
     trust: 0,
+    languages: ['en'],
     space() {
       try {
         return spaceOf(load())
@@ -58,6 +61,16 @@ export function createBuiltinEmbedder(path: string): BuiltinEmbedder {
       const made: Float32Array[] = []
       for (const text of texts) made.push(await sentence(text, vectors, turns))
       return { space: spaceOf(vectors), vectors: made }
+    },
+    rarity(word) {
+      try {
+        const vectors = load()
+        const row = vectors.row(baseForm(word, (each) => vectors.row(each) !== undefined))
+        // A weight is the square root of an inverse document frequency.
+        return row === undefined ? undefined : vectors.weight(row) ** 2
+      } catch {
+        return undefined
+      }
     },
     unknownWords(text) {
       const vectors = load()

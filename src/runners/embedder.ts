@@ -1,11 +1,11 @@
 import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/memory/embedding.ts'
-import { builtinMissing, builtinNote } from './embedder-builtin.ts'
+import { type BuiltinEmbedder, builtinMissing, builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
 import type { MiniLmEmbedder } from './minilm.ts'
 
 export interface EmbeddersParts {
-  readonly builtin: Embedder
+  readonly builtin: BuiltinEmbedder
   readonly ollama: OllamaEmbeddings
   /** The model that `aichat models pull` installs. */
   readonly pulled: MiniLmEmbedder
@@ -37,6 +37,7 @@ export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Em
       ]
       return models.length > 1 ? { models } : { models, instructions: instructions(installed, pulled.model) }
     },
+    rarity: (word) => builtin.rarity(word),
     embedder(model) {
       if (model === undefined || model === builtinModel) return builtin
       if (model === pulled.model) return pulled

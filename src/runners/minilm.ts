@@ -37,6 +37,7 @@ export function createMiniLmEmbedder({ name, installed, open }: MiniLmParts): Mi
   return {
     model: name,
     trust: 0.7,
+    languages: ['en'],
     isInstalled: () => installed() !== undefined,
     space() {
       const model = installed()

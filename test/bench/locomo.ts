@@ -6,18 +6,35 @@ import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import type { Found, NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { type Weights, weights } from '../../src/personas/memory/ranking-lexical.ts'
-import { queryTermsOf } from '../../src/personas/memory/ranking-terms.ts'
+import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { testData } from '../data.ts'
-import { categories, type Question, readTalks, type Talk } from './memory-parts/locomo-data.ts'
+import { categories, type Question, readTalks, type Talk, type Turn } from './memory-parts/locomo-data.ts'
 import { leaveOneOut } from './memory-parts/locomo-fit.ts'
-import { availableEmbedders, embedded, keepAll, openStores, print, queryVector } from './memory-parts/scope.ts'
+import {
+  availableEmbedders,
+  builtinEmbedder,
+  embedded,
+  keepAll,
+  lookupsOf,
+  openStores,
+  print,
+  queryVector,
+} from './memory-parts/scope.ts'
 
 const ks = [1, 5, 10, 25, 50] as const
+
+/** What is known of each turn when it is stored. */
+const settings = {
+  'all known': ({ speaker, session, timestamp }: Turn) => ({ timestamp, metadata: { speaker, conversation: session } }),
+  'times only': ({ timestamp }: Turn) => ({ timestamp, metadata: {} }),
+  'nothing known': (_: Turn, at: number) => ({ timestamp: 1_700_000_000_000 + at, metadata: {} }),
+} as const
+type Setting = keyof typeof settings
 
 /** A question with what the store found for it; ranking then is pure and can be repeated. */
 interface Asked {
   readonly question: Question
-  readonly terms: readonly string[]
+  readonly query: MemoryQuery
   readonly found: Found
 }
 
@@ -29,15 +46,18 @@ export async function bench(): Promise<void> {
     `${talks.length} conversations, ${count(talks, 'turns')} turns, ${count(talks, 'questions')} questions; recall in %`,
   )
   print(
-    `\n${'setting'.padEnd(34)}${'k'.padStart(3)}  ${categories.map(([, name]) => name.padStart(9)).join('')}  overall`,
+    `\n${'setting'.padEnd(48)}${'k'.padStart(3)}  ${categories.map(([, name]) => name.padStart(9)).join('')}  overall`,
   )
-
-  const lexical = await ask(talks)
-  // They weigh words, so they are chosen by words alone; how words and meaning are fused is not chosen here at all.
-  const chosen = leaveOneOut(talks.length, (talk, tried) => objective(lexical[talk]!, tried, undefined))
-  report('lexical', lexical, undefined, chosen)
-  for (const { name, embedder } of await availableEmbedders())
-    report(`hybrid ${name}`, await ask(talks, embedder), embedder.trust, chosen)
+  const embedders = await availableEmbedders()
+  let chosen: readonly Weights[] | undefined
+  for (const setting of Object.keys(settings) as Setting[]) {
+    const lexical = await ask(talks, setting)
+    // They weigh words, so they are chosen by words alone, with all known; how words and meaning are fused is not chosen here.
+    chosen ??= leaveOneOut(talks.length, (talk, tried) => objective(lexical[talk]!, tried, undefined))
+    report(`${setting}, words`, lexical, undefined, chosen)
+    for (const { name, embedder } of embedders)
+      report(`${setting}, hybrid ${name}`, await ask(talks, setting, embedder), embedder.trust, chosen)
+  }
   print(published)
 }
 
@@ -51,27 +71,26 @@ function count(talks: readonly Talk[], field: 'turns' | 'questions'): number {
 }
 
 /** Stores every conversation as a persona's memories and asks its questions. */
-async function ask(talks: readonly Talk[], embedder?: Embedder): Promise<Asked[][]> {
+async function ask(talks: readonly Talk[], setting: Setting, embedder?: Embedder): Promise<Asked[][]> {
+  const { rarity } = builtinEmbedder()
   const stores = await openStores()
   const result: Asked[][] = []
   for (const talk of talks) {
     const scope = await stores.scope()
-    const memories = talk.turns.map(
-      ({ id, text, speaker, session, timestamp }): NewMemory => ({
-        id,
-        content: text,
-        timestamp,
-        importance_score: 0.5,
-        metadata: { speaker, conversation: session },
-      }),
-    )
+    const memories = talk.turns.map((turn, at): NewMemory => {
+      return { id: turn.id, content: turn.text, importance_score: 0.5, ...settings[setting](turn, at) }
+    })
     await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
     const asked: Asked[] = []
     for (const question of talk.questions) {
-      const terms = queryTermsOf(question.question)
+      const query = readQuery(question.question, rarity)
       const vector = embedder && (await queryVector(embedder, question.question))
-      const found = await stores.memories.search(scope, { terms, candidates: 120, ...(vector && { vector }) })
-      asked.push({ question, terms, found })
+      const found = await stores.memories.search(scope, {
+        ...lookupsOf(query),
+        candidates: 120,
+        ...(vector && { vector }),
+      })
+      asked.push({ question, query, found })
     }
     result.push(asked)
   }
@@ -81,9 +100,14 @@ async function ask(talks: readonly Talk[], embedder?: Embedder): Promise<Asked[]
 
 /** For each question, its recall at each k. */
 function recalls(talk: readonly Asked[], chosen: Weights, trust: number | undefined): number[][] {
-  return talk.map(({ question, terms, found }) => {
+  return talk.map(({ question, query, found }) => {
     const now = Math.max(0, ...found.candidates.map(({ entry }) => entry.timestamp))
-    const ranked = rank(found, { query: question.question, terms, trust, now, weights: chosen })
+    const ranked = rank(found, {
+      query,
+      vectors: trust === undefined ? undefined : { trust, knowsLanguage: true },
+      now,
+      weights: chosen,
+    })
     const places = new Map(ranked.map(({ candidate }, at) => [candidate.entry.id, at]))
     const { evidence } = question
     return ks.map((k) =>
@@ -111,7 +135,7 @@ function table(name: string, talks: readonly Asked[][], measure: (talk: Asked[])
     const cells = categories.map(([number]) => percent(mean(rows.filter(({ category }) => category === number))))
     const label = column === 0 ? name : ''
     print(
-      `${label.padEnd(34)}${String(k).padStart(3)}  ${cells.map((cell) => cell.padStart(9)).join('')}  ${percent(mean(rows)).padStart(7)}`,
+      `${label.padEnd(48)}${String(k).padStart(3)}  ${cells.map((cell) => cell.padStart(9)).join('')}  ${percent(mean(rows)).padStart(7)}`,
     )
   })
 }

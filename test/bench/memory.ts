@@ -1,10 +1,12 @@
 /** What a search costs: among other scopes, over HTTP, at two dimensions, and as a scope grows; and what it takes on disk. */
 import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
-import { queryTermsOf } from '../../src/personas/memory/ranking-terms.ts'
+import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { overHttp } from './memory-parts/http.ts'
-import { keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
+import { builtinEmbedder, keepAll, lookupsOf, openStores, percentiles, print } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
+
+const builtin = builtinEmbedder()
 
 type Stores = Awaited<ReturnType<typeof openStores>>
 
@@ -90,9 +92,9 @@ async function latency(stores: Stores, scope: Scope, dimension: number, text: Te
     const query = text.question()
     const vector = { space: spaceOf(dimension), values: text.vector(dimension) }
     const start = performance.now()
-    const terms = queryTermsOf(query)
-    const found = await stores.memories.search(scope, { terms, vector, candidates: 120 })
-    rank(found, { query, terms, trust: 0.5, now: text.now() }).slice(0, 10)
+    const read = readQuery(query, builtin.rarity)
+    const found = await stores.memories.search(scope, { ...lookupsOf(read), vector, candidates: 120 })
+    rank(found, { query: read, vectors: { trust: 0.5, knowsLanguage: true }, now: text.now() }).slice(0, 10)
     // The first rounds fill caches and let the compiler warm up.
     if (round >= 20) times.push(performance.now() - start)
   }

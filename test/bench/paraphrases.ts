@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
-import { queryTermsOf } from '../../src/personas/memory/ranking-terms.ts'
+import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { testData } from '../data.ts'
 import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
 import {
@@ -10,6 +10,7 @@ import {
   builtinEmbedder,
   embedded,
   keepAll,
+  lookupsOf,
   openStores,
   print,
   queryVector,
@@ -55,12 +56,22 @@ async function places(
     metadata: {},
   }))
   await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
+  const { rarity } = builtinEmbedder()
   const result: number[] = []
   for (const [at, [, query]] of pairs.entries()) {
-    const terms = mode === 'vectors' ? [] : queryTermsOf(query)
+    const read = readQuery(query, rarity)
+    const asked = mode === 'vectors' ? { ...read, terms: [], pairs: [] } : read
     const vector = embedder && (await queryVector(embedder, query))
-    const found = await stores.memories.search(scope, { terms, candidates: 120, ...(vector && { vector }) })
-    const ranked = rank(found, { query, terms, trust: embedder?.trust, now: pairs.length })
+    const found = await stores.memories.search(scope, {
+      ...lookupsOf(asked),
+      candidates: 120,
+      ...(vector && { vector }),
+    })
+    const ranked = rank(found, {
+      query: asked,
+      vectors: embedder && { trust: embedder.trust, knowsLanguage: true },
+      now: pairs.length,
+    })
     const place = ranked.findIndex(({ candidate }) => candidate.entry.id === String(at))
     result.push(place < 0 ? Number.POSITIVE_INFINITY : place)
   }

@@ -184,6 +184,7 @@ test('a search finds by words, stops at its limit under each of its names, and e
       'metadata',
       'parts',
       'persona_id',
+      'relevant',
       'score',
       'timestamp',
       'user_id',
@@ -529,6 +530,8 @@ interface Hit {
     readonly vector: number
     readonly recency: number
     readonly importance: number
+    readonly coverage: number
+    readonly evidence: number
   }
 }
 
@@ -536,10 +539,10 @@ interface Hit {
 function explains(results: readonly Hit[]): void {
   let above = Number.POSITIVE_INFINITY
   for (const { score, parts } of results) {
-    const { lexical, vector, recency, importance } = parts
+    const { lexical, vector, recency, importance, coverage, evidence } = parts
     for (const part of [lexical, vector, recency, importance]) assert.ok(Number.isFinite(part) && part >= 0)
-    assert.ok(Math.abs((lexical + vector) * recency * importance - score) < 1e-9)
-    assert.ok(score > 0 && score <= above)
+    assert.ok(coverage >= 0 && coverage <= 1 && evidence > 0 && evidence <= 1)
+    assert.ok(score > 0 && score <= above && score <= evidence)
     above = score
   }
 }

@@ -15,7 +15,7 @@ const remembering = { memory_settings: { enabled: true } }
 
 for (const streamed of [false, true]) {
   const how = streamed ? 'streamed' : 'whole'
-  test(`what was told comes back with its source when it is asked for in other words (${how})`, () =>
+  test(`what was told comes back with its source when it is asked for (${how})`, () =>
     withUsers(
       async (all) => {
         const path = await all.persona({ ...remembering, system_prompt: 'You are Mia.' })
@@ -25,7 +25,7 @@ for (const streamed of [false, true]) {
         const told = 'My sister is a physician in Zurich.'
         await say(all, 'ada', { persona, stream: streamed }, told)
         assert.is(lastRequest(all).split(told).length, 2, 'nothing that was said finds itself')
-        await say(all, 'ada', { persona, stream: streamed }, 'What does my sibling work as, a doctor?')
+        await say(all, 'ada', { persona, stream: streamed }, 'Where does my sister work as a physician?')
         const { messages } = JSON.parse(lastRequest(all))
         assert.is(messages.length, 2)
         assert.is(messages[0].role, 'system')
@@ -33,7 +33,7 @@ for (const streamed of [false, true]) {
         const line = messages[0].content.split('\n').find((each: string) => each.includes(told))
         assert.match(line, /^- \[\d{4}-\d\d-\d\d, chat\] My sister is a physician in Zurich\.$/)
         assert.ok(messages[0].content.split('\n').filter((each: string) => each.startsWith('- [')).length <= 8)
-        assert.equal(messages[1], { role: 'user', content: 'What does my sibling work as, a doctor?' })
+        assert.equal(messages[1], { role: 'user', content: 'Where does my sister work as a physician?' })
       },
       { provider },
     ))
@@ -88,7 +88,7 @@ test('a memory is what was said, by whom it was said to, and once', () =>
       await say(all, 'ada', { persona }, 'Do I play an instrument?')
       const asked = (await memories(all.ada, path)).find(({ content }) => content.endsWith('?'))!
       assert.ok(asked.importance_score < 0.5, 'a question tells less')
-      await say(all, 'ada', { persona }, 'Do I really play an instrument?')
+      await say(all, 'ada', { persona }, 'Do I really play the cello?')
       assert.match(lastRequest(all), '] I play the cello.')
       assert.not.ok(lastRequest(all).includes('] Do I play'), 'a question is no memory to answer with')
     },
@@ -170,7 +170,7 @@ test('an answer says which memories it was given, best first', () =>
       const text = await all.stream('ada', {
         persona,
         stream: true,
-        messages: [{ role: 'user', content: 'And what about herbs in my garden?' }],
+        messages: [{ role: 'user', content: 'And do tomatoes grow in my garden?' }],
       })
       const first = JSON.parse(text.split('\n')[0]!.slice('data: '.length))
       assert.ok(first.aichat.memories.length > 0)
@@ -293,7 +293,7 @@ test('when the local runner answers instead it is told the same, and it is kept'
     async (all) => {
       const path = await all.persona({ ...remembering, system_prompt: 'You are Mia.' })
       await all.ada('POST', `${path}/memory`, { content: 'I play the cello.' })
-      const { body } = await say(all, 'ada', { persona: path.split('/').at(-1) }, 'Which instrument do I play?')
+      const { body } = await say(all, 'ada', { persona: path.split('/').at(-1) }, 'Do I play the cello in public?')
       assert.equal([body.aichat.fallback, body.choices[0].message.content], [true, 'local answer'])
       const sent = all.runner.received.find(({ url }) => url === '/api/chat')!.body
       assert.match(sent, 'You are Mia.')
@@ -308,7 +308,7 @@ test('a preview shows the whole request, sends nothing and keeps nothing', () =>
     async (all) => {
       const path = await all.persona({ ...remembering, system_prompt: 'You are Mia.', parameters: { seed: 5 } })
       await all.ada('POST', `${path}/memory`, { content: 'I play the cello.' })
-      const messages = [{ role: 'user', content: 'Which instrument do I play?' }]
+      const messages = [{ role: 'user', content: 'Do I play the cello in public?' }]
       const { status, body } = await all.ada('POST', '/api/chat/preview', { persona: 'Mia', messages })
       assert.is(status, 200)
       assert.is(body.plugin, 'custom')

@@ -1,7 +1,7 @@
 import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
 import { maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
-import { queryTermsOf } from '../memory/ranking-terms.ts'
+import { queryTermsOf } from '../memory/ranking-query.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
@@ -106,6 +106,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     let length = 0
     for (const hit of hits) {
       const { content: whole } = hit.entry
+      if (!hit.relevant) break
       if (chosen.length === mostRecalled || present.has(whole) || isOnlyQuestions(whole)) continue
       const content = shortened(whole)
       if (length + content.length > recalledCharacters) continue

@@ -18,6 +18,8 @@ export interface Embedder {
    * embedder than for static word vectors.
    */
   readonly trust: number
+  /** The languages that it knows, as ISO 639-1 codes; absent where any. In others its vectors count nothing beside words. */
+  readonly languages?: readonly string[]
   /** The space of its vectors; undefined before a runner's first answer. */
   space(): EmbeddingSpace | undefined
   /** Throws `unavailable` where the runner does not answer. */
@@ -49,6 +51,11 @@ export interface Embedders {
   embedder(model: string | undefined): Embedder
   /** Throws `invalid`, with the command that installs it, for a model that is not installed. */
   require(model: string): Promise<void>
+  /**
+   * The rarity of an English word in general, from about 4 (work) to 11 (haiku): the logarithm of the share of WordNet's
+   * synsets that are described with it. Undefined for an unknown word, and where the word vectors are missing.
+   */
+  rarity(word: string): number | undefined
 }
 
 /** The name of the embedder that is always available. */

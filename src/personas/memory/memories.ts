@@ -14,7 +14,8 @@ import type {
   WipeFilter,
 } from './memory.ts'
 import { type Parts, type Ranked, rank } from './ranking.ts'
-import { queryTermsOf } from './ranking-terms.ts'
+import { readQuery } from './ranking-query.ts'
+import { spellingLookups } from './ranking-spelling.ts'
 import { createReembedding } from './reembedding.ts'
 
 /** A memory in answers. */
@@ -31,6 +32,10 @@ export interface SearchHit {
   readonly entry: MemoryEntry
   readonly score: number
   readonly parts: Parts
+  /** Whether the score reaches the persona's floor, `memory_settings.min_score`. */
+  readonly relevant: boolean
+  /** The id of an older memory about the same thing, which this one supersedes. */
+  readonly supersedes?: string
 }
 
 export interface SearchOutcome {
@@ -43,6 +48,7 @@ export interface SearchOutcome {
 export interface SearchOptions {
   readonly query: string
   readonly limit: number
+  /** By default 0. */
   readonly minScore?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -94,9 +100,6 @@ const fewCandidates = 200
 
 /** Milliseconds that a new memory waits for its vector; a model that has to be loaded first gets longer in the background. */
 const embeddingTimeout = 3_000
-
-/** The most terms of a query: each costs a lookup. */
-const mostTerms = 32
 
 export function createMemories({ store, personas, embedders, clock }: MemoriesParts): Memories {
   const reembedding = createReembedding({ store, embedders, clock })
@@ -202,11 +205,12 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
 
   async function find(persona: Persona, { query, limit, minScore, signal }: SearchOptions): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
-    const terms = queryTermsOf(query).slice(0, mostTerms)
+    const asked = readQuery(query, embedders.rarity)
     const vector = await queryVector(embedder, query, signal)
     const now = clock()
     const found = await store.search(scopeOf(persona), {
-      terms,
+      terms: asked.terms.map(({ term }) => term),
+      alike: asked.terms.map((term) => spellingLookups(term, asked.language)),
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
       ...unexpiredOf(persona, now),
@@ -214,10 +218,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     // To read what may answer, to rank it and to write the answer are stages of their own.
     if (found.candidates.length > fewCandidates)
       await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
-    const hits = rank(found, { query, terms, trust: vector && embedder.trust, now })
-      .filter(({ score }) => score >= (minScore ?? Number.NEGATIVE_INFINITY))
+    const knowsLanguage = embedder.languages?.includes(asked.language) ?? true
+    const vectors = vector && { trust: embedder.trust, knowsLanguage }
+    const floor = memorySettingsOf(persona).min_score
+    const hits = rank(found, { query: asked, vectors, now })
+      .filter(({ score }) => score >= (minScore ?? 0))
       .slice(0, limit)
-      .map(hitOf)
+      .map((ranked) => hitOf(ranked, floor))
     reembedding.check(persona)
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
@@ -238,8 +245,14 @@ function policyOf(persona: Persona, now: number): RetentionPolicy {
 
 const dayMs = 86_400_000
 
-function hitOf({ candidate, score, parts }: Ranked): SearchHit {
-  return { entry: candidate.entry, score, parts }
+function hitOf({ candidate, score, parts, supersedes }: Ranked, floor: number): SearchHit {
+  return {
+    entry: candidate.entry,
+    score,
+    parts,
+    relevant: score >= floor,
+    ...(supersedes !== undefined && { supersedes }),
+  }
 }
 
 function modelOf(persona: Persona): string {

@@ -107,10 +107,18 @@ export interface WipeFilter {
 export interface SearchQuery extends Unexpired {
   /** As `queryTermsOf` gives them; none finds by vector alone. */
   readonly terms: readonly string[]
+  /** For each term, the lookups for words that are spelled like it. */
+  readonly alike?: readonly (readonly SpellingLookup[])[]
   /** The query's vector; none finds by terms alone. */
   readonly vector?: Vector
   /** The most candidates by words; by vectors half as many. */
   readonly candidates: number
+}
+
+/** How a store finds words that are spelled like a term: those that begin with `text`, or that word itself. */
+export interface SpellingLookup {
+  readonly text: string
+  readonly isPrefix: boolean
 }
 
 /** The candidates of a search, with the figures for `rank`. */

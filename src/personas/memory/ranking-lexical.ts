@@ -1,7 +1,11 @@
+import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
+import type { MemoryQuery, QueryTerm } from './ranking-query.ts'
+import { hasLikeWords, likeness, spellingLookups } from './ranking-spelling.ts'
+import { plain, termsOf, wordsOf } from './ranking-terms.ts'
 
-/** The weights of the lexical score. */
+/** The weights of the match by words. */
 export interface Weights {
   /** BM25's saturation: the lower, the less a repeated word adds. */
   readonly k1: number
@@ -9,10 +13,9 @@ export interface Weights {
   readonly b: number
   /** The term is the speaker's name or part of the date. */
   readonly about: number
-  /** The term stands one, two, three memories before or after. */
-  readonly near: readonly [number, number, number]
-  /** The share of that between memories of no named conversation, which may be adjacent by chance. */
-  readonly unnamed: number
+  /** The term stands one, two, three memories before; after. */
+  readonly before: readonly [number, number, number]
+  readonly after: readonly [number, number, number]
   /** Added when the memory before is a question: this one is likely its answer. */
   readonly asked: number
   /** The term stands somewhere in the same conversation. */
@@ -25,24 +28,33 @@ export interface Weights {
   readonly time: number
   /** Added for each doubling of length. */
   readonly length: number
+  /** Added for the share of the query's pairs of adjacent words that stand together in the memory too. */
+  readonly pairs: number
+  /** Added when query and memory both speak of the user. */
+  readonly self: number
+  /** Subtracted when the query is in another language than English and the memory in another than the query. */
+  readonly foreign: number
 }
 
 /**
- * The product's weights: fitted on long conversations between two people and rounded. `npm run bench -- locomo` measures
- * each conversation with weights that were fitted on the others, too; the optimum is flat.
+ * The product's weights: fitted on long conversations between two people, with their metadata and without, and rounded.
+ * `npm run bench -- locomo` measures each conversation with weights that were fitted on the others, too; the optimum is flat.
  */
 export const weights: Weights = {
   k1: 0.6,
   b: 0.4,
-  about: 0.5,
-  near: [0.45, 0.35, 0.12],
-  unnamed: 0.4,
-  asked: 0.3,
-  conversation: 0.13,
+  about: 0.75,
+  before: [0.675, 0.35, 0.18],
+  after: [0.45, 0.35, 0.18],
+  asked: 0.45,
+  conversation: 0.08,
   rest: 0.5,
   question: 0.12,
-  time: 0.15,
-  length: 0.08,
+  time: 0.22,
+  length: 0.12,
+  pairs: 0.2,
+  self: 0.05,
+  foreign: 0.08,
 }
 
 /**
@@ -54,133 +66,274 @@ export function inverseFrequency(memories: number, frequency: number): number {
   return Math.log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
 }
 
+/** The evidence of a memory's words for a query, in absolute terms: comparable between queries and scopes. */
+export interface LexicalEvidence {
+  /**
+   * The match that orders memories: about 1 for one that contains all terms, more where its context contains them too, 0 for
+   * none.
+   */
+  readonly match: number
+  /** The share of the query's information that the memory's own words cover, most of it in one passage; 0 to 1. */
+  readonly coverage: number
+  /** The information of the terms in its best passage, in nats. */
+  readonly mass: number
+  /** Whether it lacks a name that the query contains. */
+  readonly lacksName: boolean
+  /** Whether the query speaks of the user or one of its names stands in the memory. */
+  readonly isPersonal: boolean
+  /** The length of its terms, in characters. */
+  readonly length: number
+  /** Whether each term of the query stands in the memory itself, in any form. */
+  readonly hits: readonly boolean[]
+}
+
 /**
- * The lexical score of each candidate: about 1 for a memory that contains all terms, more where its context contains them
- * too, 0 for none. BM25's saturated frequencies, weighted by inverse document frequency, over several fields (Robertson,
- * Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004), divided by the score of the whole query.
- * @param terms in the order in which the store counted their frequencies
+ * The number of memories of the scopes on which scores were calibrated. A word of a smaller scope counts as rare as there:
+ * among three memories nothing would be rare.
  */
-export function scoreTerms(found: Found, query: string, terms: readonly string[], chosen: Weights): number[] {
-  const telling = terms.map((_, at) => inverseFrequency(found.memories, found.frequencies[at] ?? 0))
-  const total = telling.reduce((sum, each) => sum + each, 0)
-  if (total === 0) return found.candidates.map(() => 0)
-  const asked = askedFor(terms)
+export const referenceMemories = 240
+
+/** The information of each term of a query in a scope, in nats. */
+export function informationOf(query: MemoryQuery, { memories, frequencies }: Found): number[] {
+  return query.terms.map(
+    (term, at) =>
+      inverseFrequency(Math.max(memories, referenceMemories), frequencies[at] ?? 0) *
+      term.worth *
+      generalRarity(term, query.language),
+  )
+}
+
+/**
+ * How rare a word is in general, about 1: a match of "cholesterol" says more than one of "point", however few memories hold
+ * either. Outside of English the length of a word stands for it. The exponent and bounds were chosen with the calibration.
+ */
+function generalRarity({ term, isWord, rarity }: QueryTerm, language: string): number {
+  const rare = rarity ?? (!isWord ? 7.5 : language === 'en' ? 8.5 : Math.min(9.5, 8 + 0.5 * (term.length - 6)))
+  return Math.min(1.2, Math.max(0.5, rare / 7.5)) ** 1.2
+}
+
+/**
+ * The lexical evidence of each candidate. The match: BM25's saturated frequencies, weighted by information, over several
+ * fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004), divided by the score of
+ * the whole query; pairs of words as in the sequential dependence model (Metzler and Croft, "A Markov random field model for
+ * term dependencies", 2005).
+ */
+export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weights = weights): LexicalEvidence[] {
+  const information = informationOf(query, found)
+  const total = information.reduce((sum, each) => sum + each, 0)
+  if (total === 0 || query.terms.length === 0)
+    return found.candidates.map(({ terms }) => noEvidence(query, terms.length))
+  const asked = askedFor(query)
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
-  const asksTime = timeQuestion.test(query)
+  const asksTime = timeQuestion.test(query.text)
+  const self = selfPattern(query)
   // A term that occurs once scores 1 / (1 + k1): scores of other weights are brought to the scale of the product's.
   const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
-    const name = conversationOf(candidate.entry.metadata)
-    const credits = creditsOf(matches[index]!, talks.get(name), name === '' ? chosen.unnamed : 1, chosen)
-    const score = telling.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
-    return (score / total) * scale * manner(candidate, asksTime, chosen)
+    const matched = matches[index]!
+    const credits = creditsOf(matched, talks.get(conversationOf(candidate.entry.metadata)), chosen)
+    const score = information.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
+    const form = score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, query, self, chosen)
+    return { match: (score / total) * scale * form, ...ownEvidence(candidate, query, matched, information, total) }
   })
+}
+
+function noEvidence({ isPersonal, terms }: MemoryQuery, length: number): LexicalEvidence {
+  return { match: 0, coverage: 0, mass: 0, lacksName: false, isPersonal, length, hits: terms.map(() => false) }
 }
 
 /** The matches of each query term in a memory and in its context. */
 interface Matches {
   /** Saturated frequencies, from 0 to 1. */
   readonly own: readonly number[]
-  /** Frequencies. */
-  readonly about: readonly number[]
+  /** The best credit of a form of the term in the memory itself: 1 for the same, less for one spelled alike. */
+  readonly likeness: readonly number[]
+  /** The places of the terms in the memory's own text, in its order. */
+  readonly places: readonly Place[]
+  /** Whether the term is part of the speaker's name or the date. */
+  readonly about: readonly boolean[]
   /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
 }
 
-function matchesOf({ terms, about, context }: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
-  const near = chosen.near.map(() => nothing(asked.size))
-  eachLine(context, asked, (counts, start, end) => {
-    const terms = context.indexOf(' ', start) + 1
-    const { distance, question } = readMark(context.slice(start, terms - 1))
-    const step = Math.abs(distance) - 1
-    const worth = (chosen.near[step] ?? 0) + (distance === -1 && question ? chosen.asked : 0)
-    saturate(counts, end - terms, meanLength, chosen)
-    counts.forEach((share, at) => {
-      if (share > 0 && near[step]) near[step][at]! += share * worth
-    })
-  })
-  const own = countsIn(terms, asked)
-  saturate(own, terms.length, meanLength, chosen)
-  return { own, about: countsIn(about, asked), near }
+interface Place {
+  readonly at: number
+  readonly term: number
 }
+
+function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
+  const { terms, about, context } = candidate
+  const size = asked.size
+  const trust = lazily(() => spellingTrust(candidate, asked.language))
+  const near = [nothing(size), nothing(size), nothing(size)]
+  eachLine(context, asked, trust, ({ counts, likeness }, start, end) => {
+    const first = context.indexOf(' ', start) + 1
+    const { distance, question } = readMark(context.slice(start, first - 1))
+    const step = Math.abs(distance) - 1
+    const credits = distance < 0 ? chosen.before : chosen.after
+    const worth = (credits[step] ?? 0) + (distance === -1 && question ? chosen.asked : 0)
+    const length = relativeLength(end - first, meanLength, chosen)
+    for (let at = 0; at < size; at++)
+      if (counts[at]! > 0 && near[step])
+        near[step][at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
+  })
+  const own = nothing(size)
+  let likenesses = nothing(size)
+  const places: Place[] = []
+  const length = relativeLength(terms.length, meanLength, chosen)
+  eachLine(
+    terms,
+    asked,
+    trust,
+    ({ counts, likeness }) => {
+      likenesses = likeness
+      for (let at = 0; at < size; at++)
+        if (counts[at]! > 0) own[at] = saturated(counts[at]!, length, chosen) * likeness[at]!
+    },
+    places,
+  )
+  const named = new Array<boolean>(size).fill(false)
+  if (about !== '')
+    eachLine(about, asked, exactly, ({ counts }) => {
+      for (let at = 0; at < size; at++) named[at] = counts[at]! > 0
+    })
+  return { own, likeness: likenesses, places, about: named, near }
+}
+
+/** BM25's tf / (k1 + tf) with the frequency divided by the relative length. */
+function saturated(count: number, relativeLength: number, { k1 }: Weights): number {
+  const share = count / relativeLength
+  return share / (k1 + share)
+}
+
+function relativeLength(characters: number, meanLength: number, { b }: Weights): number {
+  return 1 - b + (b * characters) / Math.max(1, meanLength)
+}
+
+const exactly = () => 0
+
+/**
+ * The trust in words that are spelled alike, from 0 to 1: within one language other than English full, between two such
+ * languages less, within English half, since its stems are unified already; between English and others none, where it harms.
+ */
+function spellingTrust({ entry }: Candidate, language: string): number {
+  const other = languageOfText(entry.content)
+  if (language === 'en') return other === 'en' ? 0.5 : 0
+  return other === language ? 1 : other === 'en' ? 0 : 0.8
+}
+
+function languageOfText(content: string): string {
+  return languageOf(content, wordsOf(content.slice(0, languageSample)).map(plain))
+}
+
+/** Characters by which the language of a memory is told. */
+const languageSample = 400
 
 /** A query's terms as one regular expression, which is far faster than splitting the texts. */
 interface Asked {
   readonly size: number
+  readonly language: string
   readonly pattern: RegExp
-  readonly places: ReadonlyMap<string, number>
+  /** The terms that a word of a memory matches, and the credit of each. */
+  termsFor(word: string): readonly (readonly [term: number, likeness: number])[]
 }
 
 /** Terms hold letters, marks and digits only, so they need no escaping. */
-function askedFor(terms: readonly string[]): Asked {
+function askedFor({ terms, language }: MemoryQuery): Asked {
+  const patterns = new Set<string>()
+  terms.forEach((term) => {
+    if (term.term === '') return
+    patterns.add(term.term)
+    for (const { text, isPrefix } of spellingLookups(term, language)) patterns.add(isPrefix ? `${text}[^ \\n]*` : text)
+    // A compound that ends with the term; English stems are unified already.
+    if (language !== 'en' && hasLikeWords(term) && term.term.length >= 5) patterns.add(`[^ \\n]*${term.term}`)
+  })
+  const known = new Map<string, readonly (readonly [number, number])[]>()
   return {
     size: terms.length,
-    pattern: new RegExp(`(?<![^ ])(?:${terms.join('|')})(?![^ \\n])`, 'g'),
-    places: new Map(terms.map((term, at) => [term, at])),
+    language,
+    pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|')})(?![^ \\n])`, 'g'),
+    termsFor(word) {
+      let found = known.get(word)
+      if (!found) {
+        found = terms.flatMap((term, at) => {
+          const alike = word === term.term ? 1 : hasLikeWords(term) ? likeness(term.term, word) : 0
+          return alike > 0 ? [[at, alike] as const] : []
+        })
+        known.set(word, found)
+      }
+      return found
+    },
   }
 }
 
-/** The frequency of each term in a text of one line. */
-function countsIn(text: string, asked: Asked): number[] {
-  let found: number[] | undefined
-  eachLine(text, asked, (counts) => {
-    found = counts
-  })
-  return found ?? nothing(asked.size)
+interface LineMatches {
+  /** The frequency of each term, in its best form. */
+  readonly counts: number[]
+  readonly likeness: number[]
 }
 
-/** Calls `take` for each line with a match: the frequency of each term, and the line's start and end. */
+/**
+ * Calls `take` for each line with a match: the matches, and the line's start and end.
+ * @param trust the factor of words that are only spelled alike; asked for only where there is one
+ */
 function eachLine(
   text: string,
-  { pattern, places, size }: Asked,
-  take: (counts: number[], start: number, end: number) => void,
+  asked: Asked,
+  trust: () => number,
+  take: (matches: LineMatches, start: number, end: number) => void,
+  places?: Place[],
 ): void {
-  let counts: number[] | undefined
+  const { pattern, size } = asked
+  let line: LineMatches | undefined
   let start = 0
   let end = -1
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    if (match[0] === '') {
+    const word = match[0]
+    if (word === '') {
       // An empty match does not advance by itself.
       pattern.lastIndex++
       continue
     }
-    if (match.index > end) {
-      if (counts) take(counts, start, end)
-      start = text.lastIndexOf('\n', match.index) + 1
-      end = text.indexOf('\n', match.index)
-      if (end < 0) end = text.length
-      counts = nothing(size)
+    for (const [term, alike] of asked.termsFor(word)) {
+      const worth = alike === 1 ? 1 : alike * trust()
+      if (worth === 0) continue
+      if (match.index > end || !line) {
+        if (line) take(line, start, end)
+        start = text.lastIndexOf('\n', match.index) + 1
+        end = text.indexOf('\n', match.index)
+        if (end < 0) end = text.length
+        line = { counts: nothing(size), likeness: nothing(size) }
+      }
+      if (worth > line.likeness[term]!) {
+        line.likeness[term] = worth
+        line.counts[term] = 1
+      } else if (worth === line.likeness[term]) line.counts[term]!++
+      places?.push({ at: match.index, term })
     }
-    counts![places.get(match[0])!]!++
   }
-  if (counts) take(counts, start, end)
-}
-
-/** BM25's tf / (k1 + tf) with the frequency divided by the relative length; in place. */
-function saturate(counts: number[], characters: number, meanLength: number, { k1, b }: Weights): void {
-  const length = 1 - b + (b * characters) / Math.max(1, meanLength)
-  for (let at = 0; at < counts.length; at++) {
-    const share = counts[at]! / length
-    if (share > 0) counts[at] = share / (k1 + share)
-  }
+  if (line) take(line, start, end)
 }
 
 function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
+function lazily(make: () => number): () => number {
+  let value: number | undefined
+  return () => {
+    value ??= make()
+    return value
+  }
+}
+
 /** The credit of each term: full for the memory's own text, less for its context, diminishing with each further match. */
-function creditsOf(
-  { own, about, near }: Matches,
-  talk: readonly boolean[] | undefined,
-  neighbours: number,
-  chosen: Weights,
-): number[] {
+function creditsOf({ own, about, near }: Matches, talk: readonly boolean[] | undefined, chosen: Weights): number[] {
   return own.map((share, at) => {
-    let credit = share + (about[at]! > 0 ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
-    let left = share > 0 ? chosen.rest * neighbours : neighbours
+    let credit = share + (about[at] ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
+    let left = share > 0 ? chosen.rest : 1
     for (const gained of near) {
       credit += gained[at]! * left
       if (gained[at]! > 0) left *= chosen.rest
@@ -207,6 +360,66 @@ function conversationTerms(
   return talks
 }
 
+/** Characters of terms that count as one passage: some 35 words, two or three sentences. */
+const passage = 220
+/** The credit of matches outside of the best passage. */
+const elsewhere = 0.3
+/** The presence of a term that is only the speaker's name or in the date. */
+const aboutPresence = 0.6
+
+function ownEvidence(
+  { terms }: Candidate,
+  query: MemoryQuery,
+  { likeness, places, about }: Matches,
+  information: readonly number[],
+  total: number,
+): Omit<LexicalEvidence, 'match'> {
+  let mass = 0
+  let lacksName = false
+  let hasName = false
+  const worths = query.terms.map(({ isName, isWord, rarity }, at) => {
+    const alike = likeness[at]!
+    const presence = alike === 1 ? 1 : alike > 0 ? Math.min(1, alike) : about[at] ? aboutPresence : 0
+    mass += information[at]! * presence
+    if (isName && presence === 0) lacksName = true
+    if (alike === 1 && (isName || (query.language === 'en' && isWord && rarity === undefined))) hasName = true
+    return information[at]! * (alike > 0 ? presence : 0)
+  })
+  const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths)) : mass
+  return {
+    coverage: (best + elsewhere * (mass - best)) / total,
+    mass: best,
+    lacksName,
+    isPersonal: query.isPersonal || hasName,
+    length: terms.length,
+    hits: likeness.map((alike) => alike > 0),
+  }
+}
+
+/** The greatest worth of the terms within one passage, each counted once. */
+function bestPassage(places: readonly Place[], worths: readonly number[]): number {
+  let best = 0
+  const inside = nothing(worths.length)
+  let sum = 0
+  let first = 0
+  for (const { at, term } of places) {
+    if (inside[term]!++ === 0) sum += worths[term]!
+    while (at - places[first]!.at > passage) {
+      const { term: gone } = places[first++]!
+      if (--inside[gone]! === 0) sum -= worths[gone]!
+    }
+    best = Math.max(best, sum)
+  }
+  return best
+}
+
+/** The query's words for the user, as index terms of a memory; undefined where the query does not speak of the user. */
+function selfPattern({ isPersonal, language }: MemoryQuery): RegExp | undefined {
+  const words = isPersonal ? [...wordsIn(language).self] : []
+  if (words.length === 0) return undefined
+  return new RegExp(`(?<![^ ])(?:${[...new Set(words.flatMap(termsOf))].join('|')})(?![^ ])`)
+}
+
 const timeQuestion =
   /^\s*(?:when|since when|how long|how often|(?:in |on |at )?(?:what|which) (?:day|date|week|month|year|time))\b/i
 
@@ -219,4 +432,23 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
   const question = isQuestion(entry.content) ? 1 - chosen.question : 1
   const time = asksTime && times.test(entry.content) ? 1 + chosen.time : 1
   return question * time * (1 + chosen.length * Math.log2(1 + terms.length / 5))
+}
+
+/** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
+function wording({ entry, terms }: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+  const { pairs, language } = query
+  let together = 0
+  for (const pair of pairs) if (containsTerms(terms, pair)) together++
+  const share = pairs.length === 0 ? 0 : together / pairs.length
+  const isForeign = language !== 'en' && languageOfText(entry.content) !== language
+  return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
+}
+
+/** Whether the terms contain the pair, as whole terms. */
+function containsTerms(terms: string, pair: string): boolean {
+  for (let at = terms.indexOf(pair); at >= 0; at = terms.indexOf(pair, at + 1)) {
+    const end = at + pair.length
+    if ((at === 0 || terms[at - 1] === ' ') && (end === terms.length || terms[end] === ' ')) return true
+  }
+  return false
 }

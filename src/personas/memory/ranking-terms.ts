@@ -1,4 +1,5 @@
 import { irregularForms } from './irregular-forms.ts'
+import { wordsIn } from './language-words.ts'
 import { stem } from './stem.ts'
 
 /**
@@ -17,32 +18,27 @@ export function termsOf(text: string): string[] {
   return terms
 }
 
-/** The words of a text as they are written, lower case, compatibility forms unified, a possessive's ending cut off. */
+/** The words of a text as they are written, lower case, compatibility forms unified, a possessive's ending cut off, elided words apart. */
 export function wordsOf(text: string): string[] {
   return (
     text
       .normalize('NFKC')
       .toLowerCase()
       .replace(/(\p{L})['’]s(?!\p{L})/gu, '$1')
+      .replace(elided, '$1 ')
       // Digits with separators stay one number.
       .replace(/(\d)[,'’](?=\d{3}(?!\d))/g, '$1')
       .match(/[\p{L}\p{M}\p{N}]+(?:['’]\p{L}+)?/gu) ?? []
   )
 }
 
-/** The terms of a query: without function words, unless it has no others; each once. */
-export function queryTermsOf(query: string): string[] {
-  const telling: string[] = []
-  for (const word of wordsOf(query)) {
-    if (unspaced.test(word)) addCharacters(word, telling)
-    else if (!functionWords.has(plain(word))) addWord(word, telling)
-  }
-  return [...new Set(telling.length > 0 ? telling : termsOf(query))]
-}
+/** Articles, pronouns and prepositions that lose their vowel before another in French and Italian: l'hôtel, d'Annecy, dell'anno. */
+const elided =
+  /(?<![\p{L}\p{M}\p{N}'’])(l|d|j|m|t|s|c|n|qu|jusqu|lorsqu|puisqu|quelqu|dell|all|nell|sull|dall|un|quest|quell|gl)['’](?=\p{L}{2})/gu
 
-/** Whether a word is a function word. @param word as `wordsOf` gives it */
+/** Whether a word is an English function word. @param word as `wordsOf` gives it */
 export function isFunctionWord(word: string): boolean {
-  return functionWords.has(plain(word))
+  return wordsIn('en').functions.has(plain(word))
 }
 
 /** Adds a single word as a term, unless it is nothing but accents. */
@@ -61,11 +57,11 @@ export function plain(word: string): string {
     .replaceAll('ß', 'ss')
 }
 
-const unspaced =
+export const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const run = new RegExp(`${unspaced.source}+|[^${unspaced.source.slice(1, -1)}]+`, 'gu')
 
-function addCharacters(word: string, terms: string[]): void {
+export function addCharacters(word: string, terms: string[]): void {
   for (const part of word.match(run) ?? []) {
     const characters = unspaced.test(part) ? [...part] : []
     if (characters.length === 0) addWord(part, terms)
@@ -75,18 +71,3 @@ function addCharacters(word: string, terms: string[]): void {
     })
   }
 }
-
-/** English function words, without apostrophes. */
-const functionWords: ReadonlySet<string> = new Set(
-  `a about above after again against all also am an and any are arent as at be because been before being below between
-  both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during each either else even ever
-  every few for from further get gets getting got had hadnt has hasnt have havent having he hed hell her here hers herself
-  hes him himself his how i id if ill im in into is isnt it its itself ive just let lets lot many may me might more most
-  much must my myself neither no nor not now of off on once one only onto or other our ours ourselves out over own per
-  quite rather really same shall she shed shes should shouldnt so some such than that thats the their theirs them
-  themselves then there theres these they theyd theyll theyre theyve this those through to too toward towards under until
-  up upon us very was wasnt we wed well were werent weve what whats when where which while who whom whos whose why will
-  with within without wont would wouldnt yes yet you youd youll your youre yours yourself yourselves youve`.split(
-    /\s+/,
-  ),
-)

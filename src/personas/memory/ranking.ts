@@ -1,56 +1,138 @@
-import type { Candidate, Found } from './memory.ts'
-import { scoreTerms, type Weights, weights } from './ranking-lexical.ts'
+import { type Candidate, conversationOf, type Found } from './memory.ts'
+import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
+import { supersede } from './ranking-changes.ts'
+import { type LexicalEvidence, lexicalEvidence, type Weights, weights } from './ranking-lexical.ts'
+import type { MemoryQuery } from './ranking-query.ts'
 
-/** The parts of a memory's score: `score = (lexical + vector) · recency · importance`. */
+/** The parts of a memory's score. */
 export interface Parts {
-  /** The match with the query's words; about 1 when its own text contains all of them. */
+  /** The match with the query's words and their context; about 1 when its own text contains all of them. */
   readonly lexical: number
-  /** The similarity in meaning, weighted by the trust in the vector space. */
+  /** The match in meaning, weighted by the trust in the vector space and by its knowledge of the query's language. */
   readonly vector: number
   /** Between `priors.oldest` and 1. */
   readonly recency: number
-  /** Between 1 and `1 + priors.importance`. */
+  /** Between `1 - priors.importance` and `1 + priors.importance`. */
   readonly importance: number
+  /** The share of the query's information that its own words cover, from 0 to 1. */
+  readonly coverage: number
+  /** The probability that anything found answers the query: the score of the best memory. */
+  readonly evidence: number
 }
 
 export interface Ranked {
   readonly candidate: Candidate
+  /** The estimated probability that the memory answers the query, from 0 to 1. */
   readonly score: number
   readonly parts: Parts
+  /** The id of an older memory about the same thing that this one supersedes. */
+  readonly supersedes?: string
+}
+
+/** The part that vectors play. */
+export interface VectorTrust {
+  /** See `Embedder.trust`. */
+  readonly trust: number
+  /** Whether the model knows the query's language. */
+  readonly knowsLanguage: boolean
 }
 
 export interface RankOptions {
-  /** The text of the query. */
-  readonly query: string
-  /** The query's terms in the order in which the store counted their frequencies. */
-  readonly terms: readonly string[]
-  /** The trust in the vector space, see `Embedder.trust`; undefined leaves vectors out. */
-  readonly trust: number | undefined
+  /** Its terms in the order in which the store counted their frequencies. */
+  readonly query: MemoryQuery
+  /** Undefined leaves vectors out. */
+  readonly vectors: VectorTrust | undefined
   /** Milliseconds since 1970 UTC. */
   readonly now: number
-  /** Other weights than the product's, for measurements. */
+  /** Other weights and coefficients than the product's, for measurements. */
   readonly weights?: Weights
+  readonly coefficients?: readonly number[]
 }
 
 /**
  * Ranks the candidates of a store, best first. Memories that match by neither term nor vector are left out. Pure, and the
  * same for every store.
+ *
+ * The score is a probability in two steps. The best evidence of any memory's own words says whether the query is answered at
+ * all: an absolute measure, which a stranger's question does not reach. The match, which context, vectors and priors shape,
+ * shares it out: a memory loses odds for each factor by which it matches less than the best one.
  */
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
-  const lexical = scoreTerms(found, options.query, options.terms, options.weights ?? weights)
-  const fusion = fuse(found.candidates, Math.max(0, ...lexical), options.trust)
-  return found.candidates
-    .map((candidate, at): Ranked => {
-      const parts = {
-        lexical: lexical[at]! * fusion.lexical,
-        vector: fusion.vector[at]!,
-        recency: recencyOf(candidate.entry.timestamp, options.now),
-        importance: 1 + priors.importance * candidate.entry.importance_score,
-      }
-      return { candidate, parts, score: (parts.lexical + parts.vector) * parts.recency * parts.importance }
+  const { query, vectors, now } = options
+  const evidence = lexicalEvidence(found, query, options.weights ?? weights)
+  const isMatched = evidence.some(({ match }) => match > 0)
+  const meaning = meaningOf(found, isMatched, vectors)
+  const matched = found.candidates
+    .map((candidate, at): Matched => {
+      const { match: lexical } = evidence[at]!
+      const recency = recencyOf(candidate.entry.timestamp, now)
+      const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
+      const vector = meaning.matches[at]!
+      const odds = logOdds(evidence[at]!, options.coefficients ?? coefficients)
+      const match = (lexical + vector) * recency * importance
+      return { candidate, evidence: evidence[at]!, lexical, vector, recency, importance, match, odds }
     })
-    .filter(({ parts }) => parts.lexical + parts.vector > 0)
-    .sort((a, b) => b.score - a.score || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
+    .filter(({ lexical, vector }) => lexical + vector > 0)
+    .sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
+  const [best] = matched
+  if (!best) return []
+  const { unmatched } = calibration
+  const least = oddsOf(query.isPersonal ? unmatched.personal : unmatched.other)
+  const own = matched.filter(({ lexical }) => lexical > 0).map(({ odds }) => odds + sizePrior(found.memories))
+  const most = Math.max(least, meaning.odds, ...own)
+  return inOrder(
+    matched
+      .map((each) => ({ ...each, score: probability(most - behind(each, best, most - sizePrior(found.memories))) }))
+      .sort((a, b) => b.score - a.score || b.match - a.match),
+    query,
+    probability(most),
+  )
+}
+
+interface Matched {
+  readonly candidate: Candidate
+  readonly evidence: LexicalEvidence
+  readonly lexical: number
+  readonly vector: number
+  readonly recency: number
+  readonly importance: number
+  readonly match: number
+  readonly odds: number
+}
+
+/** The log-odds that a memory loses against the best evidence. */
+function behind({ candidate, match, odds }: Matched, best: Matched, mostOdds: number): number {
+  const name = conversationOf(candidate.entry.metadata)
+  const isTogether = name !== '' && name === conversationOf(best.candidate.entry.metadata)
+  const { behind, behindInConversation, own, ownMost } = calibration
+  const distance = -Math.log(Math.max(1e-3, match / best.match))
+  const lack = Math.max(0, mostOdds - odds)
+  const byMatch = (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, lack)
+  // A memory whose own words say as much as the best one's loses little by its form.
+  return Math.min(byMatch, calibration.form * distance + calibration.lack * lack)
+}
+
+/** Moves newer statements before the older ones that they supersede; scores stay in descending order. */
+function inOrder(
+  ranked: readonly (Matched & { readonly score: number })[],
+  query: MemoryQuery,
+  evidence: number,
+): readonly Ranked[] {
+  const { order, superseded } = supersede(
+    ranked.slice(0, 24).map(({ candidate, evidence, match }) => {
+      const { content, timestamp } = candidate.entry
+      return { content, timestamp, terms: candidate.terms, evidence, match }
+    }),
+    query,
+  )
+  return ranked.map(({ score }, at): Ranked => {
+    const place = order[at] ?? at
+    const { candidate, lexical, vector, recency, importance, evidence: own } = ranked[place]!
+    const older = superseded.get(place)
+    const parts = { lexical, vector, recency, importance, coverage: own.coverage, evidence }
+    const id = older === undefined ? undefined : ranked[older]!.candidate.entry.id
+    return { candidate, score, parts, ...(id !== undefined && { supersedes: id }) }
+  })
 }
 
 /**
@@ -58,10 +140,10 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
  * A sum, as in "Generative Agents" (Park et al., 2023), would let a recent and important but irrelevant memory win.
  */
 const priors = {
-  /** A memory of importance 1 counts this much more than one of importance 0. */
-  importance: 0.1,
+  /** A memory of importance 1 counts this much more than one of 0.5, and one of 0 less. */
+  importance: 0.03,
   /** The recency of a very old memory. */
-  oldest: 0.95,
+  oldest: 0.98,
   /** Milliseconds after which half of the difference is gone: 30 days. */
   halfLife: 30 * 86_400_000,
 } as const
@@ -71,41 +153,58 @@ function recencyOf(timestamp: number, now: number): number {
   return priors.oldest + (1 - priors.oldest) * 0.5 ** (age / priors.halfLife)
 }
 
-/** Best lexical scores below the first: no match by words; above the second: a full one. */
-const unanswered = 0.15
-const answered = 0.25
-
-/** Added to the required lexical score where a single memory is near in meaning. */
-const alone = 0.3
+/** The weight of the cosine beside the match by words: of static word vectors, and of a fully trusted model. */
+const vectorWeight = { least: 0.3, trusted: 0.8 } as const
 
 /**
- * The shares of words and meaning in a score. Cosines are normalised over a query's candidates, since their range differs by
- * space: the nearest counts in full, the median nothing. (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
- * Retrieval", 2023, find such a sum of normalised scores better than a sum of reciprocal ranks, which loses the lead of a
- * clear winner by words.)
+ * Where a trusted model places one memory far from all others, that is evidence too: so many robust standard deviations
+ * above the median cosine count as even odds, each further one adds `slope`. Chosen cautiously and not fitted: static word
+ * vectors, which could be measured, cannot tell an answer from a chance (AUC 0.5), and add none.
  */
-function fuse(candidates: readonly Candidate[], best: number, trust: number | undefined): Fusion {
-  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => b - a)
-  const [nearest] = cosines
-  if (trust === undefined || nearest === undefined) return { lexical: 1, vector: candidates.map(() => 0) }
-  const middle = cosines[cosines.length >> 1]!
-  const span = Math.max(nearest - middle, 1e-6)
-  const lead = (nearest - (cosines[1] ?? middle)) / span
-  // The better the match by words, the less meaning adds; where there is hardly one, a chance match must not win.
-  const lost = Math.min(1, Math.max(0, (answered - best + alone * lead) / (answered - unanswered)))
-  const weight = lost + (1 - lost) * trust * Math.max(0, 1 - best)
-  // A trace of the plain cosine keeps the farther half in order too.
-  const nearness = (cosine: number) =>
-    0.95 * Math.max(0, (cosine - middle) / span) + 0.05 * Math.max(0, cosine / Math.max(nearest, 1e-6))
+const meaningEvidence = { deviations: 5, slope: 0.8, mostOdds: 1, leastTrust: 0.5, fewest: 20 } as const
+
+interface Meaning {
+  readonly matches: readonly number[]
+  /** The log-odds that the nearest one answers. */
+  readonly odds: number
+}
+
+/** @param isMatched whether a word matches: then vectors count in the languages only that their model knows */
+function meaningOf({ candidates }: Found, isMatched: boolean, vectors: VectorTrust | undefined): Meaning {
+  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => a - b)
+  if (!vectors || (isMatched && !vectors.knowsLanguage) || cosines.length === 0)
+    return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
+  const { least, trusted } = vectorWeight
+  const weight = least + (trusted - least) * vectors.trust
+  const middle = middleOf(cosines)
   return {
-    lexical: 1 - 0.9 * lost,
-    vector: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine))),
+    matches: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine, middle))),
+    odds:
+      vectors.knowsLanguage && vectors.trust >= meaningEvidence.leastTrust
+        ? oddsByDistance(cosines)
+        : Number.NEGATIVE_INFINITY,
   }
 }
 
-interface Fusion {
-  /** The factor of lexical scores. */
-  readonly lexical: number
-  /** The addend of each candidate. */
-  readonly vector: readonly number[]
+/**
+ * How near a vector is, from 0 to 1, above the median of the candidates, since the range of cosines differs by space. A trace
+ * of the plain cosine keeps the farther half in order too.
+ */
+function nearness(cosine: number, middle: number): number {
+  return 0.95 * Math.max(0, (cosine - middle) / Math.max(1e-6, 1 - middle)) + 0.05 * Math.max(0, cosine)
+}
+
+/** The lower median. @param sorted in ascending order */
+function middleOf(sorted: readonly number[]): number {
+  return sorted[(sorted.length - 1) >> 1]!
+}
+
+function oddsByDistance(cosines: readonly number[]): number {
+  if (cosines.length < meaningEvidence.fewest) return Number.NEGATIVE_INFINITY
+  const middle = middleOf(cosines)
+  const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort((a, b) => a - b)
+  // The median absolute deviation of a normal distribution is 0.6745 of its standard deviation.
+  const spread = Math.max(1e-6, deviations[deviations.length >> 1]! / 0.6745)
+  const distance = (cosines.at(-1)! - middle) / spread
+  return Math.min(meaningEvidence.mostOdds, meaningEvidence.slope * (distance - meaningEvidence.deviations))
 }

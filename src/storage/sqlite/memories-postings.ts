@@ -1,3 +1,4 @@
+import type { SearchQuery, SpellingLookup } from '../../personas/memory/memory.ts'
 import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './connection.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
@@ -37,9 +38,12 @@ export function createPostings(db: Database) {
      * Counts the terms in the scope and gathers the memories whose terms, and those around them, are worth most together.
      * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
      */
-    find(scope: ScopeRow, terms: readonly string[], limit: number): Postings {
+    find(scope: ScopeRow, { terms, alike, candidates: limit }: SearchQuery): Postings {
       const { low } = rangeOf(scope.scope_id)
-      const own = read(scope, terms, 'content')
+      const own = read(
+        scope,
+        terms.map((term) => matchOf(scope, 'content', term)),
+      )
       const frequencies = own.map((numbers) => frequencyOf(numbers, scope))
       const worth = frequencies.map((frequency) => inverseFrequency(scope.memories, frequency))
       const scores = new Map<number, number>()
@@ -50,20 +54,47 @@ export function createPostings(db: Database) {
         })
       }
       credit(own, 1)
-      credit(read(scope, terms, 'about context'), 0.4)
+      credit(
+        read(
+          scope,
+          terms.map((term) => matchOf(scope, 'about context', term)),
+        ),
+        0.4,
+      )
+      if (alike?.some((lookups) => lookups.length > 0))
+        credit(
+          read(
+            scope,
+            alike.map((lookups) => matchOfAny(scope, lookups)),
+          ),
+          alikeShare,
+        )
       return { frequencies, best: highest(scores, limit).map((number) => low + number) }
     },
   }
 
-  /** For each term the memories with it in those columns, as their numbers within the scope. */
-  function read(scope: ScopeRow, terms: readonly string[], columns: 'content' | 'about context'): number[][] {
-    if (terms.length === 0) return []
-    const asked = terms.map((term) => `{${columns}} : "${indexedTerm(scope.scope_id, term)}"`)
+  /** For each expression the memories that match it, as their numbers within the scope. */
+  function read(scope: ScopeRow, asked: readonly string[]): number[][] {
+    if (asked.length === 0) return []
     const { low, high } = rangeOf(scope.scope_id)
     const lists = scope.memories > mostPostings ? newest : wholeLists
     const found = lists.all({ low, high, asked: JSON.stringify(asked) })
     return found.map((list) => JSON.parse(list) as number[])
   }
+}
+
+/** The share of a term's worth that a word spelled alike brings. */
+const alikeShare = 0.5
+
+function matchOf({ scope_id }: ScopeRow, columns: 'content' | 'about context', term: string): string {
+  return `{${columns}} : "${indexedTerm(scope_id, term)}"`
+}
+
+/** Matches any of the words in a memory's own text; without lookups nothing, as no term is empty. */
+function matchOfAny({ scope_id }: ScopeRow, lookups: readonly SpellingLookup[]): string {
+  if (lookups.length === 0) return `"${indexedTerm(scope_id, '')}"`
+  const words = lookups.map(({ text, isPrefix }) => `"${indexedTerm(scope_id, text)}"${isPrefix ? ' *' : ''}`)
+  return `{content} : (${words.join(' OR ')})`
 }
 
 /** In how many memories of the scope a term stands; where the list was cut off, as many as its part of the scope suggests. */

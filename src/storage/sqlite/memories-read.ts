@@ -102,7 +102,7 @@ export function createMemoryReader(db: Database) {
   function search(scope: Scope, query: SearchQuery): Found {
     const row = findScope(db, scope)
     if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
-    const { frequencies, best } = postings.find(row, query.terms, query.candidates)
+    const { frequencies, best } = postings.find(row, query)
     const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2))
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
     const since = query.since ?? Number.MIN_SAFE_INTEGER

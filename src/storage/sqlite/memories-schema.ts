@@ -1,3 +1,4 @@
+import { termsOf } from '../../personas/memory/ranking-terms.ts'
 import { withoutSecondL } from '../../personas/memory/stem.ts'
 import type { Database } from './connection.ts'
 import type { Migration } from './migration.ts'
@@ -29,6 +30,7 @@ export const memoryMigrations: readonly Migration[] = [
       tidyTerms(db)
     },
   },
+  { name: 'memories-4', up: renewTerms },
 ]
 
 interface TermsRow {
@@ -68,6 +70,34 @@ function tidyTerms(db: Database): void {
       update.run(...tidied, memory_id)
       index.run(memory_id)
       lengthen.run(tidied[0].length - terms.length, memory_id)
+    }
+}
+
+/**
+ * Makes the terms of memories anew whose words are read differently now: elided ones are apart (l'hôtel), and "lives" is the
+ * verb. The context of their neighbours follows with the next write beside them.
+ */
+function renewTerms(db: Database): void {
+  const next = db.prepare<[number], { memory_id: number; content: string; terms: string }>(
+    `SELECT memory_id, content, terms FROM memory_terms JOIN memory USING (memory_id)
+      WHERE memory_id > ? AND (instr(content, '''') OR instr(content, '’') OR instr(lower(content), 'lives'))
+      ORDER BY memory_id LIMIT 500`,
+  )
+  const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
+  const update = db.prepare('UPDATE memory_terms SET terms = ? WHERE memory_id = ?')
+  const index = db.prepare(
+    `INSERT INTO memory_text (rowid, content, about, context)
+       SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
+  )
+  const lengthen = db.prepare('UPDATE memory_scope SET length = length + ? WHERE scope_id = ? >> 24')
+  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.memory_id))
+    for (const { memory_id, content, terms } of rows) {
+      const renewed = termsOf(content).join(' ')
+      if (renewed === terms) continue
+      unindex.run(memory_id)
+      update.run(renewed, memory_id)
+      index.run(memory_id)
+      lengthen.run(renewed.length - terms.length, memory_id)
     }
 }
 

@@ -1,19 +1,22 @@
 import { type Weights, weights } from '../../../src/personas/memory/ranking-lexical.ts'
 
-/** Where fitting starts: halves and tenths that nobody measured. */
+/** Where fitting starts: halves and tenths that nothing was measured for. */
 const neutral: Weights = {
   k1: 0.9,
   b: 0.4,
   about: 0.5,
-  near: [0.5, 0.25, 0.125],
-  // These conversations are all named: this one cannot be chosen on them.
-  unnamed: weights.unnamed,
+  before: [0.5, 0.25, 0.125],
+  after: [0.5, 0.25, 0.125],
   asked: 0.25,
   conversation: 0.1,
   rest: 0.5,
   question: 0.1,
   time: 0.1,
   length: 0.1,
+  pairs: 0.1,
+  // These questions are English and speak of others: these two cannot be chosen on them.
+  self: weights.self,
+  foreign: weights.foreign,
 }
 
 const factors = [0.5, 1, 1.6]
@@ -26,7 +29,7 @@ type Measure = (talk: number, chosen: Weights) => number
  * @param measure how good the weights are on a conversation, more being better
  */
 export function leaveOneOut(talks: number, measure: Measure): Weights[] {
-  const names = (Object.keys(weights) as (keyof Weights)[]).filter((name) => name !== 'unnamed')
+  const names = (Object.keys(weights) as (keyof Weights)[]).filter((name) => name !== 'self' && name !== 'foreign')
   const tried = names.map((name) =>
     factors.map((factor) => {
       const chosen = scaled(neutral, name, factor)
@@ -44,9 +47,6 @@ export function leaveOneOut(talks: number, measure: Measure): Weights[] {
 }
 
 function scaled(all: Weights, name: keyof Weights, factor: number): Weights {
-  if (name === 'near') {
-    const [one, two, three] = all.near
-    return { ...all, near: [one * factor, two * factor, three * factor] }
-  }
-  return { ...all, [name]: all[name] * factor }
+  const value = all[name]
+  return { ...all, [name]: typeof value === 'number' ? value * factor : value.map((each) => each * factor) }
 }

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { queryTermsOf, termsOf } from '../../../src/personas/memory/ranking-terms.ts'
+import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
+import { termsOf } from '../../../src/personas/memory/ranking-terms.ts'
 import { anyCharacter, fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 

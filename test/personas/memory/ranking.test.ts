@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Found } from '../../../src/personas/memory/memory.ts'
 import { rank } from '../../../src/personas/memory/ranking.ts'
+import { type MemoryQuery, readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import { suite } from '../../suite.ts'
 
 const test = suite('ranking')
@@ -27,9 +28,12 @@ const found: Found = {
 }
 
 test('comes to an end for an empty term, which an index of an earlier version may hold, and passes it over', () => {
-  const options = { query: 'cat', trust: undefined, now: 0 }
   for (const terms of [['', 'cat'], ['cat', ''], ['']]) {
-    const ranked = rank({ ...found, frequencies: terms.map(() => 1) }, { ...options, terms })
+    const query: MemoryQuery = {
+      ...readQuery('cat'),
+      terms: terms.map((term) => ({ term, worth: 1, isWord: true, isName: false })),
+    }
+    const ranked = rank({ ...found, frequencies: terms.map(() => 1) }, { query, vectors: undefined, now: 0 })
     assert.is(ranked.length, terms.includes('cat') ? 1 : 0)
   }
 })

@@ -37,6 +37,7 @@ function openRunner(dimensions: Readonly<Record<string, number>>): Runner {
     embedders: {
       list: async () => ({ models: [] }),
       require: async () => {},
+      rarity: () => undefined,
       embedder: (model = builtinModel) => embedderOf(model, dimensions[model]!),
     },
   }
@@ -177,7 +178,7 @@ test('leaves memories pending when a runner dies, found by their words, and embe
     const { memory } = await memories.add('u', 'p', { content: 'first', importance_score: 0.5, metadata: {} })
     assert.is(memory.embedding_status, 'ready')
     const { memory: second } = await memories.add('u', 'p', {
-      content: 'In harbour number 7',
+      content: 'The boat in harbour number 7 is red',
       importance_score: 1,
       metadata: {},
     })
@@ -186,7 +187,7 @@ test('leaves memories pending when a runner dies, found by their words, and embe
     assert.equal(await statuses(memories), { ready: 3, pending: 1 })
     const away = await ask(memories)
     assert.is(away.mode, 'lexical')
-    assert.is(away.hits[0]!.entry.content, 'In harbour number 7')
+    assert.is(away.hits[0]!.entry.content, 'The boat in harbour number 7 is red')
     runner.left = Number.POSITIVE_INFINITY
     await until(async () => (await statuses(memories))['ready'] === 4)
     assert.is((await ask(memories)).mode, 'hybrid')

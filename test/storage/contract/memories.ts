@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
+import { queryTermsOf } from '../../../src/personas/memory/ranking-query.ts'
 import { rejects } from '../../rejection.ts'
 import type { Rule } from './rule.ts'
 import { contents, keepAll, makeScope, memory, noon, vector } from './samples.ts'

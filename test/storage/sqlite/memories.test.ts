@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { MemoryStore, NewMemory, RetentionPolicy, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import { rank } from '../../../src/personas/memory/ranking.ts'
-import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
+import { readQuery } from '../../../src/personas/memory/ranking-query.ts'
 import type { Database } from '../../../src/storage/sqlite/connection.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { deferCleanup } from '../../../src/storage/sqlite/housekeeping.ts'
@@ -498,12 +498,11 @@ test('of a term that stands in thousands are found by a rarer one, and its count
         ),
         keepAll,
       )
-    const query = 'tea in Valparaiso'
-    const terms = queryTermsOf(query)
-    const found = await store.search(mine, { terms, candidates: 120 })
+    const query = readQuery('tea in Valparaiso')
+    const found = await store.search(mine, { terms: query.terms.map(({ term }) => term), candidates: 120 })
     assert.ok(Math.abs(found.frequencies[0]! - 3000) < 30, `${found.frequencies}`)
     assert.is(found.frequencies[1], 1)
-    const [best] = rank(found, { query, terms, trust: undefined, now })
+    const [best] = rank(found, { query, vectors: undefined, now })
     assert.match(best!.candidate.entry.content, /Valparaiso/)
   }))
 

@@ -1,0 +1,119 @@
+import { languageOf, wordsIn } from './language-words.ts'
+import type { LexicalEvidence } from './ranking-lexical.ts'
+import type { MemoryQuery } from './ranking-query.ts'
+import { plain, termsOf, wordsOf } from './ranking-terms.ts'
+import { isAboutSelfUnspaced } from './unspaced-words.ts'
+
+/** A ranked memory, as far as superseding looks at it. */
+export interface Stated {
+  readonly content: string
+  /** Its index terms, a space between them. */
+  readonly terms: string
+  readonly timestamp: number
+  readonly evidence: LexicalEvidence
+  /** The match that orders memories, with priors. */
+  readonly match: number
+}
+
+/** Words that announce a change: now, moved, no longer, in the languages of the word lists. */
+const announced =
+  /(?<!\p{L})(?:now|mov(?:ed|ing)|changed|switched|swapped|replaced|new|instead|no longer|any ?more|since|from today|as of|these days|pushed|postponed|sold|raised|lowered|retired|used to|updated|jetzt|nun|umgezogen|neue?[nrs]?|nicht mehr|gewechselt|verschoben|seit|maintenant|désormais|déménagé|changé|nouve(?:au|lle)|déplacée?|vendue?|depuis|ahora|ya no|mudado|mudó|cambi(?:ado|ó|é)|nuev[ao]|desde|vendid[ao]|ora|adesso|trasferit[ao]|cambiat[ao]|nuov[ao]|spostat[ao]|agora|mud(?:ou|ei)|nov[ao]|já não|passou|teraz|przeprowadzi\p{L}+|zmieni\p{L}+|now[aey]|już nie|przenie\p{L}+|теперь|сейчас|переехал\p{L}*|нов(?:ый|ая|ое)|больше не|перен[её]с\p{L}*|сменил\p{L}*|nu|verhuisd|nieuwe?|niet meer|flyttat?|flyttade|ny|nytt|artık|şimdi|yeni|taşındı|тепер|зараз|переїха\p{L}*)(?!\p{L})|现在|換|换|改到|改成|搬|不再|変|变|引っ越|新し|変更|今は|지금|이사|바뀌|바꿨|바꾸|이제|옮/iu
+
+/** The memories at the front that are compared with later ones. */
+const front = 8
+/** The share of the older one's match that the newer one needs. */
+const leastMatch = 0.3
+/** The least overlap (Jaccard) of their telling terms; less suffices where the newer one announces a change. */
+const leastOverlap = 0.15
+const leastAnnouncedOverlap = 0.1
+/** The share of the older one's matched terms that a newer one needs that announces a change. */
+const leastShare = 0.4
+
+/**
+ * For each memory that a newer statement about the same thing supersedes: `[newer, older]` as places in the list, each newer
+ * one moved before the older. A newer memory supersedes an older one that matches the same terms of the query and shares
+ * enough of its words, but not one about somebody else: similarity or recency alone would be a trap.
+ * @param ranked best first
+ * @returns the new order of places, and for each place of a newer memory that of the older one
+ */
+export function supersede(
+  ranked: readonly Stated[],
+  query: MemoryQuery,
+): { readonly order: readonly number[]; readonly superseded: ReadonlyMap<number, number> } {
+  const order = ranked.map((_, place) => place)
+  const superseded = new Map<number, number>()
+  for (let at = 0; at < Math.min(front, order.length); at++) {
+    const older = order[at]!
+    const newer = order
+      .slice(at + 1, 2 * front)
+      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query))
+    if (newer === undefined) continue
+    superseded.set(newer, older)
+    order.splice(order.indexOf(newer), 1)
+    order.splice(at, 0, newer)
+  }
+  return { order, superseded }
+}
+
+function supersedes(newer: Stated, older: Stated, query: MemoryQuery): boolean {
+  if (newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
+  const shared = query.terms.map((_, at) => older.evidence.hits[at] === true && newer.evidence.hits[at] === true)
+  const asked = older.evidence.hits.filter(Boolean).length
+  const both = shared.filter(Boolean).length
+  if (both === 0) return false
+  const overlap = overlapOf(newer, older)
+  const isSame = both === asked && overlap >= leastOverlap
+  const isAnnounced = () =>
+    overlap >= leastAnnouncedOverlap &&
+    both >= leastShare * asked &&
+    announced.test(newer.content) &&
+    !query.terms.some((term, at) => isNameIn(query, term) && older.evidence.hits[at] && !newer.evidence.hits[at])
+  return (isSame || isAnnounced()) && !isAboutAnother(newer, older, query)
+}
+
+/** Whether a term is written with a capital inside the query; in German every noun is. */
+function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][number]): boolean {
+  if (query.language !== 'de') return isName
+  const nouns = query.text
+    .split(/\s+/)
+    .slice(1)
+    .filter((word) => /^\p{Lu}/u.test(word))
+  return nouns.some((word) => termsOf(word)[0] === term)
+}
+
+function overlapOf(a: Stated, b: Stated): number {
+  const [first, second] = [tellingTerms(a), tellingTerms(b)]
+  let both = 0
+  for (const term of first) if (second.has(term)) both++
+  return both / Math.max(1, first.size + second.size - both)
+}
+
+function tellingTerms({ content, terms }: Stated): ReadonlySet<string> {
+  const { functions } = wordsIn(languageOf(content, terms.split(' ', 60)))
+  return new Set(terms.split(' ', 400).filter((term) => !functions.has(term)))
+}
+
+/**
+ * Whether the older memory speaks of the user and the newer one begins with another subject: "Tane's bike" is no news of
+ * "my bike".
+ */
+function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery): boolean {
+  if (!query.isPersonal || !isAboutSelf(older) || isAboutSelf(newer)) return false
+  const language = languageOf(newer.content, newer.terms.split(' ', 60))
+  const { functions } = wordsIn(language)
+  const asked = new Set(query.terms.filter((_, at) => newer.evidence.hits[at]).map(({ term }) => term))
+  for (const word of wordsOf(newer.content.slice(0, 300))) {
+    const [term] = termsOf(word)
+    if (term === undefined) continue
+    if ([...asked].some((each) => each === term || (each.length > 3 && term.startsWith(each)))) return false
+    if (!functions.has(plain(word)) && !announced.test(word)) return true
+  }
+  return false
+}
+
+function isAboutSelf({ content, terms }: Stated): boolean {
+  const language = languageOf(content, terms.split(' ', 60))
+  if (language === 'zh' || language === 'ja' || language === 'ko') return isAboutSelfUnspaced(content)
+  const { self } = wordsIn(language)
+  return wordsOf(content.slice(0, 1_000)).some((word) => self.has(plain(word)))
+}

@@ -1,0 +1,134 @@
+import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
+import { plain, termsOf, unspaced, wordsOf } from './ranking-terms.ts'
+import { isAboutSelfUnspaced, withoutParticle, worthOfCharacters } from './unspaced-words.ts'
+
+/** A term of a query. */
+export interface QueryTerm {
+  /** As the index knows it. */
+  readonly term: string
+  /** The weight of the word's role, from 0 to 1: a word of requests such as "explain" tells little. */
+  readonly worth: number
+  /** Whether it is a word of letters, which may match another form of itself. */
+  readonly isWord: boolean
+  /** Whether it is written with a capital inside the query: likely a name. */
+  readonly isName: boolean
+  /** The rarity of the word in the language at large; undefined for unknown words and other languages than English. */
+  readonly rarity?: number
+}
+
+/** A query as ranking needs it. */
+export interface MemoryQuery {
+  readonly text: string
+  readonly language: Language | UnspacedLanguage
+  /** Whether it speaks of the user: "my", "we". */
+  readonly isPersonal: boolean
+  readonly terms: readonly QueryTerm[]
+  /** The pairs of adjacent words with at least one telling word, as index terms with a space between them. */
+  readonly pairs: readonly string[]
+}
+
+/**
+ * The rarity of an English word, see `Embedders.rarity`. A query is read without it where the word vectors are missing.
+ */
+export type Rarity = (word: string) => number | undefined
+
+/** Each term costs a lookup. */
+const mostTerms = 32
+
+/** Parses a query. It has at least one term unless its text holds neither letters nor digits. */
+export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
+  const words = wordsOf(text)
+  const plainWords = words.map(plain)
+  const language = languageOf(text, plainWords)
+  const capitals = capitalsOf(text)
+  const terms = new Map<string, QueryTerm>()
+  const add = (term: QueryTerm) => {
+    if (!terms.has(term.term)) terms.set(term.term, term)
+  }
+  const { functions, weak } = wordsIn(language)
+  for (const [at, word] of words.entries()) {
+    if (unspaced.test(word)) {
+      addUnspaced(word, language as UnspacedLanguage, add)
+      continue
+    }
+    const letters = plainWords[at]!
+    const [term] = termsOf(word)
+    if (term === undefined || functions.has(letters)) continue
+    const worth = weak.has(letters) || isWeakStem(term, language) ? weakWorth : 1
+    const rare = language === 'en' ? rarity?.(letters) : undefined
+    const isName = language !== 'de' && capitals.has(letters)
+    add({ term, worth, isWord: true, isName, ...(rare !== undefined && { rarity: rare }) })
+  }
+  // A query of function words alone asks for them.
+  if (terms.size === 0) for (const term of termsOf(text)) add({ term, worth: 1, isWord: true, isName: false })
+  const kept = [...terms.values()].slice(0, mostTerms)
+  return {
+    text,
+    language,
+    isPersonal: isPersonal(text, plainWords, language),
+    terms: kept,
+    pairs: pairsOf(words, kept),
+  }
+}
+
+/** The index terms of a query. */
+export function queryTermsOf(text: string): string[] {
+  return readQuery(text).terms.map(({ term }) => term)
+}
+
+const weakWorth = 0.25
+
+const weakStems = new Map<string, ReadonlySet<string>>()
+
+/** Whether a term is a form of a weak word. */
+function isWeakStem(term: string, language: string): boolean {
+  let stems = weakStems.get(language)
+  if (!stems) {
+    stems = new Set([...wordsIn(language).weak].flatMap(termsOf))
+    weakStems.set(language, stems)
+  }
+  return stems.has(term)
+}
+
+function addUnspaced(word: string, language: UnspacedLanguage, add: (term: QueryTerm) => void): void {
+  const bare = withoutParticle(word, language)
+  if (bare === undefined) return
+  const terms = termsOf(bare)
+  for (const term of terms) {
+    if (language === 'ko' && [...term].length === 1 && terms.length > 1) continue
+    const worth = worthOfCharacters(term, language)
+    if (worth > 0) add({ term, worth, isWord: false, isName: false })
+  }
+}
+
+/** The words with a capital, but for the first word of the text. */
+function capitalsOf(text: string): ReadonlySet<string> {
+  const written = text.split(/[^\p{L}\p{M}\p{N}'’]+/u).filter(Boolean)
+  const capital = written.slice(1).filter((word) => word !== word.toLowerCase())
+  return new Set(capital.flatMap((word) => wordsOf(word).map(plain)))
+}
+
+/** English phrases whose "I" and "me" are not about the user: how do I …, tell me …. */
+const impersonal =
+  /\b(?:how (?:do|can|should|could|would|long should|much should|to) i|(?:tell|give|show|remind|help|teach|write|make|explain to|find|let) me)\b/i
+
+function isPersonal(text: string, words: readonly string[], language: Language | UnspacedLanguage): boolean {
+  if (language === 'zh' || language === 'ja' || language === 'ko') return isAboutSelfUnspaced(text)
+  const { self } = wordsIn(language)
+  const isImpersonal = language === 'en' && impersonal.test(text)
+  return words.some((word) => self.has(word) && !(isImpersonal && (word === 'i' || word === 'me')))
+}
+
+/** Pairs of a query that are looked for. */
+const mostPairs = 16
+
+function pairsOf(words: readonly string[], terms: readonly QueryTerm[]): string[] {
+  const telling = new Set(terms.filter(({ isWord }) => isWord).map(({ term }) => term))
+  const sequence = words.filter((word) => !unspaced.test(word)).flatMap((word) => termsOf(word))
+  const pairs = new Set<string>()
+  for (let at = 1; at < sequence.length && pairs.size < mostPairs; at++) {
+    const [first, second] = [sequence[at - 1]!, sequence[at]!]
+    if (telling.has(first) || telling.has(second)) pairs.add(`${first} ${second}`)
+  }
+  return [...pairs]
+}
