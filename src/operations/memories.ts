@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { memoryInput } from '../personas/memory/memory.ts'
+import type { MemoryView } from '../personas/memory/memories.ts'
+import { memoryChange, memoryInput } from '../personas/memory/memory.ts'
 import { page } from './input.ts'
-import { defineOperation } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
 
 const personaId = z.object({ id: z.string() })
@@ -56,6 +57,67 @@ export const addMemory = defineOperation({
     const { memory: stored, evicted } = await (await app.personas()).memories.add(caller.id, id, input)
     const { embedding, ...rest } = stored
     return { ...rest, ...(embedding && { embedding: [...embedding] }), evicted }
+  },
+})
+
+/** A persona, by id or name, and a memory of it. */
+const memoryId = personaId.extend({ memory_id: z.string() })
+
+/** The memory that the path names; throws `not_found`, or `forbidden` for another user's persona. */
+async function locateMemory(
+  { app, caller }: Call,
+  { id = '', memory_id = '' }: Readonly<Record<string, string>>,
+): Promise<MemoryView> {
+  return (await app.personas()).memories.get(caller.id, id, memory_id)
+}
+
+function withoutEmbedding({ embedding: _embedding, ...rest }: MemoryView) {
+  return rest
+}
+
+export const showMemory = defineOperation({
+  name: 'memories.show',
+  failures: [404],
+  method: 'GET',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Shows a memory; its embedding on request.',
+  locate: locateMemory,
+  input: memoryId.extend({ include: z.exactOptional(z.enum(['embedding'])) }),
+  output: memory,
+  run: (_call, { include }, found) => {
+    const { embedding, ...rest } = found
+    return { ...rest, ...(include && embedding && { embedding: [...embedding] }) }
+  },
+})
+
+export const editMemory = defineOperation({
+  name: 'memories.edit',
+  failures: [404],
+  method: 'PUT',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Edits a memory: absent fields stay, metadata is merged field by field, and null removes a field of it.',
+  locate: locateMemory,
+  input: memoryChange.extend(memoryId.shape),
+  output: memory,
+  run: async ({ app, caller }, { id, memory_id, ...change }) =>
+    withoutEmbedding(await (await app.personas()).memories.edit(caller.id, id, memory_id, change)),
+})
+
+export const removeMemory = defineOperation({
+  name: 'memories.remove',
+  failures: [404],
+  method: 'DELETE',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Removes a memory for good.',
+  locate: locateMemory,
+  input: memoryId,
+  output: z.object({ deleted: z.literal(1) }),
+  run: async ({ app, caller }, { id, memory_id }) => {
+    await (await app.personas()).memories.remove(caller.id, id, memory_id)
+    return { deleted: 1 as const }
   },
 })
 
@@ -177,4 +239,14 @@ export const listEvictions = defineOperation({
   }),
 })
 
-export const memoryOperations = [addMemory, listMemories, searchMemories, wipeMemories, listCategories, listEvictions]
+export const memoryOperations = [
+  addMemory,
+  listMemories,
+  searchMemories,
+  wipeMemories,
+  listCategories,
+  listEvictions,
+  showMemory,
+  editMemory,
+  removeMemory,
+]

@@ -3,8 +3,10 @@ import { heavyTurn } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
+  EditedMemory,
   Eviction,
   ListOptions,
+  MemoryChange,
   MemoryEntry,
   MemoryInput,
   MemoryStore,
@@ -13,6 +15,7 @@ import type {
   Vector,
   WipeFilter,
 } from './memory.ts'
+import { metadata } from './memory.ts'
 import { type Parts, type Ranked, rank } from './ranking.ts'
 import { queryTermsOf } from './ranking-terms.ts'
 import { createReembedding } from './reembedding.ts'
@@ -49,6 +52,15 @@ export interface SearchOptions {
 
 /** Memories; for `owner`, the caller, memories of other users do not exist. */
 export interface Memories {
+  /** One memory, with its embedding. Throws `not_found` for an id that the persona has no memory of. */
+  get(owner: string, persona: string, id: string): Promise<MemoryView>
+  /**
+   * Edits a memory: absent fields stay, labels are merged, and null removes one. Throws `not_found` as `get`, and `invalid`
+   * for labels that do not go together, the text of another memory, and a pin without room.
+   */
+  edit(owner: string, persona: string, id: string, change: MemoryChange): Promise<MemoryView>
+  /** Removes a memory for good. Throws `not_found` as `get`. */
+  remove(owner: string, persona: string, id: string): Promise<void>
   add(
     owner: string,
     persona: string,
@@ -110,6 +122,36 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
+    },
+    async get(owner, idOrName, id) {
+      const persona = await personas.get(owner, idOrName)
+      const entry = await stored(persona, id)
+      reembedding.check(persona)
+      return viewOf(entry, persona, entry.vector, true)
+    },
+    async edit(owner, idOrName, id, change) {
+      const persona = await personas.get(owner, idOrName)
+      const { content } = await stored(persona, id)
+      const text = change.content === content ? undefined : change.content
+      await heavyTurn()
+      const embedder = embedders.embedder(persona.embedding_model)
+      const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text])
+      await heavyTurn()
+      const edited = await store.edit(
+        scopeOf(persona),
+        id,
+        (before) => editedBy(before, change),
+        policyOf(persona, clock()),
+        vectors?.[0],
+      )
+      if (!edited) throw noMemory(id)
+      if (text !== undefined && !vectors) reembedding.later(persona)
+      return viewOf(edited, persona, edited.vector, true)
+    },
+    async remove(owner, idOrName, id) {
+      const persona = await personas.get(owner, idOrName)
+      await stored(persona, id)
+      if (!(await store.remove(scopeOf(persona), id))) throw noMemory(id)
     },
     async list(owner, idOrName, options) {
       const persona = await personas.get(owner, idOrName)
@@ -174,6 +216,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     }
   }
 
+  /** The memory of that id, unless it has expired. Throws `not_found`. */
+  async function stored(persona: Persona, id: string): Promise<MemoryEntry> {
+    const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock()))
+    if (!entry) throw noMemory(id)
+    return entry
+  }
+
   /** Stores even when the runner is away: the vectors can follow. */
   async function keep(persona: Persona, memories: readonly MemoryInput[]) {
     // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
@@ -222,6 +271,33 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
   }
+}
+
+/** A memory after a change. Throws `invalid` for labels that break a rule together with those that stay. */
+function editedBy(before: MemoryEntry, change: MemoryChange): EditedMemory {
+  const merged = Object.entries({ ...before.metadata, ...change.metadata })
+  const removed = (name: string) => change.metadata?.[name] === null
+  const labels = Object.fromEntries(merged.filter(([name]) => !removed(name)))
+  // An import may have brought labels that break a rule; they stay until an edit speaks of labels.
+  const checked = change.metadata ? metadata.safeParse(labels) : { success: true as const, data: before.metadata }
+  if (!checked.success)
+    throw new AppError('invalid', 'Invalid request', {
+      details: checked.error.issues.map(
+        ({ path, message }) => `${['metadata', ...path].map(String).join('.')}: ${message}`,
+      ),
+    })
+  return {
+    content: change.content ?? before.content,
+    timestamp: change.timestamp ?? before.timestamp,
+    importance_score: change.importance_score ?? before.importance_score,
+    metadata: checked.data,
+  }
+}
+
+function noMemory(id: string): AppError {
+  return new AppError('not_found', `Memory "${id}" not found`, {
+    details: ['`aichat persona memory list` shows the ids of a persona'],
+  })
 }
 
 /** The filter for memories that have not expired. */

@@ -26,11 +26,13 @@ type FoundRow = [
   metadata: string,
 ]
 
-/** Reads memories by plain calls; `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
+/** Reads memories by plain calls; `get`, `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
 export function createMemoryReader(db: Database) {
   const postings = createPostings(db)
   const vectors = createVectorIndex(db)
-  const byId = db.prepare<[number, string], Row>(`SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ?`)
+  const byId = db.prepare<[number, string, number], Row>(
+    `SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ? AND (pinned = 1 OR stored_at >= ?)`,
+  )
   const byNumbers = db.prepare<[string, number], Row>(
     `SELECT ${memoryColumns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
   )
@@ -55,9 +57,9 @@ export function createMemoryReader(db: Database) {
 
   return { get, list, categories, search, pending, evictions }
 
-  function get(scope: Scope, id: string): MemoryEntry | undefined {
+  function get(scope: Scope, id: string, { since = Number.MIN_SAFE_INTEGER }: Unexpired = {}): MemoryEntry | undefined {
     const row = findScope(db, scope)
-    const found = row && byId.get(row.scope_id, id)
+    const found = row && byId.get(row.scope_id, id, since)
     return found && entryOf(scope, found, vectors.read(found.memory_id))
   }
 

@@ -28,6 +28,7 @@ export function createVectorIndex(db: Database) {
   const readSpace = db.prepare<[number], SpaceRow>('SELECT * FROM embedding_space WHERE space_id = ?')
   const put = db.prepare('INSERT OR REPLACE INTO memory_vector (memory_id, space_id, vector) VALUES (?, ?, ?)')
   const putSketch = db.prepare('INSERT OR REPLACE INTO memory_sketch (memory_id, space_id, bits) VALUES (?, ?, ?)')
+  const remove = db.prepare('DELETE FROM memory_vector WHERE memory_id = ?')
   const read = db.prepare<[number], { space_id: number; vector: Buffer }>(
     'SELECT space_id, vector FROM memory_vector WHERE memory_id = ?',
   )
@@ -57,6 +58,11 @@ export function createVectorIndex(db: Database) {
       const space = makeSpace(vector.space)
       put.run(number, space, bytesOf(vector.values))
       putSketch.run(number, space, sketchOf(vector.values))
+    },
+
+    /** Removes a memory's vector; its sketch goes by foreign key. */
+    remove(number: number): void {
+      remove.run(number)
     },
 
     read(number: number): Vector | undefined {

@@ -110,6 +110,14 @@ export const flaws: readonly Flaw[] = [
   unlimited('packages'),
   unlimited('backups'),
 
+  // Edits: made on an outdated memory, or with a vector that belongs to another text.
+  flaw('memories', 'edits', ({ memories }) => ({
+    async edit(scope, id, edit, policy, vector) {
+      const before = await memories.get(scope, id)
+      return memories.edit(scope, id, edit, policy, vector ?? before?.vector)
+    },
+  })),
+
   // Snapshots: later rows are seen, the state is never given back, or everything is one batch.
   snapshots('snapshots', async (snapshot, storage) => ({
     async *memories() {
