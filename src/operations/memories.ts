@@ -32,6 +32,22 @@ const memory = entry.extend({
   embedding: z.exactOptional(z.array(z.number())),
 })
 
+/** A time in milliseconds since 1970 UTC, as a number or a query value. */
+const time = z.coerce.number().int()
+
+/** The conditions of a list or search; a memory has to meet all that are given. */
+const filter = {
+  /** '' for memories without one; the same for the two that follow. */
+  category: z.exactOptional(z.string()),
+  speaker: z.exactOptional(z.string()),
+  conversation: z.exactOptional(z.string()),
+  /** The earliest time, itself included. */
+  after: z.exactOptional(time),
+  /** The time before which it is. */
+  before: z.exactOptional(time),
+  pinned: z.exactOptional(z.union([z.boolean(), z.stringbool()])),
+}
+
 /** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
 const mostEmbeddings = 100
 
@@ -126,12 +142,16 @@ export const listMemories = defineOperation({
   method: 'GET',
   path: '/api/personas/:id/memory',
   access: 'user',
-  summary: "Lists a persona's memories, newest first; embeddings on request.",
+  summary: "Lists a persona's memories, newest first, all or those that meet the conditions; embeddings on request.",
   locate: locatePersona,
-  input: personaId
-    .extend({
+  // Strict: an ignored misspelt filter would widen the result.
+  input: z
+    .strictObject({
+      id: z.string(),
       ...page,
-      category: z.exactOptional(z.string()),
+      ...filter,
+      /** The beginning of the ids. */
+      id_prefix: z.exactOptional(z.string().min(1)),
       include: z.exactOptional(z.enum(['embedding'])),
     })
     .refine(({ include, limit }) => include === undefined || limit <= mostEmbeddings, {
@@ -139,9 +159,10 @@ export const listMemories = defineOperation({
       message: `must be at most ${mostEmbeddings} where embeddings are included`,
     }),
   output: z.object({ memories: z.array(memory), total: z.int() }),
-  run: async ({ app, caller }, { id, include, ...options }) => {
+  run: async ({ app, caller }, { id, include, id_prefix: idPrefix, ...options }) => {
     const embeddings = include === 'embedding'
-    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, { ...options, embeddings })
+    const listed = { ...options, embeddings, ...(idPrefix !== undefined && { idPrefix }) }
+    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, listed)
     return {
       memories: memories.map(({ embedding, ...rest }) => ({
         ...rest,
@@ -157,7 +178,8 @@ export const searchMemories = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/memory/search',
   access: 'user',
-  summary: 'Searches memories by words and by meaning, best first, each with the parts of its score.',
+  summary:
+    'Searches memories by words and by meaning, best first, each with the parts of its score; all, or those that meet the conditions.',
   locate: locatePersona,
   // Strict: an ignored misspelt filter would widen the result.
   input: z.strictObject({
@@ -168,6 +190,7 @@ export const searchMemories = defineOperation({
     max_results: z.exactOptional(foundLimit),
     top_k: z.exactOptional(foundLimit),
     min_score: z.exactOptional(z.coerce.number()),
+    ...filter,
   }),
   output: z.object({
     results: z.array(
@@ -180,11 +203,12 @@ export const searchMemories = defineOperation({
     mode: z.enum(['hybrid', 'lexical']),
     embedding_model: z.string(),
   }),
-  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score }) => {
+  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
     const { hits, mode, embedding_model } = await (await app.personas()).memories.search(caller.id, id, {
       query,
       limit: limit ?? max_results ?? top_k ?? 10,
       minScore: min_score,
+      filter: conditions,
       signal,
     })
     const results = hits.map(({ entry: found, score, parts }) => ({ ...found, score, parts }))

@@ -8,6 +8,7 @@ import type {
   ListOptions,
   MemoryChange,
   MemoryEntry,
+  MemoryFilter,
   MemoryInput,
   MemoryStore,
   RetentionPolicy,
@@ -47,6 +48,8 @@ export interface SearchOptions {
   readonly query: string
   readonly limit: number
   readonly minScore?: number | undefined
+  /** Only memories that meet these conditions are searched. */
+  readonly filter?: MemoryFilter | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -249,7 +252,10 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     return outcome
   }
 
-  async function find(persona: Persona, { query, limit, minScore, signal }: SearchOptions): Promise<SearchOutcome> {
+  async function find(
+    persona: Persona,
+    { query, limit, minScore, filter, signal }: SearchOptions,
+  ): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
     const terms = queryTermsOf(query).slice(0, mostTerms)
     const vector = await queryVector(embedder, query, signal)
@@ -258,6 +264,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       terms,
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
+      ...(filter && { filter }),
       ...unexpiredOf(persona, now),
     })
     // To read what may answer, to rank it and to write the answer are stages of their own.

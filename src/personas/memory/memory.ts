@@ -97,10 +97,24 @@ export interface Unexpired {
   readonly since?: number
 }
 
-export interface ListOptions extends Unexpired {
+/** The conditions of a list or search; a memory has to meet all that are given. */
+export interface MemoryFilter {
+  /** '' for memories without one; the same for the two that follow. */
+  readonly category?: string
+  readonly speaker?: string
+  readonly conversation?: string
+  /** The earliest time, itself included. Milliseconds since 1970 UTC. */
+  readonly after?: number
+  /** The time before which it is. Milliseconds since 1970 UTC. */
+  readonly before?: number
+  readonly pinned?: boolean
+  /** The beginning of its id. */
+  readonly idPrefix?: string
+}
+
+export interface ListOptions extends Unexpired, MemoryFilter {
   readonly limit: number
   readonly offset: number
-  readonly category?: string
   /** Whether entries carry their embedding. */
   readonly embeddings?: boolean
 }
@@ -120,6 +134,8 @@ export interface SearchQuery extends Unexpired {
   readonly vector?: Vector
   /** The most candidates by words; by vectors half as many. */
   readonly candidates: number
+  /** Only these memories are candidates; document frequencies are those of the whole scope. */
+  readonly filter?: MemoryFilter
 }
 
 /** The candidates of a search, with the figures for `rank`. */

@@ -1,5 +1,6 @@
 import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './connection.ts'
+import type { Passing } from './memories-filter.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
 
 /** The index's answer to a query, before ranking. */
@@ -19,28 +20,31 @@ const mostPostings = 2000
 /** Looks terms up in the full-text index. Expects to run inside the caller's transaction. */
 export function createPostings(db: Database) {
   // All lists of a query in one statement, each as one text: a row per posting would cost more than finding it.
-  const prepareLists = (end: string) =>
+  const prepareLists = (end: string, condition = '') =>
     db
       .prepare<[object], string>(
         `SELECT (SELECT json_group_array(number) FROM (
              SELECT rowid - @low AS number FROM memory_text
-              WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${end}))
+              WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${condition} ${end}))
            FROM json_each(@asked) AS asked ORDER BY asked.key`,
       )
       .pluck()
   const wholeLists = prepareLists('')
   // Reading backwards costs half as much again, so it is left to scopes in which a list can be too long.
-  const newest = prepareLists(`ORDER BY rowid DESC LIMIT ${mostPostings}`)
+  const cut = `ORDER BY rowid DESC LIMIT ${mostPostings}`
+  const newest = prepareLists(cut)
 
   return {
     /**
      * Counts the terms in the scope and gathers the memories whose terms, and those around them, are worth most together.
      * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
      */
-    find(scope: ScopeRow, terms: readonly string[], limit: number): Postings {
+    find(scope: ScopeRow, terms: readonly string[], limit: number, passing?: Passing): Postings {
       const { low } = rangeOf(scope.scope_id)
-      const own = read(scope, terms, 'content')
-      const frequencies = own.map((numbers) => frequencyOf(numbers, scope))
+      const all = read(scope, terms, 'content')
+      const frequencies = all.map((numbers) => frequencyOf(numbers, scope))
+      if (passing?.all) return { frequencies, best: passing.all }
+      const own = passing ? read(scope, terms, 'content', passing) : all
       const worth = frequencies.map((frequency) => inverseFrequency(scope.memories, frequency))
       const scores = new Map<number, number>()
       const credit = (found: readonly (readonly number[])[], share: number) => {
@@ -50,18 +54,25 @@ export function createPostings(db: Database) {
         })
       }
       credit(own, 1)
-      credit(read(scope, terms, 'about context'), 0.4)
+      credit(read(scope, terms, 'about context', passing), 0.4)
       return { frequencies, best: highest(scores, limit).map((number) => low + number) }
     },
   }
 
   /** For each term the memories with it in those columns, as their numbers within the scope. */
-  function read(scope: ScopeRow, terms: readonly string[], columns: 'content' | 'about context'): number[][] {
+  function read(
+    scope: ScopeRow,
+    terms: readonly string[],
+    columns: 'content' | 'about context',
+    passing?: Passing,
+  ): number[][] {
     if (terms.length === 0) return []
     const asked = terms.map((term) => `{${columns}} : "${indexedTerm(scope.scope_id, term)}"`)
     const { low, high } = rangeOf(scope.scope_id)
-    const lists = scope.memories > mostPostings ? newest : wholeLists
-    const found = lists.all({ low, high, asked: JSON.stringify(asked) })
+    const isLarge = scope.memories > mostPostings
+    const filtered = passing && prepareLists(isLarge ? cut : '', `AND ${passing.condition('memory_text.rowid')}`)
+    const lists = filtered ?? (isLarge ? newest : wholeLists)
+    const found = lists.all({ ...passing?.values, low, high, asked: JSON.stringify(asked) })
     return found.map((list) => JSON.parse(list) as number[])
   }
 }

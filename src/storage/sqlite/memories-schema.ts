@@ -29,6 +29,15 @@ export const memoryMigrations: readonly Migration[] = [
       tidyTerms(db)
     },
   },
+  {
+    name: 'memories-4',
+    up: (db) =>
+      db.exec(
+        `CREATE INDEX memory_speaker ON memory (scope_id,
+           (CASE json_type(metadata, '$.speaker') WHEN 'text' THEN metadata ->> '$.speaker' ELSE '' END),
+           timestamp, memory_id, stored_at, pinned)`,
+      ),
+  },
 ]
 
 interface TermsRow {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { MemoryFilter } from '../../../src/personas/memory/memory.ts'
 import { queryTermsOf } from '../../../src/personas/memory/ranking-terms.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { rejects } from '../../rejection.ts'
@@ -12,6 +13,82 @@ async function found(storage: Storage, scope: Parameters<Storage['memories']['ge
 }
 
 export const memoryEditRules: readonly Rule[] = [
+  {
+    store: 'memories',
+    topic: 'filters',
+    says: 'a list holds the memories that meet all conditions, and its total counts them',
+    async holds(place) {
+      const storage = await place.open()
+      const scope = await makeScope(storage, 'p')
+      const given = Array.from({ length: 12 }, (_, at) =>
+        memory(`m${at}`, {
+          id: `${at % 2 ? 'odd' : 'even'}-${at}`,
+          timestamp: noon + at,
+          metadata: {
+            ...(at % 2 === 0 && { category: 'even' }),
+            ...(at % 3 === 0 && { speaker: 'Ada' }),
+            ...(at > 5 && { conversation: 'late' }),
+            ...(at === 6 && { pinned: true }),
+            ...(at === 7 && { speaker: 7 }),
+          },
+        }),
+      )
+      await storage.memories.add(scope, given, keepAll)
+      const listed = async (filter: MemoryFilter) => {
+        const { entries, total } = await storage.memories.list(scope, { limit: 2, offset: 1, ...filter })
+        const all = await storage.memories.list(scope, { limit: 100, offset: 0, ...filter })
+        assert.equal([entries, total], [all.entries.slice(1, 3), all.entries.length])
+        return all.entries.map(({ content }) => content).join(' ')
+      }
+      assert.is(await listed({ speaker: 'Ada' }), 'm9 m6 m3 m0')
+      assert.is(await listed({ speaker: '', conversation: 'late' }), 'm11 m10 m8 m7', 'a number is no speaker')
+      assert.is(await listed({ conversation: '', category: 'even' }), 'm4 m2 m0')
+      assert.is(await listed({ after: noon + 3, before: noon + 5 }), 'm4 m3')
+      assert.is(await listed({ pinned: true }), 'm6')
+      assert.is(await listed({ pinned: false, speaker: 'Ada' }), 'm9 m3 m0')
+      assert.is(await listed({ idPrefix: 'odd-1' }), 'm11 m1')
+      assert.is(await listed({ idPrefix: '%' }), '')
+      assert.is(await listed({ speaker: "' OR 1 --" }), '')
+    },
+  },
+  {
+    store: 'memories',
+    topic: 'filters',
+    says: 'a search finds the best of the memories that pass, however many others match better',
+    async holds(place) {
+      const storage = await place.open()
+      const scope = await makeScope(storage, 'p')
+      const many = Array.from({ length: 200 }, (_, at) =>
+        memory(`tea tea tea ${at}`, { timestamp: noon + at, vector: vector(0) }),
+      )
+      const rare = (word: string, at: number) =>
+        memory(`${word} and a long walk along the river`, {
+          timestamp: noon - at,
+          vector: vector(1.5),
+          metadata: { category: 'rare', speaker: 'Ada', conversation: word },
+        })
+      await storage.memories.add(scope, [...many, rare('tea', 1), rare('cake', 2), rare('milk', 3)], keepAll)
+      const query = { terms: queryTermsOf('tea cake'), vector: vector(0), candidates: 2 }
+      const search = async (filter: MemoryFilter) => {
+        const { candidates, frequencies } = await storage.memories.search(scope, { ...query, filter })
+        assert.equal(frequencies, [201, 1], 'frequencies are those of the whole scope')
+        return candidates.map(({ entry, cosine }) => [entry.metadata['conversation'], cosine !== undefined]).sort()
+      }
+      const both = [
+        ['cake', true],
+        ['tea', true],
+      ]
+      assert.equal(await search({ category: 'rare', after: noon - 2 }), both)
+      assert.equal(await search({ speaker: 'Ada', conversation: 'milk' }), [['milk', true]])
+      assert.equal(await search({ pinned: true }), [])
+      const three = await search({ before: noon })
+      for (const one of both)
+        assert.ok(
+          three.some((found) => String(found) === String(one)),
+          String(one),
+        )
+    },
+  },
   {
     store: 'memories',
     topic: 'edits',
