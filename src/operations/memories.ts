@@ -76,6 +76,34 @@ export const addMemory = defineOperation({
   },
 })
 
+/** A line of a file of memories. */
+export const memoryLine = { input: memoryInput }
+
+/** The most memories of one batch: to embed, index and store them takes a second or two, in turns with other requests. */
+const mostInBatch = 1000
+
+export const addMemories = defineOperation({
+  name: 'memories.addBatch',
+  method: 'POST',
+  path: '/api/personas/:id/memory/batch',
+  access: 'user',
+  status: 201,
+  limit: 32 * 1024 * 1024,
+  summary: 'Stores up to 1,000 memories, all of them or none; those that are there already are renewed.',
+  locate: locatePersona,
+  input: z.strictObject({
+    id: z.string(),
+    memories: z.array(memoryInput).min(1).max(mostInBatch),
+  }),
+  output: z.object({
+    added: z.int(),
+    updated: z.int(),
+    /** How many memories were evicted to make room. */
+    evicted: z.int(),
+  }),
+  run: async ({ app, caller }, { id, memories }) => (await app.personas()).memories.addAll(caller.id, id, memories),
+})
+
 /** A persona, by id or name, and a memory of it. */
 const memoryId = personaId.extend({ memory_id: z.string() })
 
@@ -265,6 +293,7 @@ export const listEvictions = defineOperation({
 
 export const memoryOperations = [
   addMemory,
+  addMemories,
   listMemories,
   searchMemories,
   wipeMemories,

@@ -151,4 +151,51 @@ test('lists and searches take the same conditions, and a misspelt one is refused
     assert.is((await ada('POST', `${path}/search`, { query: 'tea', speakers: 'Ada' })).status, 400)
   }))
 
+test('a batch is added whole, renews what is there, and evicts what is beyond the limit', () =>
+  withUsers(async ({ ada, bob, persona }) => {
+    const path = `${await persona({ memory_settings: { max_memories: 50 } })}/memory`
+    const lines = (count: number, word = 'thing') =>
+      Array.from({ length: count }, (_, at) => ({ content: `${word} ${at}`, timestamp: 1000 + at }))
+    const first = await ada('POST', `${path}/batch`, { memories: lines(40) })
+    assert.equal([first.status, first.body], [201, { added: 40, updated: 0, evicted: 0 }])
+    const again = await ada('POST', `${path}/batch`, { memories: lines(45) })
+    assert.equal(again.body, { added: 5, updated: 40, evicted: 0 })
+    const more = await ada('POST', `${path}/batch`, { memories: lines(10, 'other') })
+    assert.equal(more.body, { added: 10, updated: 0, evicted: 5 })
+    const { memories, total } = (await ada('GET', path)).body
+    assert.is(total, 50)
+    assert.ok(memories.every((one: { embedding_status: string }) => one.embedding_status === 'ready'))
+    assert.is((await bob('POST', `${path}/batch`, { memories: lines(1) })).status, 403)
+  }))
+
+test('a batch that breaks a rule or a limit stores nothing and evicts nothing', () =>
+  withUsers(
+    async ({ ada, persona }) => {
+      const home = await persona({ memory_settings: { max_memories: 40, auto_cleanup: false } })
+      const path = `${home}/memory`
+      await ada('POST', path, { content: 'there before' })
+      const refused = async (memories: readonly unknown[], status: number, reason: RegExp) => {
+        const { status: answered, body } = await ada('POST', `${path}/batch`, { memories })
+        assert.is(answered, status, JSON.stringify(body))
+        assert.match([body.error, ...body.details].join(), reason)
+        assert.is((await ada('GET', path)).body.total, 1)
+      }
+      const lines = (count: number, metadata = {}) =>
+        Array.from({ length: count }, (_, at) => ({ content: `thing ${at}`, metadata }))
+      await refused(
+        [...lines(3), { content: '' }, { text: 'x' }],
+        400,
+        /memories\.3\.content: .*memories\.4\.content: /,
+      )
+      await refused([], 400, /memories: /)
+      await refused(lines(1001), 400, /memories: /)
+      await refused(lines(60), 400, /may hold 40 memories/)
+      await ada('PUT', home, { memory_settings: { auto_cleanup: true } })
+      await refused(lines(60, { pinned: true }), 400, /pinned ones are never removed/)
+      await ada('PUT', home, { memory_settings: { max_memories: 1000 } })
+      await refused(lines(200), 413, /stored_memories_per_user/)
+    },
+    { environment: { AICHAT_LIMIT_STORED_MEMORIES_PER_USER: '100' } },
+  ))
+
 test.run()

@@ -65,7 +65,8 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
 
   memory
     .command('add <id> [text...]')
-    .description('store a memory: the text, or stdin with -')
+    .description('store a memory: the text, or stdin with -; or many from a file of JSON lines')
+    .option('--jsonl <file>', 'store one from each line {"content":…} of a file, or of stdin with -')
     .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
     .option('--category <name>', 'its category, by which memories are listed and wiped')
     .option('--speaker <name>', 'the person whose words it holds')
@@ -88,6 +89,7 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .example(
       'aichat persona memory add Ada "My cat is afraid of thunder"',
       'aichat persona memory add Ada - --category work < notes.txt',
+      'aichat persona memory add Ada --jsonl memories.jsonl',
     )
     .action(run((memories) => memories.add))
 

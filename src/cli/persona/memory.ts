@@ -34,8 +34,16 @@ export async function add(
     time?: number
     validFrom?: number
     validTo?: number
+    jsonl?: string
   },
 ): Promise<void> {
+  const { jsonl, ...others } = options
+  if (jsonl !== undefined) {
+    if (words.length > 0 || Object.keys(given(others)).length > 0)
+      throw new AppError('usage', 'Invalid options: --jsonl takes text and labels from its lines alone')
+    const { addLines } = await import('./memory-lines.ts')
+    return addLines(cli, id, jsonl)
+  }
   const { importance, category, speaker, conversation, pin, validFrom, validTo } = options
   const added = await cli.ask(addMemory, {
     id,

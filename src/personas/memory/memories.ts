@@ -69,6 +69,15 @@ export interface Memories {
     persona: string,
     input: MemoryInput,
   ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
+  /**
+   * Adds memories in slices, so that others are served meanwhile; a failure removes what was added, and nothing is evicted
+   * before all are stored. `updated` counts those that were there already; `evicted` is the number that made room.
+   */
+  addAll(
+    owner: string,
+    persona: string,
+    inputs: readonly MemoryInput[],
+  ): Promise<{ readonly added: number; readonly updated: number; readonly evicted: number }>
   list(
     owner: string,
     persona: string,
@@ -125,6 +134,25 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
+    },
+    async addAll(owner, idOrName, inputs) {
+      const persona = await personas.get(owner, idOrName)
+      const scope = scopeOf(persona)
+      const policy = policyOf(persona, clock())
+      const unlimited = { ...policy, maxMemories: Number.MAX_SAFE_INTEGER, cleanup: false }
+      const added: string[] = []
+      try {
+        for (const slice of slicesOf(inputs)) added.push(...(await keep(persona, slice, unlimited)).added)
+        await refuseFull(persona, policy, added.length)
+      } catch (reason) {
+        for (const id of added) {
+          await heavyTurn()
+          await store.remove(scope, id)
+        }
+        throw reason
+      }
+      const evicted = await store.clean(scope, policy)
+      return { added: added.length, updated: inputs.length - added.length, evicted: evicted.length }
     },
     async get(owner, idOrName, id) {
       const persona = await personas.get(owner, idOrName)
@@ -219,6 +247,17 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     }
   }
 
+  /** Throws `invalid` when so many added memories leave too many that may not be evicted. */
+  async function refuseFull(persona: Persona, { cleanup, maxMemories }: RetentionPolicy, added: number): Promise<void> {
+    if (added === 0) return
+    const { total } = await store.list(scopeOf(persona), { limit: 1, offset: 0, ...(cleanup && { pinned: true }) })
+    if (total <= maxMemories) return
+    const rule = cleanup ? ', and pinned ones are never removed' : ''
+    throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories${rule}`, {
+      details: ['Add fewer, wipe some, or raise memory_settings.max_memories'],
+    })
+  }
+
   /** The memory of that id, unless it has expired. Throws `not_found`. */
   async function stored(persona: Persona, id: string): Promise<MemoryEntry> {
     const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock()))
@@ -227,7 +266,11 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
   }
 
   /** Stores even when the runner is away: the vectors can follow. */
-  async function keep(persona: Persona, memories: readonly MemoryInput[]) {
+  async function keep(
+    persona: Persona,
+    memories: readonly MemoryInput[],
+    policy: RetentionPolicy = policyOf(persona, clock()),
+  ) {
     // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
     const work = { user: persona.user_id }
     await heavyTurn(work)
@@ -236,7 +279,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       memories.map(({ content }) => content),
     )
     await heavyTurn(work)
-    const now = clock()
+    const { now } = policy
     const outcome = await store.add(
       scopeOf(persona),
       memories.map((memory, at) => ({
@@ -246,7 +289,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
         metadata: memory.metadata,
         ...(vectors && { vector: vectors[at]! }),
       })),
-      policyOf(persona, now),
+      policy,
     )
     if (!vectors) reembedding.later(persona)
     return outcome
@@ -278,6 +321,25 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
   }
+}
+
+/** Memories, and characters of them, that are stored in one transaction: some ten milliseconds' work. */
+const sliceMemories = 32
+const sliceCharacters = 20_000
+
+/** Memories in slices; one of the greatest length is a slice of its own. */
+function slicesOf(memories: readonly MemoryInput[]): readonly (readonly MemoryInput[])[] {
+  const slices: MemoryInput[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const memory of memories) {
+    characters += memory.content.length
+    if (characters > sliceCharacters || slices.at(-1)!.length === sliceMemories) {
+      slices.push([])
+      characters = memory.content.length
+    }
+    slices.at(-1)!.push(memory)
+  }
+  return slices
 }
 
 /** A memory after a change. Throws `invalid` for labels that break a rule together with those that stay. */

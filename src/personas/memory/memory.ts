@@ -182,13 +182,17 @@ export interface MemoryStore {
    * Adds memories in one transaction and enforces the policy in it; a very large eviction goes on in batches after it, before
    * this resolves. A memory with the content, speaker and conversation of a stored one updates it: the newer time, the higher
    * importance, the new metadata. Throws `invalid` when pinned memories leave no room. Resolves with the entries as stored,
-   * in the given order, and with at most `keptEvictions` evictions.
+   * in the given order, with the ids of those that were not there before, and with at most `keptEvictions` evictions.
    */
   add(
     scope: Scope,
     memories: readonly NewMemory[],
     policy: RetentionPolicy,
-  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly evicted: readonly Eviction[] }>
+  ): Promise<{
+    readonly entries: readonly MemoryEntry[]
+    readonly added: readonly string[]
+    readonly evicted: readonly Eviction[]
+  }>
   get(scope: Scope, id: string, unexpired?: Unexpired): Promise<MemoryEntry | undefined>
   /**
    * Edits a memory in one transaction: `edit` gets it as it is then, and what it throws changes nothing. A new text counts as

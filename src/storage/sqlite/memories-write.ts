@@ -23,6 +23,8 @@ import { createVectorIndex } from './memories-vectors.ts'
 
 export interface Added {
   readonly entries: readonly MemoryEntry[]
+  /** The ids of those that were not there before. */
+  readonly added: readonly string[]
   readonly evicted: readonly Eviction[]
   /** Whether more has to go than one transaction takes. */
   readonly more: boolean
@@ -94,7 +96,7 @@ export function createMemoryWriter(db: Database) {
     const grown = findScope(db, scope)!
     retention.refuseFull(grown, policy, { numbers: stored, fresh: fresh.length, newlyPinned })
     const { evicted, more } = evict(grown, policy, stored)
-    return { entries, evicted, more }
+    return { entries, added: fresh.map((number) => found.get(number)!.id), evicted, more }
   }
 
   /** The same thing said again, with the metadata of both: it is newer and at least as important now. */

@@ -22,7 +22,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   const inOneWrite = <T>(work: () => T): T => db.transaction(work).immediate()
   return {
     async add(scope, memories, policy) {
-      const { entries, evicted, more } = inOneWrite(() => {
+      const { entries, added, evicted, more } = inOneWrite(() => {
         const stored = writer.add(scope, memories, policy)
         quota?.check(scope.userId)
         return stored
@@ -30,7 +30,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       if (more) await yieldToEventLoop()
       const all = [...evicted, ...(more ? await cleaned(scope, policy) : [])]
       if (all.length > 0) await releasePages(db)
-      return { entries, evicted: all.slice(0, keptEvictions) }
+      return { entries, added, evicted: all.slice(0, keptEvictions) }
     },
     get: async (scope, id, unexpired) => inOneView(() => reader.get(scope, id, unexpired)),
     edit: async (scope, id, edit, policy, vector) =>
