@@ -38,7 +38,7 @@ export interface Passing {
 }
 
 /** Memories that are gathered before a search rather than tested one by one: some milliseconds' work. */
-const gathered = 20_000
+const gathered = 5_000
 
 /** Finds out how a search is to apply a filter. Expects to run inside the search's transaction. */
 export function createFilters(db: Database) {
