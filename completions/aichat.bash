@@ -11,10 +11,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --mutation | --importance | --category | --time | -n | --limit | --offset | --min-score | --before | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
@@ -161,23 +161,48 @@ _aichat() {
     kind='personas'
     ;;
   'persona memory')
-    commands='add list search wipe'
+    commands='add show edit pin unpin remove list search wipe'
     flags='-h --help'
     kind=''
     ;;
   'persona memory add')
     commands=''
-    flags='--importance --category --pin --time -h --help'
+    flags='--jsonl --importance --category --speaker --conversation --pin --timestamp --valid-from --valid-to -h --help'
+    kind='personas'
+    ;;
+  'persona memory show')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona memory edit')
+    commands=''
+    flags='--content --importance --category --speaker --conversation --timestamp --valid-from --valid-to -h --help'
+    kind='personas'
+    ;;
+  'persona memory pin')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona memory unpin')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona memory remove')
+    commands=''
+    flags='-h --help'
     kind='personas'
     ;;
   'persona memory list')
     commands=''
-    flags='--category -n --limit --offset -h --help'
+    flags='--category --speaker --conversation --after --before --pinned -n --limit --offset -h --help'
     kind='personas'
     ;;
   'persona memory search')
     commands=''
-    flags='-n --limit --min-score -h --help'
+    flags='--category --speaker --conversation --after --before --pinned -n --limit --min-score -h --help'
     kind='personas'
     ;;
   'persona memory wipe')

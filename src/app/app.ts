@@ -96,7 +96,10 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const [stores, { openPersonas }, { minilm }] = await Promise.all([storage(), import('./personas.ts'), models()])
     const vectorFile = join(packageFolder('dist'), 'data', 'word-vectors.bin')
     const isService = options.service === true
-    return closing(await openPersonas({ storage: stores, settings, plugins, packages, vectorFile, minilm, isService }))
+    const { redact } = keys
+    return closing(
+      await openPersonas({ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService }),
+    )
   })
   const packages: App['packages'] = once(async () => {
     const [stores, { openPackages }, area] = await Promise.all([storage(), import('./packages.ts'), personas()])

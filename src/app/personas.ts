@@ -42,6 +42,8 @@ export interface PersonaAreaParts {
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation'>>
   /** The file of the built-in word vectors. */
   readonly vectorFile: string
+  /** Takes the keys of this installation out of a text. */
+  readonly redact: (text: string) => string
   /** The embedding model that may be pulled. */
   readonly minilm: MiniLmEmbedder
   /** A long-running process: it removes expired memories now and then. */
@@ -97,6 +99,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       memories,
       conversations,
       ...chatHooks(adaptation),
+      redact: parts.redact,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
     stores: storage,

@@ -7,6 +7,7 @@ import { AppError, toAppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import type { PreparedChat } from '../personas/chat/persona-chat.ts'
 import type { Settings } from '../settings/settings.ts'
+import { localOwner } from './ask.ts'
 import { type Call, defineOperation } from './operation.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -126,7 +127,8 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const { request, plugin } = checked
   const { memory } = input
   const area = await app.personas()
-  const chat = await area.chat.prepare({ owner: caller.id, persona, session, memory, plugin, request, signal })
+  const speaker = caller.id === localOwner.id ? undefined : caller.username
+  const chat = await area.chat.prepare({ owner: caller.id, speaker, persona, session, memory, plugin, request, signal })
   return { routed: { ...checked, request: chat.request }, chat }
 }
 
@@ -211,7 +213,8 @@ export const previewChat = defineOperation({
   method: 'POST',
   path: '/api/chat/preview',
   access: 'user',
-  summary: 'Shows the request that a chat would send, without its key.',
+  summary:
+    'Shows the request that a chat would send, without its key, and what its persona would remember of the message.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({
@@ -222,10 +225,26 @@ export const previewChat = defineOperation({
     headers: z.record(z.string(), z.string()),
     body: z.unknown(),
     warnings: z.array(z.string()),
+    /** The parts of the message, and whether the persona would remember them; absent where nothing is remembered. */
+    remember: z.exactOptional(
+      z.array(
+        z.object({
+          content: z.string(),
+          importance_score: z.exactOptional(z.number()),
+          /** The reason against it. */
+          refused: z.exactOptional(z.enum(['no words', 'small talk', 'request', 'code', 'secret'])),
+        }),
+      ),
+    ),
   }),
   run: async (call, input) => {
     const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    return router.preview(prepared.routed)
+    const remember = prepared.chat?.keeping?.map(({ content, importance, refusal }) => ({
+      content,
+      ...(importance !== undefined && { importance_score: importance }),
+      ...(refusal && { refused: refusal }),
+    }))
+    return { ...(await router.preview(prepared.routed)), ...(remember && { remember }) }
   },
 })
 

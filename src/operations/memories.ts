@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { memoryInput } from '../personas/memory/memory.ts'
+import type { MemoryView } from '../personas/memory/memories.ts'
+import { memoryChange, memoryInput } from '../personas/memory/memory.ts'
 import { page } from './input.ts'
-import { defineOperation } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
 
 const personaId = z.object({ id: z.string() })
@@ -31,6 +32,22 @@ const memory = entry.extend({
   embedding: z.exactOptional(z.array(z.number())),
 })
 
+/** A time in milliseconds since 1970 UTC, as a number or a query value. */
+const time = z.coerce.number().int()
+
+/** The conditions of a list or search; a memory has to meet all that are given. */
+const filter = {
+  /** '' for memories without one; the same for the two that follow. */
+  category: z.exactOptional(z.string()),
+  speaker: z.exactOptional(z.string()),
+  conversation: z.exactOptional(z.string()),
+  /** The earliest time, itself included. */
+  after: z.exactOptional(time),
+  /** The time before which it is. */
+  before: z.exactOptional(time),
+  pinned: z.exactOptional(z.union([z.boolean(), z.stringbool()])),
+}
+
 /** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
 const mostEmbeddings = 100
 
@@ -59,17 +76,110 @@ export const addMemory = defineOperation({
   },
 })
 
+/** A line of a file of memories. */
+export const memoryLine = { input: memoryInput }
+
+/** The most memories of one batch: to embed, index and store them takes a second or two, in turns with other requests. */
+const mostInBatch = 1000
+
+export const addMemories = defineOperation({
+  name: 'memories.addBatch',
+  method: 'POST',
+  path: '/api/personas/:id/memory/batch',
+  access: 'user',
+  status: 201,
+  limit: 32 * 1024 * 1024,
+  summary: 'Stores up to 1,000 memories, all of them or none; those that are there already are renewed.',
+  locate: locatePersona,
+  input: z.strictObject({
+    id: z.string(),
+    memories: z.array(memoryInput).min(1).max(mostInBatch),
+  }),
+  output: z.object({
+    added: z.int(),
+    updated: z.int(),
+    /** How many memories were evicted to make room. */
+    evicted: z.int(),
+  }),
+  run: async ({ app, caller }, { id, memories }) => (await app.personas()).memories.addAll(caller.id, id, memories),
+})
+
+/** A persona, by id or name, and a memory of it. */
+const memoryId = personaId.extend({ memory_id: z.string() })
+
+/** The memory that the path names; throws `not_found`, or `forbidden` for another user's persona. */
+async function locateMemory(
+  { app, caller }: Call,
+  { id = '', memory_id = '' }: Readonly<Record<string, string>>,
+): Promise<MemoryView> {
+  return (await app.personas()).memories.get(caller.id, id, memory_id)
+}
+
+function withoutEmbedding({ embedding: _embedding, ...rest }: MemoryView) {
+  return rest
+}
+
+export const showMemory = defineOperation({
+  name: 'memories.show',
+  failures: [404],
+  method: 'GET',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Shows a memory; its embedding on request.',
+  locate: locateMemory,
+  input: memoryId.extend({ include: z.exactOptional(z.enum(['embedding'])) }),
+  output: memory,
+  run: (_call, { include }, found) => {
+    const { embedding, ...rest } = found
+    return { ...rest, ...(include && embedding && { embedding: [...embedding] }) }
+  },
+})
+
+export const editMemory = defineOperation({
+  name: 'memories.edit',
+  failures: [404],
+  method: 'PUT',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Edits a memory: absent fields stay, metadata is merged field by field, and null removes a field of it.',
+  locate: locateMemory,
+  input: memoryChange.extend(memoryId.shape),
+  output: memory,
+  run: async ({ app, caller }, { id, memory_id, ...change }) =>
+    withoutEmbedding(await (await app.personas()).memories.edit(caller.id, id, memory_id, change)),
+})
+
+export const removeMemory = defineOperation({
+  name: 'memories.remove',
+  failures: [404],
+  method: 'DELETE',
+  path: '/api/personas/:id/memory/:memory_id',
+  access: 'user',
+  summary: 'Removes a memory for good.',
+  locate: locateMemory,
+  input: memoryId,
+  output: z.object({ deleted: z.literal(1) }),
+  run: async ({ app, caller }, { id, memory_id }) => {
+    await (await app.personas()).memories.remove(caller.id, id, memory_id)
+    return { deleted: 1 as const }
+  },
+})
+
 export const listMemories = defineOperation({
   name: 'memories.list',
   method: 'GET',
   path: '/api/personas/:id/memory',
   access: 'user',
-  summary: "Lists a persona's memories, newest first; embeddings on request.",
+  summary: "Lists a persona's memories, newest first, all or those that meet the conditions; embeddings on request.",
   locate: locatePersona,
-  input: personaId
-    .extend({
+  // Strict: an ignored misspelt filter would widen the result.
+  input: z
+    .strictObject({
+      id: z.string(),
       ...page,
-      category: z.exactOptional(z.string()),
+      ...filter,
+      /** The beginning of the ids. */
+      id_prefix: z.exactOptional(z.string().min(1)),
       include: z.exactOptional(z.enum(['embedding'])),
     })
     .refine(({ include, limit }) => include === undefined || limit <= mostEmbeddings, {
@@ -77,9 +187,10 @@ export const listMemories = defineOperation({
       message: `must be at most ${mostEmbeddings} where embeddings are included`,
     }),
   output: z.object({ memories: z.array(memory), total: z.int() }),
-  run: async ({ app, caller }, { id, include, ...options }) => {
+  run: async ({ app, caller }, { id, include, id_prefix: idPrefix, ...options }) => {
     const embeddings = include === 'embedding'
-    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, { ...options, embeddings })
+    const listed = { ...options, embeddings, ...(idPrefix !== undefined && { idPrefix }) }
+    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, listed)
     return {
       memories: memories.map(({ embedding, ...rest }) => ({
         ...rest,
@@ -95,7 +206,8 @@ export const searchMemories = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/memory/search',
   access: 'user',
-  summary: 'Searches memories by words and by meaning, best first, each with the parts of its score.',
+  summary:
+    'Searches memories by words and by meaning, best first, each with the parts of its score; all, or those that meet the conditions.',
   locate: locatePersona,
   // Strict: an ignored misspelt filter would widen the result.
   input: z.strictObject({
@@ -107,6 +219,7 @@ export const searchMemories = defineOperation({
     top_k: z.exactOptional(foundLimit),
     /** The least score; by default 0. */
     min_score: z.exactOptional(z.coerce.number().min(0).max(1)),
+    ...filter,
   }),
   output: z.object({
     results: z.array(
@@ -133,11 +246,12 @@ export const searchMemories = defineOperation({
     mode: z.enum(['hybrid', 'lexical']),
     embedding_model: z.string(),
   }),
-  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score }) => {
+  run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
     const { hits, mode, embedding_model } = await (await app.personas()).memories.search(caller.id, id, {
       query,
       limit: limit ?? max_results ?? top_k ?? 10,
       minScore: min_score,
+      filter: conditions,
       signal,
     })
     const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))
@@ -192,4 +306,15 @@ export const listEvictions = defineOperation({
   }),
 })
 
-export const memoryOperations = [addMemory, listMemories, searchMemories, wipeMemories, listCategories, listEvictions]
+export const memoryOperations = [
+  addMemory,
+  addMemories,
+  listMemories,
+  searchMemories,
+  wipeMemories,
+  listCategories,
+  listEvictions,
+  showMemory,
+  editMemory,
+  removeMemory,
+]

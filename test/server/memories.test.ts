@@ -408,7 +408,7 @@ test('a time is a whole number of milliseconds from 1970 to 9999, and no field i
     for (const [rest, body, field] of [
       ['/memory', { content: 'x', importance: 0.9 }, 'importance'],
       ['/memory', { content: 'x', user_id: 'bob-2', embedding: [1] }, 'user_id'],
-      ['/memory/search', { query: 'x', category: 'pets' }, 'category'],
+      ['/memory/search', { query: 'x', categories: ['pets'] }, 'categories'],
     ] as const) {
       const answer = await ada('POST', path + rest, body)
       assert.is(answer.status, 400, field)

@@ -31,7 +31,7 @@ for (const streamed of [false, true]) {
         assert.is(messages[0].role, 'system')
         assert.match(messages[0].content, /^You are Mia\.\n/)
         const line = messages[0].content.split('\n').find((each: string) => each.includes(told))
-        assert.match(line, /^- \[\d{4}-\d\d-\d\d, chat\] My sister is a physician in Zurich\.$/)
+        assert.match(line, /^- \[\d{4}-\d\d-\d\d, ada, chat\] My sister is a physician in Zurich\.$/)
         assert.ok(messages[0].content.split('\n').filter((each: string) => each.startsWith('- [')).length <= 8)
         assert.equal(messages[1], { role: 'user', content: 'Where does my sister work as a physician?' })
       },
@@ -79,7 +79,7 @@ test('a memory is what was said, by whom it was said to, and once', () =>
       const stored = (await memories(all.ada, path))[0]!
       assert.equal(
         [stored.content, stored.metadata, stored.importance_score, stored.user_id],
-        ['I play the cello.', { source: 'chat', conversation: session.id }, 0.5, 'ada-1'],
+        ['I play the cello.', { source: 'chat', conversation: session.id, speaker: 'ada' }, 0.5, 'ada-1'],
       )
       await say(all, 'ada', { persona, session: session.id }, 'I play the cello.')
       assert.not.ok(lastRequest(all).includes('- ['), 'what the request says already is not told again')
@@ -91,6 +91,53 @@ test('a memory is what was said, by whom it was said to, and once', () =>
       await say(all, 'ada', { persona }, 'Do I really play the cello?')
       assert.match(lastRequest(all), '] I play the cello.')
       assert.not.ok(lastRequest(all).includes('] Do I play'), 'a question is no memory to answer with')
+    },
+    { provider },
+  ))
+
+test('an answer is kept beside the words that it answers, as the persona’s and of less weight', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona(remembering)
+      const persona = path.split('/').at(-1)
+      await say(all, 'ada', { persona }, 'I would like to learn an instrument this year.')
+      const kept = async () =>
+        (await memories(all.ada, path)).map(({ content, metadata, importance_score }) => [
+          content,
+          metadata,
+          importance_score,
+        ])
+      const both = [
+        ['The cello suits deep voices.', { source: 'chat', speaker: 'Mia', role: 'assistant' }, 0.3],
+        ['I would like to learn an instrument this year.', { source: 'chat', speaker: 'ada' }, 0.5],
+      ]
+      assert.equal(await kept(), both)
+      for (const said of ['Write a limerick about cellos.', 'shorter please', 'My password is hunter2'])
+        await say(all, 'ada', { persona }, said)
+      assert.equal(await kept(), both, 'an answer to a request is no memory either')
+      await say(all, 'ada', { persona }, 'Which instrument suits deep voices?')
+      assert.match(lastRequest(all), ', your answer, chat] The cello suits deep voices.')
+    },
+    { provider: (_request, response) => json(response, 200, completion('The cello suits deep voices.')) },
+  ))
+
+test('a preview says of each part of the message whether it would be remembered, and why not', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona(remembering)
+      const preview = async (content: string, more = {}) => {
+        const messages = [{ role: 'user', content }]
+        return (await all.ada('POST', '/api/chat/preview', { persona: 'Mia', messages, ...more })).body.remember
+      }
+      assert.equal(await preview('I play the cello.'), [{ content: 'I play the cello.', importance_score: 0.5 }])
+      assert.equal(await preview('thanks!'), [{ content: 'thanks!', refused: 'small talk' }])
+      assert.equal(await preview('Translate this: la mer'), [{ content: 'Translate this: la mer', refused: 'request' }])
+      assert.equal(await preview('My bow is new.\n\n```\nls -l\n```'), [
+        { content: 'My bow is new.', importance_score: 0.5 },
+        { content: '```\nls -l\n```', refused: 'code' },
+      ])
+      assert.is(await preview('I play the cello.', { memory: false }), undefined)
+      assert.equal(await memories(all.ada, path), [])
     },
     { provider },
   ))
@@ -245,7 +292,7 @@ test('when nobody answers, or the answer breaks off, nothing is kept', () =>
       assert.equal(await memories(all.ada, path), [])
       assert.is((await all.ada('GET', `/api/sessions/${session.id}`)).body.message_count, 0)
       await say(all, 'ada', { session: session.id }, 'My number is 4711.')
-      assert.is((await memories(all.ada, path)).length, 1)
+      assert.is((await memories(all.ada, path)).filter(({ content }) => content.includes('4711')).length, 1)
     },
     {
       provider(request, response) {
@@ -298,7 +345,10 @@ test('when the local runner answers instead it is told the same, and it is kept'
       const sent = all.runner.received.find(({ url }) => url === '/api/chat')!.body
       assert.match(sent, 'You are Mia.')
       assert.match(sent, 'I play the cello.')
-      assert.is((await memories(all.ada, path)).length, 2)
+      assert.equal(
+        (await memories(all.ada, path)).map(({ content }) => content),
+        ['local answer', 'Which instrument do I play?', 'I play the cello.'],
+      )
     },
     { provider: (_request, response) => json(response, 500, { error: { message: 'down' } }), runner: localRunner() },
   ))

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount, parseNumber, parseTime } from '../terminal/parsers.ts'
+import { parseCount, parseNumber, parsePastTime, parseTime } from '../terminal/parsers.ts'
 
 /** `aichat persona …`: characters with a model, settings and a memory. */
 export function addPersonaCommands(program: CliCommand, cli: Cli): void {
@@ -60,43 +60,104 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./memory.ts'))
   const memory = persona
     .command('memory')
-    .description('add, list, search and wipe the memories of a persona')
+    .description('add, list, search, edit and wipe the memories of a persona')
     .example('aichat persona memory search Ada "what frightens my pet?"')
 
   memory
     .command('add <id> [text...]')
-    .description('store a memory: the text, or stdin with -')
+    .description('store a memory: the text, or stdin with -; or many from a file of JSON lines')
+    .option('--jsonl <file>', 'store one from each line {"content":…} of a file, or of stdin with -')
     .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
     .option('--category <name>', 'its category, by which memories are listed and wiped')
+    .option('--speaker <name>', 'the person whose words it holds')
+    .option('--conversation <name>', 'its conversation: memories of one give each other context in search')
     .option('--pin', 'keep it when old memories are removed')
-    .option('--time <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', parseTime)
+    .option('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30, if not now', parseTime)
+    .addOption(new Option('--time <when>', 'the same as --timestamp').argParser(parseTime).hideHelp())
+    .option('--valid-from <when>', 'the time from which it holds', parseTime)
+    .option('--valid-to <when>', 'the time up to which it holds', parseTime)
     .fields({
       content: 'TEXT',
       importance_score: '--importance',
-      timestamp: '--time',
+      timestamp: '--timestamp',
       'metadata.category': '--category',
+      'metadata.speaker': '--speaker',
+      'metadata.conversation': '--conversation',
+      'metadata.valid_from': '--valid-from',
+      'metadata.valid_to': '--valid-to',
     })
     .example(
       'aichat persona memory add Ada "My cat is afraid of thunder"',
       'aichat persona memory add Ada - --category work < notes.txt',
+      'aichat persona memory add Ada --jsonl memories.jsonl',
     )
     .action(run((memories) => memories.add))
 
   memory
-    .command('list <id>')
-    .description('list memories, newest first')
-    .option('--category <name>', 'only memories of this category')
-    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
-    .option('--offset <count>', 'skip this many', parseNumber, 0)
-    .example('aichat persona memory list Ada -n 50')
-    .action(run((memories) => memories.list))
+    .command('show <id> <memory>')
+    .description('show a memory, by its id or the beginning of it')
+    .example('aichat persona memory show Ada 6f9a2c1e')
+    .action(run((memories) => memories.show))
 
   memory
-    .command('search <id> <query...>')
-    .description('find memories by words and by meaning')
+    .command('edit <id> <memory>')
+    .description('change the given fields of a memory; without any, edit its text in $VISUAL or $EDITOR')
+    .option('--content <text>', 'its text, or - to read stdin')
+    .option('--importance <number>', 'its importance, from 0 to 1', parseNumber)
+    .option('--category <name>', 'its category; "" for none')
+    .option('--speaker <name>', 'the person whose words it holds; "" for none')
+    .option('--conversation <name>', 'its conversation; "" for none')
+    .option('--timestamp <when>', 'the time it speaks of, such as 2024-05-08T17:30', parseTime)
+    .option('--valid-from <when>', 'the time from which it holds; "" for none', parseTimeOrNone)
+    .option('--valid-to <when>', 'the time up to which it holds; "" for none', parseTimeOrNone)
+    .fields({
+      content: '--content',
+      importance_score: '--importance',
+      timestamp: '--timestamp',
+      'metadata.category': '--category',
+      'metadata.speaker': '--speaker',
+      'metadata.conversation': '--conversation',
+      'metadata.valid_from': '--valid-from',
+      'metadata.valid_to': '--valid-to',
+    })
+    .example(
+      'aichat persona memory edit Ada 6f9a2c1e --content "My cat is afraid of fireworks"',
+      'aichat persona memory edit Ada 6f9a2c1e --category pets --importance 0.9',
+    )
+    .action(run((memories) => memories.edit))
+
+  memory
+    .command('pin <id> <memory...>')
+    .description('keep memories when old ones are removed')
+    .example('aichat persona memory pin Ada 6f9a2c1e')
+    .action(run((memories) => memories.pin))
+
+  memory
+    .command('unpin <id> <memory...>')
+    .description('let memories go when old ones are removed')
+    .example('aichat persona memory unpin Ada 6f9a2c1e')
+    .action(run((memories) => memories.unpin))
+
+  memory
+    .command('remove <id> <memory...>')
+    .alias('rm')
+    .description('delete memories for good')
+    .example('aichat persona memory remove Ada 6f9a2c1e')
+    .action(run((memories) => memories.remove))
+
+  withFilter(memory.command('list <id>').description('list memories, newest first'))
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
+    .option('--offset <count>', 'skip this many', parseNumber, 0)
+    .example('aichat persona memory list Ada -n 50', 'aichat persona memory list Ada --speaker Ada --after 7d')
+    .action(run((memories) => memories.list))
+
+  withFilter(memory.command('search <id> <query...>').description('find memories by words and by meaning'))
     .option('-n, --limit <count>', 'list at most this many', parseCount, 10)
     .option('--min-score <number>', 'only memories with at least this score', parseNumber)
-    .example('aichat persona memory search Ada "what frightens my pet?" -n 3')
+    .example(
+      'aichat persona memory search Ada "what frightens my pet?" -n 3',
+      'aichat persona memory search Ada tea --category drinks --after 2024-05-01 --before 2024-06-01',
+    )
     .action(run((memories) => memories.search))
 
   memory
@@ -106,6 +167,26 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .option('--before <date>', 'only memories older than this, such as 2026-01-31', parseTime)
     .example('aichat persona memory wipe Ada --category work', 'aichat persona memory wipe Ada --before 2026-01-31')
     .action(run((memories) => memories.wipe))
+}
+
+/** The conditions of a list or search of memories. */
+function withFilter(command: CliCommand): CliCommand {
+  return command
+    .option('--category <name>', 'only memories of this category; "" for those without one')
+    .option('--speaker <name>', 'only what this person said; "" for memories without a speaker')
+    .option('--conversation <name>', 'only memories of this conversation; "" for those without one')
+    .option(
+      '--after <when>',
+      'only memories from this time on, such as 2026-01-31, or 7d for the last seven days',
+      parsePastTime,
+    )
+    .option('--before <when>', 'only memories before this time', parsePastTime)
+    .option('--pinned', 'only pinned memories')
+}
+
+/** A time, or null for the empty text. */
+function parseTimeOrNone(text: string): number | null {
+  return text.trim() === '' ? null : parseTime(text)
 }
 
 /** `aichat persona state|adapt|undo`. */

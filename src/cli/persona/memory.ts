@@ -1,11 +1,21 @@
 import { AppError } from '../../errors.ts'
-import { addMemory, listCategories, listMemories, searchMemories, wipeMemories } from '../../operations/memories.ts'
+import {
+  addMemory,
+  editMemory,
+  listCategories,
+  listMemories,
+  removeMemory,
+  searchMemories,
+  showMemory,
+  wipeMemories,
+} from '../../operations/memories.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { editText } from '../terminal/editor.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
 import { emptyInput, readStdin } from '../terminal/stdin.ts'
-import { table, timeText } from '../terminal/table.ts'
+import { labelled, table, timeText } from '../terminal/table.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
 const mostNotes = 5
@@ -14,14 +24,32 @@ export async function add(
   cli: Cli,
   id: string,
   words: readonly string[],
-  options: { importance?: number; category?: string; pin?: boolean; time?: number },
+  options: {
+    importance?: number
+    category?: string
+    speaker?: string
+    conversation?: string
+    pin?: boolean
+    timestamp?: number
+    time?: number
+    validFrom?: number
+    validTo?: number
+    jsonl?: string
+  },
 ): Promise<void> {
-  const { importance, category, pin, time } = options
+  const { jsonl, ...others } = options
+  if (jsonl !== undefined) {
+    if (words.length > 0 || Object.keys(given(others)).length > 0)
+      throw new AppError('usage', 'Invalid options: --jsonl takes text and labels from its lines alone')
+    const { addLines } = await import('./memory-lines.ts')
+    return addLines(cli, id, jsonl)
+  }
+  const { importance, category, speaker, conversation, pin, validFrom, validTo } = options
   const added = await cli.ask(addMemory, {
     id,
     content: await contentOf(cli, words.join(' ')),
-    ...given({ importance_score: importance, timestamp: time }),
-    metadata: given({ category, pinned: pin }),
+    ...given({ importance_score: importance, timestamp: options.timestamp ?? options.time }),
+    metadata: given({ category, speaker, conversation, pinned: pin, valid_from: validFrom, valid_to: validTo }),
   })
   await print(cli, added, (entry) => entry.id)
   if (added.embedding_status === 'pending')
@@ -31,10 +59,146 @@ export async function add(
   if (added.evicted.length > mostNotes) note(cli, `aichat: and ${added.evicted.length - mostNotes} more`)
 }
 
+export async function show(cli: Cli, id: string, beginning: string): Promise<void> {
+  const found = await cli.ask(showMemory, { id, memory_id: await memoryIdOf(cli, id, beginning) })
+  const { category, pinned, speaker, conversation, valid_from, valid_to, ...others } = found.metadata
+  const text = (value: unknown) => (value === undefined ? undefined : String(value))
+  const when = (value: unknown) => (typeof value === 'number' ? timeText(value) : text(value))
+  await print(cli, found, () =>
+    [
+      labelled([
+        ['id', found.id],
+        ['time', timeText(found.timestamp)],
+        ['importance', String(found.importance_score)],
+        ['category', text(category)],
+        ['pinned', pinned === true ? 'yes' : undefined],
+        ['speaker', text(speaker)],
+        ['conversation', text(conversation)],
+        ['valid from', when(valid_from)],
+        ['valid to', when(valid_to)],
+        ...Object.entries(others).map(([name, value]) => [name, JSON.stringify(value)] as const),
+        ['embedding', `${found.embedding_model} (${found.embedding_status})`],
+      ]),
+      found.content,
+    ].join('\n\n'),
+  )
+}
+
+export async function edit(
+  cli: Cli,
+  id: string,
+  beginning: string,
+  options: {
+    content?: string
+    importance?: number
+    category?: string
+    speaker?: string
+    conversation?: string
+    timestamp?: number
+    validFrom?: number | null
+    validTo?: number | null
+  },
+): Promise<void> {
+  const { importance, timestamp, validFrom, validTo } = options
+  const label = (name: string | undefined) => (name === '' ? null : name)
+  const metadata = given({
+    category: label(options.category),
+    speaker: label(options.speaker),
+    conversation: label(options.conversation),
+    valid_from: validFrom,
+    valid_to: validTo,
+  })
+  const memory_id = await memoryIdOf(cli, id, beginning)
+  const isGiven = Object.keys(given({ ...options })).length > 0
+  const content = isGiven ? await contentGiven(cli, options.content) : await editedContent(cli, id, memory_id)
+  const edited = await cli.ask(editMemory, {
+    id,
+    memory_id,
+    ...given({ content, importance_score: importance, timestamp }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  })
+  await print(cli, edited, (entry) => entry.id)
+}
+
+export function pin(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
+  return setPinned(cli, id, beginnings, true)
+}
+
+export function unpin(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
+  return setPinned(cli, id, beginnings, null)
+}
+
+/** Sets the label, or with null removes it. */
+async function setPinned(cli: Cli, id: string, beginnings: readonly string[], pinned: true | null): Promise<void> {
+  const memories: { readonly id: string }[] = []
+  for (const memory_id of await memoryIdsOf(cli, id, beginnings))
+    memories.push(await cli.ask(editMemory, { id, memory_id, metadata: { pinned } }))
+  await print(cli, memories.length === 1 ? memories[0] : { memories }, () => memories.map((one) => one.id).join('\n'))
+}
+
+export async function remove(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
+  const ids = await memoryIdsOf(cli, id, beginnings)
+  await confirm(
+    cli,
+    `Remove ${ids.length === 1 ? `the memory ${ids[0]}` : `${ids.length} memories`} of ${id} for good?`,
+  )
+  let deleted = 0
+  for (const memory_id of ids) deleted += (await cli.ask(removeMemory, { id, memory_id })).deleted
+  await print(cli, { deleted }, () => ids.join('\n'))
+}
+
+/** The ids that are named by their beginnings, each once; none is changed before all are known. */
+async function memoryIdsOf(cli: Cli, id: string, beginnings: readonly string[]): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const beginning of beginnings) ids.push(await memoryIdOf(cli, id, beginning))
+  return [...new Set(ids)]
+}
+
+/** The id of the one memory whose id begins so. Throws `not_found`, and `usage` where several do. */
+async function memoryIdOf(cli: Cli, id: string, beginning: string): Promise<string> {
+  if (beginning.trim() === '') throw new AppError('usage', 'Invalid memory id: it is empty')
+  const { memories, total } = await cli.ask(listMemories, { id, id_prefix: beginning, limit: mostCandidates })
+  if (memories.some((one) => one.id === beginning)) return beginning
+  if (memories.length === 1) return memories[0]!.id
+  if (memories.length === 0)
+    throw new AppError('not_found', `Memory "${beginning}" not found`, {
+      details: [`\`aichat persona memory list ${id}\` shows the ids`],
+    })
+  throw new AppError('usage', `${total} memories have an id that begins with "${beginning}": give more of it`, {
+    details: memories.map((one) => `${one.id}  ${one.content.slice(0, 60)}`),
+  })
+}
+
+/** Memories that are named where the beginning of an id is ambiguous. */
+const mostCandidates = 5
+
+/** The text of `--content`, or stdin for `-`. */
+async function contentGiven(cli: Cli, text: string | undefined): Promise<string | undefined> {
+  return text === '-' ? (await readStdin(cli)).toString('utf8').trim() : text
+}
+
+/** The text after it was edited. Throws `found` where it was left as it was. */
+async function editedContent(cli: Cli, id: string, memory_id: string): Promise<string> {
+  const { content } = await cli.ask(showMemory, { id, memory_id })
+  const edited = await editText(cli, content, '--content')
+  if (edited.trim() === content) throw new AppError('found', 'Nothing was changed')
+  return edited
+}
+
+/** The conditions of a list or search, as options. */
+interface FilterOptions {
+  category?: string
+  speaker?: string
+  conversation?: string
+  after?: number
+  before?: number
+  pinned?: boolean
+}
+
 export async function list(
   cli: Cli,
   id: string,
-  options: { category?: string; limit: number; offset: number },
+  options: FilterOptions & { limit: number; offset: number },
 ): Promise<void> {
   const found = await cli.ask(listMemories, { id, ...options })
   await print(cli, found, ({ memories }) =>
@@ -61,10 +225,10 @@ export async function search(
   cli: Cli,
   id: string,
   words: readonly string[],
-  { limit, minScore }: { limit: number; minScore?: number },
+  { limit, minScore, ...filter }: FilterOptions & { limit: number; minScore?: number },
 ): Promise<void> {
   const query = words.join(' ')
-  const found = await cli.ask(searchMemories, { id, query, limit, ...given({ min_score: minScore }) })
+  const found = await cli.ask(searchMemories, { id, query, limit, ...given({ min_score: minScore, ...filter }) })
   await print(cli, found, ({ results }) =>
     table(
       cli,

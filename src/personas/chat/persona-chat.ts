@@ -1,16 +1,18 @@
 import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
-import { maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
-import { queryTermsOf } from '../memory/ranking-query.ts'
+import { type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
+import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
 export type OpenRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'>
 
 export interface PersonaChatCall {
   readonly owner: string
+  /** The user's name as the speaker of memories; by default `user`. */
+  readonly speaker?: string | undefined
   readonly persona?: string | undefined
   readonly session?: string | undefined
   /** False keeps this chat from reading and writing memories. */
@@ -25,6 +27,8 @@ export interface PreparedChat {
   readonly request: OpenRequest
   /** The memories that were placed in the request, best first. */
   readonly memories: readonly { readonly id: string; readonly score: number }[]
+  /** What the user's message will leave in the persona's memory, and what not; absent where this chat writes none. */
+  readonly keeping?: readonly Keeping[]
   /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
   finish(answer: Message): Promise<void>
 }
@@ -42,6 +46,8 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
+  /** Takes the keys of this installation out of a text. */
+  readonly redact: Redact
   /** How many tokens a request for this model and plugin may hold. */
   readonly contextTokens: (model: string | undefined, plugin: string | undefined) => number
 }
@@ -57,7 +63,7 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, persona: named, session, memory, plugin, request, signal }) {
+    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
@@ -70,6 +76,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const before = history.map(({ message }) => message)
       const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const system = persona ? await systemPrompt(persona, hits) : ''
+      const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact) : undefined
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
       const prompts = talk < 0 ? request.messages.length : talk
@@ -88,10 +95,13 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       return {
         request: conversation ? { ...full, messages: fitted(full, plugin) } : full,
         memories: hits.map(({ entry, score }) => ({ id: entry.id, score })),
+        ...(keeping && { keeping }),
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
-          if (persona)
-            await learn(persona, text, conversation, hasMemory, before.length > 0 || request.messages.length > 1)
+          if (!persona) return
+          if (keeping) await remember(persona, keeping, textOf(answer.content), speaker, conversation)
+          const followsAnswer = before.length > 0 || request.messages.length > 1
+          if (followsAnswer && text !== '') await parts.observe(persona, text)
         },
       }
     },
@@ -101,13 +111,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   async function recall(persona: Persona, end: string, messages: readonly Message[], signal?: AbortSignal) {
     if (end === '') return []
     const { hits } = await parts.memories.find(persona, { query: end, limit: mostRecalled * 3, signal })
-    const present = new Set(messages.map((message) => textOf(message.content).trim()))
+    const present = latestTexts(messages)
     const chosen: SearchHit[] = []
     let length = 0
     for (const hit of hits) {
       const { content: whole } = hit.entry
       if (!hit.relevant) break
-      if (chosen.length === mostRecalled || present.has(whole) || isOnlyQuestions(whole)) continue
+      if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => text.includes(whole)))
+        continue
       const content = shortened(whole)
       if (length + content.length > recalledCharacters) continue
       length += content.length
@@ -133,20 +144,51 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     await parts.conversations.append(conversation, [...spoken, answer])
   }
 
-  async function learn(
+  /**
+   * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such as a
+   * request or thanks, is no memory either.
+   */
+  async function remember(
     persona: Persona,
-    text: string,
+    keeping: readonly Keeping[],
+    answer: string,
+    speaker: string,
     conversation: Conversation | undefined,
-    hasMemory: boolean,
-    followsAnswer: boolean,
   ): Promise<void> {
-    if (hasMemory && isWorthKeeping(text)) {
-      const metadata = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
-      const content = wellFormed(text)
-      await parts.memories.store(persona, [{ content, importance_score: isOnlyQuestions(text) ? 0.2 : 0.5, metadata }])
-    }
-    if (followsAnswer && text !== '') await parts.observe(persona, text)
+    if (keeping.every(({ refusal }) => refusal !== undefined)) return
+    const labels = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
+    const memories = [
+      ...memoriesOf(keeping, { ...labels, speaker }),
+      ...memoriesOf(keepingOfAnswer(wellFormed(answer), parts.redact), {
+        ...labels,
+        speaker: persona.name,
+        role: 'assistant',
+      }),
+    ]
+    await parts.memories.store(persona, memories)
   }
+}
+
+function memoriesOf(keeping: readonly Keeping[], metadata: MemoryInput['metadata']): readonly MemoryInput[] {
+  return keeping.flatMap(({ content, importance }) =>
+    importance === undefined ? [] : [{ content, importance_score: importance, metadata }],
+  )
+}
+
+/** Characters of a request, from its end, that are searched for memories which it holds already. */
+const searchedCharacters = 1_000_000
+
+/** The texts of the last messages; each as far as a turn is remembered. */
+function latestTexts(messages: readonly Message[]): readonly string[] {
+  const texts: string[] = []
+  let left = searchedCharacters
+  for (const message of messages.toReversed()) {
+    const text = textOf(message.content).slice(0, maxContentLength)
+    left -= text.length
+    if (left < 0) break
+    texts.push(text)
+  }
+  return texts
 }
 
 /**
@@ -158,7 +200,8 @@ function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   const lines = hits.map(({ entry }) => {
     const day = new Date(entry.timestamp).toISOString().slice(0, 10)
     const where = entry.metadata['source']
-    const source = [day, speakerOf(entry.metadata), typeof where === 'string' ? where.slice(0, longestSource) : '']
+    const speaker = entry.metadata['role'] === 'assistant' ? 'your answer' : speakerOf(entry.metadata)
+    const source = [day, speaker, typeof where === 'string' ? where.slice(0, longestSource) : '']
       .filter(Boolean)
       .join(', ')
     return `- [${oneLine(source).replace(/[[\]]/g, '')}] ${oneLine(entry.content)}`
@@ -192,21 +235,6 @@ const queryLength = 4_000
 function lastUserText(messages: readonly Message[]): string {
   const last = messages.at(-1)
   return last?.role === 'user' ? textOf(last.content) : ''
-}
-
-/** Whether every sentence of a text is a question: such a text states nothing to remember. */
-function isOnlyQuestions(text: string): boolean {
-  const sentences = text.match(/[^.!?。！？]+[.!?。！？]*/gu) ?? []
-  return sentences.length > 0 && sentences.every((sentence) => /[?？؟]\s*$/u.test(sentence) || sentence.trim() === '')
-}
-
-/** False for thanks and greetings. */
-function isWorthKeeping(text: string): boolean {
-  const terms = queryTermsOf(text)
-  return (
-    terms.length > 0 &&
-    !/^(?:hi|hello|hey|thanks?(?: you)?|ok(?:ay)?|yes|no|sure|great|good|bye|cool)[\s.!]*$/i.test(text)
-  )
 }
 
 /** Drops absent fields; null counts as absent, as in OpenAI's requests. */

@@ -3,9 +3,12 @@ import { heavyTurn } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
 import type {
+  EditedMemory,
   Eviction,
   ListOptions,
+  MemoryChange,
   MemoryEntry,
+  MemoryFilter,
   MemoryInput,
   MemoryStore,
   RetentionPolicy,
@@ -13,6 +16,7 @@ import type {
   Vector,
   WipeFilter,
 } from './memory.ts'
+import { metadata } from './memory.ts'
 import { type Parts, type Ranked, rank } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
 import { spellingLookups } from './ranking-spelling.ts'
@@ -50,16 +54,36 @@ export interface SearchOptions {
   readonly limit: number
   /** By default 0. */
   readonly minScore?: number | undefined
+  /** Only memories that meet these conditions are searched. */
+  readonly filter?: MemoryFilter | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** Memories; for `owner`, the caller, memories of other users do not exist. */
 export interface Memories {
+  /** One memory, with its embedding. Throws `not_found` for an id that the persona has no memory of. */
+  get(owner: string, persona: string, id: string): Promise<MemoryView>
+  /**
+   * Edits a memory: absent fields stay, labels are merged, and null removes one. Throws `not_found` as `get`, and `invalid`
+   * for labels that do not go together, the text of another memory, and a pin without room.
+   */
+  edit(owner: string, persona: string, id: string, change: MemoryChange): Promise<MemoryView>
+  /** Removes a memory for good. Throws `not_found` as `get`. */
+  remove(owner: string, persona: string, id: string): Promise<void>
   add(
     owner: string,
     persona: string,
     input: MemoryInput,
   ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
+  /**
+   * Adds memories in slices, so that others are served meanwhile; a failure removes what was added, and nothing is evicted
+   * before all are stored. `updated` counts those that were there already; `evicted` is the number that made room.
+   */
+  addAll(
+    owner: string,
+    persona: string,
+    inputs: readonly MemoryInput[],
+  ): Promise<{ readonly added: number; readonly updated: number; readonly evicted: number }>
   list(
     owner: string,
     persona: string,
@@ -113,6 +137,55 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
+    },
+    async addAll(owner, idOrName, inputs) {
+      const persona = await personas.get(owner, idOrName)
+      const scope = scopeOf(persona)
+      const policy = policyOf(persona, clock())
+      const unlimited = { ...policy, maxMemories: Number.MAX_SAFE_INTEGER, cleanup: false }
+      const added: string[] = []
+      try {
+        for (const slice of slicesOf(inputs)) added.push(...(await keep(persona, slice, unlimited)).added)
+        await refuseFull(persona, policy, added.length)
+      } catch (reason) {
+        for (const id of added) {
+          await heavyTurn()
+          await store.remove(scope, id)
+        }
+        throw reason
+      }
+      const evicted = await store.clean(scope, policy)
+      return { added: added.length, updated: inputs.length - added.length, evicted: evicted.length }
+    },
+    async get(owner, idOrName, id) {
+      const persona = await personas.get(owner, idOrName)
+      const entry = await stored(persona, id)
+      reembedding.check(persona)
+      return viewOf(entry, persona, entry.vector, true)
+    },
+    async edit(owner, idOrName, id, change) {
+      const persona = await personas.get(owner, idOrName)
+      const { content } = await stored(persona, id)
+      const text = change.content === content ? undefined : change.content
+      await heavyTurn()
+      const embedder = embedders.embedder(persona.embedding_model)
+      const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text])
+      await heavyTurn()
+      const edited = await store.edit(
+        scopeOf(persona),
+        id,
+        (before) => editedBy(before, change),
+        policyOf(persona, clock()),
+        vectors?.[0],
+      )
+      if (!edited) throw noMemory(id)
+      if (text !== undefined && !vectors) reembedding.later(persona)
+      return viewOf(edited, persona, edited.vector, true)
+    },
+    async remove(owner, idOrName, id) {
+      const persona = await personas.get(owner, idOrName)
+      await stored(persona, id)
+      if (!(await store.remove(scopeOf(persona), id))) throw noMemory(id)
     },
     async list(owner, idOrName, options) {
       const persona = await personas.get(owner, idOrName)
@@ -177,8 +250,30 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     }
   }
 
+  /** Throws `invalid` when so many added memories leave too many that may not be evicted. */
+  async function refuseFull(persona: Persona, { cleanup, maxMemories }: RetentionPolicy, added: number): Promise<void> {
+    if (added === 0) return
+    const { total } = await store.list(scopeOf(persona), { limit: 1, offset: 0, ...(cleanup && { pinned: true }) })
+    if (total <= maxMemories) return
+    const rule = cleanup ? ', and pinned ones are never removed' : ''
+    throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories${rule}`, {
+      details: ['Add fewer, wipe some, or raise memory_settings.max_memories'],
+    })
+  }
+
+  /** The memory of that id, unless it has expired. Throws `not_found`. */
+  async function stored(persona: Persona, id: string): Promise<MemoryEntry> {
+    const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock()))
+    if (!entry) throw noMemory(id)
+    return entry
+  }
+
   /** Stores even when the runner is away: the vectors can follow. */
-  async function keep(persona: Persona, memories: readonly MemoryInput[]) {
+  async function keep(
+    persona: Persona,
+    memories: readonly MemoryInput[],
+    policy: RetentionPolicy = policyOf(persona, clock()),
+  ) {
     // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
     const work = { user: persona.user_id }
     await heavyTurn(work)
@@ -187,7 +282,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       memories.map(({ content }) => content),
     )
     await heavyTurn(work)
-    const now = clock()
+    const { now } = policy
     const outcome = await store.add(
       scopeOf(persona),
       memories.map((memory, at) => ({
@@ -197,13 +292,16 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
         metadata: memory.metadata,
         ...(vectors && { vector: vectors[at]! }),
       })),
-      policyOf(persona, now),
+      policy,
     )
     if (!vectors) reembedding.later(persona)
     return outcome
   }
 
-  async function find(persona: Persona, { query, limit, minScore, signal }: SearchOptions): Promise<SearchOutcome> {
+  async function find(
+    persona: Persona,
+    { query, limit, minScore, filter, signal }: SearchOptions,
+  ): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
     const asked = readQuery(query, embedders.rarity)
     const vector = await queryVector(embedder, query, signal)
@@ -213,6 +311,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       alike: asked.terms.map((term) => spellingLookups(term, asked.language)),
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
+      ...(filter && { filter }),
       ...unexpiredOf(persona, now),
     })
     // To read what may answer, to rank it and to write the answer are stages of their own.
@@ -229,6 +328,52 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const used = vector !== undefined && found.candidates.some(({ cosine }) => cosine !== undefined)
     return { hits, mode: used ? 'hybrid' : 'lexical', embedding_model: modelOf(persona) }
   }
+}
+
+/** Memories, and characters of them, that are stored in one transaction: some ten milliseconds' work. */
+const sliceMemories = 32
+const sliceCharacters = 20_000
+
+/** Memories in slices; one of the greatest length is a slice of its own. */
+function slicesOf(memories: readonly MemoryInput[]): readonly (readonly MemoryInput[])[] {
+  const slices: MemoryInput[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const memory of memories) {
+    characters += memory.content.length
+    if (characters > sliceCharacters || slices.at(-1)!.length === sliceMemories) {
+      slices.push([])
+      characters = memory.content.length
+    }
+    slices.at(-1)!.push(memory)
+  }
+  return slices
+}
+
+/** A memory after a change. Throws `invalid` for labels that break a rule together with those that stay. */
+function editedBy(before: MemoryEntry, change: MemoryChange): EditedMemory {
+  const merged = Object.entries({ ...before.metadata, ...change.metadata })
+  const removed = (name: string) => change.metadata?.[name] === null
+  const labels = Object.fromEntries(merged.filter(([name]) => !removed(name)))
+  // An import may have brought labels that break a rule; they stay until an edit speaks of labels.
+  const checked = change.metadata ? metadata.safeParse(labels) : { success: true as const, data: before.metadata }
+  if (!checked.success)
+    throw new AppError('invalid', 'Invalid request', {
+      details: checked.error.issues.map(
+        ({ path, message }) => `${['metadata', ...path].map(String).join('.')}: ${message}`,
+      ),
+    })
+  return {
+    content: change.content ?? before.content,
+    timestamp: change.timestamp ?? before.timestamp,
+    importance_score: change.importance_score ?? before.importance_score,
+    metadata: checked.data,
+  }
+}
+
+function noMemory(id: string): AppError {
+  return new AppError('not_found', `Memory "${id}" not found`, {
+    details: ['`aichat persona memory list` shows the ids of a persona'],
+  })
 }
 
 /** The filter for memories that have not expired. */

@@ -11,8 +11,9 @@ export interface Scope {
 export const maxContentLength = 20_000
 
 /**
- * Labels of a memory. Four have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`, and
- * `conversation` (memories of one conversation give each other context in search).
+ * Labels of a memory. Six have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`,
+ * `conversation` (memories of one conversation give each other context in search), and `valid_from` and `valid_to` (the
+ * time in which it holds, in milliseconds since 1970 UTC).
  */
 export type Metadata = Readonly<Record<string, unknown>>
 
@@ -58,6 +59,14 @@ export interface EmbeddingSpace {
   readonly dimension: number
 }
 
+/** The fields of a memory after an edit. */
+export interface EditedMemory {
+  readonly content: string
+  readonly timestamp: number
+  readonly importance_score: number
+  readonly metadata: Metadata
+}
+
 /** Limits of number and age. */
 export interface RetentionPolicy {
   readonly maxMemories: number
@@ -88,10 +97,24 @@ export interface Unexpired {
   readonly since?: number
 }
 
-export interface ListOptions extends Unexpired {
+/** The conditions of a list or search; a memory has to meet all that are given. */
+export interface MemoryFilter {
+  /** '' for memories without one; the same for the two that follow. */
+  readonly category?: string
+  readonly speaker?: string
+  readonly conversation?: string
+  /** The earliest time, itself included. Milliseconds since 1970 UTC. */
+  readonly after?: number
+  /** The time before which it is. Milliseconds since 1970 UTC. */
+  readonly before?: number
+  readonly pinned?: boolean
+  /** The beginning of its id. */
+  readonly idPrefix?: string
+}
+
+export interface ListOptions extends Unexpired, MemoryFilter {
   readonly limit: number
   readonly offset: number
-  readonly category?: string
   /** Whether entries carry their embedding. */
   readonly embeddings?: boolean
 }
@@ -113,6 +136,8 @@ export interface SearchQuery extends Unexpired {
   readonly vector?: Vector
   /** The most candidates by words; by vectors half as many. */
   readonly candidates: number
+  /** Only these memories are candidates; document frequencies are those of the whole scope. */
+  readonly filter?: MemoryFilter
 }
 
 /** How a store finds words that are spelled like a term: those that begin with `text`, or that word itself. */
@@ -144,6 +169,14 @@ export interface Candidate {
   readonly cosine?: number
 }
 
+/** The vector of a memory's text. */
+export interface EmbeddedMemory {
+  readonly id: string
+  /** The text that was embedded. */
+  readonly content: string
+  readonly vector: Vector
+}
+
 /** A page of memories without a vector. */
 export interface PendingPage {
   readonly entries: readonly MemoryEntry[]
@@ -157,14 +190,33 @@ export interface MemoryStore {
    * Adds memories in one transaction and enforces the policy in it; a very large eviction goes on in batches after it, before
    * this resolves. A memory with the content, speaker and conversation of a stored one updates it: the newer time, the higher
    * importance, the new metadata. Throws `invalid` when pinned memories leave no room. Resolves with the entries as stored,
-   * in the given order, and with at most `keptEvictions` evictions.
+   * in the given order, with the ids of those that were not there before, and with at most `keptEvictions` evictions.
    */
   add(
     scope: Scope,
     memories: readonly NewMemory[],
     policy: RetentionPolicy,
-  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly evicted: readonly Eviction[] }>
-  get(scope: Scope, id: string): Promise<MemoryEntry | undefined>
+  ): Promise<{
+    readonly entries: readonly MemoryEntry[]
+    readonly added: readonly string[]
+    readonly evicted: readonly Eviction[]
+  }>
+  get(scope: Scope, id: string, unexpired?: Unexpired): Promise<MemoryEntry | undefined>
+  /**
+   * Edits a memory in one transaction: `edit` gets it as it is then, and what it throws changes nothing. A new text counts as
+   * stored now and takes `vector`, and without one it is pending; a text that stays keeps its vector. Undefined without a
+   * memory of that id. Throws `invalid` when another memory has the same content, speaker and conversation, and when
+   * pinned memories leave no room.
+   */
+  edit(
+    scope: Scope,
+    id: string,
+    edit: (before: MemoryEntry) => EditedMemory,
+    policy: RetentionPolicy,
+    vector?: Vector,
+  ): Promise<MemoryEntry | undefined>
+  /** Removes a memory for good; false where there is none of that id. */
+  remove(scope: Scope, id: string): Promise<boolean>
   /** Newest first, with the number of all that match. */
   list(
     scope: Scope,
@@ -195,8 +247,8 @@ export interface MemoryStore {
    * empty before the end.
    */
   pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): Promise<PendingPage>
-  /** Sets the vectors of memories; removed ids are ignored. */
-  putVectors(scope: Scope, vectors: ReadonlyMap<string, Vector>): Promise<void>
+  /** Sets the vectors of memories; those that were removed or have another text meanwhile are ignored. */
+  putVectors(scope: Scope, embedded: readonly EmbeddedMemory[]): Promise<void>
   /** The recorded evictions, newest first. */
   evictions(scope: Scope, limit: number): Promise<readonly Eviction[]>
 }
@@ -206,30 +258,79 @@ const longestMetadata = 10_000
 
 const label = z.string().overwrite(wellFormed).pipe(displayName(200))
 
-const metadata = z
+/** The end of the year 9999, in milliseconds since 1970 UTC. */
+const latestTimestamp = 253_402_300_799_999
+
+const timeRule = 'must be a time from 1970 to the end of 9999, in milliseconds since 1970 UTC'
+
+/** Milliseconds since 1970 UTC. */
+const time = z.int(timeRule).min(0, timeRule).max(latestTimestamp, timeRule)
+
+const labels = {
+  category: label,
+  pinned: z.boolean(),
+  speaker: label,
+  conversation: label,
+  /** The time from which and up to which the memory holds. */
+  valid_from: time,
+  valid_to: time,
+}
+
+/** The labels that one memory has. */
+export const metadata = z
   .looseObject({
-    category: z.exactOptional(label),
-    pinned: z.exactOptional(z.boolean()),
-    speaker: z.exactOptional(label),
-    conversation: z.exactOptional(label),
+    category: z.exactOptional(labels.category),
+    pinned: z.exactOptional(labels.pinned),
+    speaker: z.exactOptional(labels.speaker),
+    conversation: z.exactOptional(labels.conversation),
+    valid_from: z.exactOptional(labels.valid_from),
+    valid_to: z.exactOptional(labels.valid_to),
   })
   .refine(
     (fields) => JSON.stringify(fields).length <= longestMetadata,
     `must not be longer than ${longestMetadata} characters as JSON`,
   )
+  .refine(({ valid_from = 0, valid_to = latestTimestamp }) => valid_from <= valid_to, {
+    path: ['valid_to'],
+    message: 'must not be before valid_from',
+  })
 
-/** The end of the year 9999, in milliseconds since 1970 UTC. */
-const latestTimestamp = 253_402_300_799_999
+/** A change of labels: absent ones stay, null removes one. */
+const metadataChange = z.looseObject({
+  category: z.exactOptional(labels.category.nullable()),
+  pinned: z.exactOptional(labels.pinned.nullable()),
+  speaker: z.exactOptional(labels.speaker.nullable()),
+  conversation: z.exactOptional(labels.conversation.nullable()),
+  valid_from: z.exactOptional(labels.valid_from.nullable()),
+  valid_to: z.exactOptional(labels.valid_to.nullable()),
+})
+
+const content = z
+  .string()
+  .overwrite(wellFormed)
+  .trim()
+  .min(1, 'must not be empty')
+  .max(maxContentLength, `must not be longer than ${maxContentLength} characters`)
+const importance = z.number().min(0).max(1)
 
 /** The input for a new memory. */
 export const memoryInput = z.strictObject({
-  content: z.string().overwrite(wellFormed).trim().min(1).max(maxContentLength),
-  importance_score: z.number().min(0).max(1).default(0.5),
+  content,
+  importance_score: importance.default(0.5),
   /** By default now. */
-  timestamp: z.exactOptional(z.int().min(0).max(latestTimestamp)),
+  timestamp: z.exactOptional(time),
   metadata: metadata.default({}),
 })
 export type MemoryInput = z.output<typeof memoryInput>
+
+/** The input for an edit: absent fields stay, metadata is merged field by field, and null removes a field of it. */
+export const memoryChange = z.strictObject({
+  content: z.exactOptional(content),
+  importance_score: z.exactOptional(importance),
+  timestamp: z.exactOptional(time),
+  metadata: z.exactOptional(metadataChange),
+})
+export type MemoryChange = z.output<typeof memoryChange>
 
 /** Replaces lone surrogates, which no database keeps, by U+FFFD. */
 export function wellFormed(text: string): string {

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import type { Embedders } from './embedding.ts'
-import type { MemoryEntry, MemoryStore, PendingPage, Vector } from './memory.ts'
+import type { MemoryEntry, MemoryStore, PendingPage } from './memory.ts'
 
 export interface ReembeddingParts {
   readonly store: MemoryStore
@@ -138,8 +138,8 @@ export function createReembedding({ store, embedders, clock }: ReembeddingParts)
     async function embedBatch(entries: readonly MemoryEntry[]): Promise<string> {
       const texts = entries.map(({ content }) => content)
       const { space, vectors } = await embedder.embed(texts, 'document', stop.signal)
-      const embedded = entries.map((entry, at): [string, Vector] => [entry.id, { space, values: vectors[at]! }])
-      await store.putVectors(scope, new Map(embedded))
+      const embedded = entries.map(({ id, content }, at) => ({ id, content, vector: { space, values: vectors[at]! } }))
+      await store.putVectors(scope, embedded)
       return space.key
     }
   }

@@ -1,6 +1,7 @@
 import type { SearchQuery, SpellingLookup } from '../../personas/memory/memory.ts'
 import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './connection.ts'
+import type { Passing } from './memories-filter.ts'
 import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
 
 /** The index's answer to a query, before ranking. */
@@ -20,31 +21,32 @@ const mostPostings = 2000
 /** Looks terms up in the full-text index. Expects to run inside the caller's transaction. */
 export function createPostings(db: Database) {
   // All lists of a query in one statement, each as one text: a row per posting would cost more than finding it.
-  const prepareLists = (end: string) =>
+  const prepareLists = (end: string, condition = '') =>
     db
       .prepare<[object], string>(
         `SELECT (SELECT json_group_array(number) FROM (
              SELECT rowid - @low AS number FROM memory_text
-              WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${end}))
+              WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${condition} ${end}))
            FROM json_each(@asked) AS asked ORDER BY asked.key`,
       )
       .pluck()
   const wholeLists = prepareLists('')
   // Reading backwards costs half as much again, so it is left to scopes in which a list can be too long.
-  const newest = prepareLists(`ORDER BY rowid DESC LIMIT ${mostPostings}`)
+  const cut = `ORDER BY rowid DESC LIMIT ${mostPostings}`
+  const newest = prepareLists(cut)
 
   return {
     /**
      * Counts the terms in the scope and gathers the memories whose terms, and those around them, are worth most together.
      * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
      */
-    find(scope: ScopeRow, { terms, alike, candidates: limit }: SearchQuery): Postings {
+    find(scope: ScopeRow, { terms, alike, candidates: limit }: SearchQuery, passing?: Passing): Postings {
       const { low } = rangeOf(scope.scope_id)
-      const own = read(
-        scope,
-        terms.map((term) => matchOf(scope, 'content', term)),
-      )
-      const frequencies = own.map((numbers) => frequencyOf(numbers, scope))
+      const inText = terms.map((term) => matchOf(scope, 'content', term))
+      const all = read(scope, inText)
+      const frequencies = all.map((numbers) => frequencyOf(numbers, scope))
+      if (passing?.all) return { frequencies, best: passing.all }
+      const own = passing ? read(scope, inText, passing) : all
       const worth = frequencies.map((frequency) => inverseFrequency(scope.memories, frequency))
       const scores = new Map<number, number>()
       const credit = (found: readonly (readonly number[])[], share: number) => {
@@ -54,31 +56,22 @@ export function createPostings(db: Database) {
         })
       }
       credit(own, 1)
-      credit(
-        read(
-          scope,
-          terms.map((term) => matchOf(scope, 'about context', term)),
-        ),
-        0.4,
-      )
-      if (alike?.some((lookups) => lookups.length > 0))
-        credit(
-          read(
-            scope,
-            alike.map((lookups) => matchOfAny(scope, lookups)),
-          ),
-          alikeShare,
-        )
+      const around = terms.map((term) => matchOf(scope, 'about context', term))
+      credit(read(scope, around, passing), 0.4)
+      const spelled = alike?.map((lookups) => matchOfAny(scope, lookups)) ?? []
+      credit(read(scope, spelled, passing), alikeShare)
       return { frequencies, best: highest(scores, limit).map((number) => low + number) }
     },
   }
 
   /** For each expression the memories that match it, as their numbers within the scope. */
-  function read(scope: ScopeRow, asked: readonly string[]): number[][] {
+  function read(scope: ScopeRow, asked: readonly string[], passing?: Passing): number[][] {
     if (asked.length === 0) return []
     const { low, high } = rangeOf(scope.scope_id)
-    const lists = scope.memories > mostPostings ? newest : wholeLists
-    const found = lists.all({ low, high, asked: JSON.stringify(asked) })
+    const isLarge = scope.memories > mostPostings
+    const filtered = passing && prepareLists(isLarge ? cut : '', `AND ${passing.condition('memory_text.rowid')}`)
+    const lists = filtered ?? (isLarge ? newest : wholeLists)
+    const found = lists.all({ ...passing?.values, low, high, asked: JSON.stringify(asked) })
     return found.map((list) => JSON.parse(list) as number[])
   }
 }

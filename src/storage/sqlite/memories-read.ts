@@ -3,12 +3,14 @@ import type {
   Found,
   ListOptions,
   MemoryEntry,
+  MemoryFilter,
   PendingPage,
   Scope,
   SearchQuery,
   Unexpired,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
+import { conditionsOf, createFilters, valuesOfFilter } from './memories-filter.ts'
 import { createPostings } from './memories-postings.ts'
 import { entryOf, memoryColumns, type Row } from './memories-rows.ts'
 import { findScope, rangeOf } from './memories-scope.ts'
@@ -26,11 +28,14 @@ type FoundRow = [
   metadata: string,
 ]
 
-/** Reads memories by plain calls; `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
+/** Reads memories by plain calls; `get`, `list`, `categories`, `search` and `pending` expect to run inside a transaction. */
 export function createMemoryReader(db: Database) {
+  const filtering = createFilters(db)
   const postings = createPostings(db)
   const vectors = createVectorIndex(db)
-  const byId = db.prepare<[number, string], Row>(`SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ?`)
+  const byId = db.prepare<[number, string, number], Row>(
+    `SELECT ${memoryColumns} FROM memory WHERE scope_id = ? AND id = ? AND (pinned = 1 OR stored_at >= ?)`,
+  )
   const byNumbers = db.prepare<[string, number], Row>(
     `SELECT ${memoryColumns} FROM memory WHERE memory_id IN (SELECT value FROM json_each(?)) AND +scope_id = ?`,
   )
@@ -55,18 +60,18 @@ export function createMemoryReader(db: Database) {
 
   return { get, list, categories, search, pending, evictions }
 
-  function get(scope: Scope, id: string): MemoryEntry | undefined {
+  function get(scope: Scope, id: string, { since = Number.MIN_SAFE_INTEGER }: Unexpired = {}): MemoryEntry | undefined {
     const row = findScope(db, scope)
-    const found = row && byId.get(row.scope_id, id)
+    const found = row && byId.get(row.scope_id, id, since)
     return found && entryOf(scope, found, vectors.read(found.memory_id))
   }
 
-  function list(scope: Scope, options: ListOptions) {
+  function list(scope: Scope, { limit, offset, embeddings, since: start, ...filter }: ListOptions) {
     const row = findScope(db, scope)
     if (!row) return { entries: [], total: 0 }
-    const since = expiry(row.scope_id, options)
-    const values = { scope: row.scope_id, ...options, since }
-    const where = filters(options.category, since)
+    const since = expiry(row.scope_id, start === undefined ? {} : { since: start })
+    const values = { ...valuesOfFilter(filter), scope: row.scope_id, limit, offset, since }
+    const where = whereOf(filter, since)
     const found = db
       .prepare<[object], Row>(
         `SELECT ${memoryColumns} FROM memory WHERE ${where}
@@ -75,10 +80,9 @@ export function createMemoryReader(db: Database) {
       .all(values)
     const counted = () =>
       db.prepare<[object], number>(`SELECT count(*) FROM memory WHERE ${where}`).pluck().get(values)!
-    const total = options.category === undefined && since === undefined ? row.memories : counted()
-    const entries = found.map((each) =>
-      entryOf(scope, each, options.embeddings ? vectors.read(each.memory_id) : undefined),
-    )
+    const isWhole = conditionsOf(filter).length === 0 && since === undefined
+    const total = isWhole ? row.memories : counted()
+    const entries = found.map((each) => entryOf(scope, each, embeddings ? vectors.read(each.memory_id) : undefined))
     return { entries, total }
   }
 
@@ -88,7 +92,7 @@ export function createMemoryReader(db: Database) {
     const since = expiry(row.scope_id, unexpired)
     return db
       .prepare<[object], { category: string; count: number }>(
-        `SELECT category, count(*) AS count FROM memory WHERE ${filters(undefined, since)}
+        `SELECT category, count(*) AS count FROM memory WHERE ${whereOf({}, since)}
           GROUP BY category ORDER BY category`,
       )
       .all({ scope: row.scope_id, since })
@@ -102,8 +106,9 @@ export function createMemoryReader(db: Database) {
   function search(scope: Scope, query: SearchQuery): Found {
     const row = findScope(db, scope)
     if (!row) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
-    const { frequencies, best } = postings.find(row, query)
-    const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2))
+    const passing = filtering.passing(row, query.filter, query.candidates)
+    const { frequencies, best } = postings.find(row, query, passing)
+    const cosines = query.vector && vectors.search(row, query.vector, best, Math.ceil(query.candidates / 2), passing)
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
     const since = query.since ?? Number.MIN_SAFE_INTEGER
     const rows = found.all(JSON.stringify(numbers), row.scope_id, since)
@@ -144,11 +149,11 @@ export function createMemoryReader(db: Database) {
 /** Memories that are looked at in one transaction for whether they have a vector. */
 const pendingAtOnce = 2000
 
-/** The conditions that memories of a list meet, for `@scope`, `@category` and `@since`. */
-function filters(category: string | undefined, since: number | undefined): string {
+/** The conditions that memories of a list meet, for `@scope`, `@since` and the values of the filter. */
+function whereOf(filter: MemoryFilter, since: number | undefined): string {
   return [
     'scope_id = @scope',
-    ...(category === undefined ? [] : ['category = @category']),
+    ...conditionsOf(filter),
     ...(since === undefined ? [] : ['(pinned = 1 OR stored_at >= @since)']),
   ].join(' AND ')
 }

@@ -25,7 +25,7 @@ export interface Row {
 export const memoryColumns = 'memory_id, id, content, timestamp, importance, metadata'
 
 /** The same words by the same speaker in the same conversation are the same memory. */
-export function digestOf({ content, metadata }: NewMemory): Buffer {
+export function digestOf({ content, metadata }: Pick<NewMemory, 'content' | 'metadata'>): Buffer {
   const parts = [content.normalize('NFC').trim(), speakerOf(metadata), conversationOf(metadata)]
   return createHash('sha256').update(JSON.stringify(parts)).digest()
 }

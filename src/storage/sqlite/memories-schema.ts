@@ -30,7 +30,16 @@ export const memoryMigrations: readonly Migration[] = [
       tidyTerms(db)
     },
   },
-  { name: 'memories-4', up: renewTerms },
+  {
+    name: 'memories-4',
+    up: (db) =>
+      db.exec(
+        `CREATE INDEX memory_speaker ON memory (scope_id,
+           (CASE json_type(metadata, '$.speaker') WHEN 'text' THEN metadata ->> '$.speaker' ELSE '' END),
+           timestamp, memory_id, stored_at, pinned)`,
+      ),
+  },
+  { name: 'memories-5', up: renewTerms },
 ]
 
 interface TermsRow {

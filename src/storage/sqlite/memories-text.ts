@@ -37,6 +37,7 @@ export function createTextIndex(db: Database) {
     around('timestamp > @timestamp AND timestamp <= @timestamp + @gap', 'ASC'),
   ]
   const insertTerms = db.prepare('INSERT INTO memory_terms (memory_id, terms, about, context) VALUES (?, ?, ?, ?)')
+  const setTerms = db.prepare('UPDATE memory_terms SET terms = ?, about = ? WHERE memory_id = ?')
   const setAbout = db.prepare('UPDATE memory_terms SET about = ? WHERE memory_id = ?')
   const setContext = db.prepare('UPDATE memory_terms SET context = ? WHERE memory_id = ?')
   const readContext = db.prepare<[number], string>('SELECT context FROM memory_terms WHERE memory_id = ?').pluck()
@@ -91,6 +92,23 @@ export function createTextIndex(db: Database) {
       setAbout.run(aboutOf(row), number)
       index.run(number)
       this.renew(scopeId, new Set([number, ...formerNeighbours, ...this.nearby(scopeId, [number])]))
+    },
+
+    /**
+     * Writes a memory's terms anew after its text, speaker, conversation or time has changed, and its neighbours' context.
+     * Returns the length of the terms that the scope gained; below 0 when it lost some.
+     */
+    rewrite(scopeId: number, number: number, formerNeighbours: Iterable<number>): number {
+      const row = read.get(number)!
+      const known: Known = new Map()
+      const before = this.length([number])
+      const around = neighbours(scopeId, row)
+      unindex.run(number)
+      setTerms.run(analysed(row, known).terms, aboutOf(row), number)
+      setContext.run(contextOf(row, around, known), number)
+      index.run(number)
+      this.renew(scopeId, new Set([...formerNeighbours, ...around.map((near) => near.row.memory_id)]), known)
+      return this.length([number]) - before
     },
 
     /** Writes the context of memories anew. */

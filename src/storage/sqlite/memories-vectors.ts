@@ -1,5 +1,6 @@
 import type { EmbeddingSpace, Vector } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
+import type { Passing } from './memories-filter.ts'
 import { rangeOf, type ScopeRow } from './memories-scope.ts'
 import { bytesOf, sketchOf, valuesOf } from './vector-bytes.ts'
 
@@ -28,23 +29,28 @@ export function createVectorIndex(db: Database) {
   const readSpace = db.prepare<[number], SpaceRow>('SELECT * FROM embedding_space WHERE space_id = ?')
   const put = db.prepare('INSERT OR REPLACE INTO memory_vector (memory_id, space_id, vector) VALUES (?, ?, ?)')
   const putSketch = db.prepare('INSERT OR REPLACE INTO memory_sketch (memory_id, space_id, bits) VALUES (?, ?, ?)')
+  const remove = db.prepare('DELETE FROM memory_vector WHERE memory_id = ?')
   const read = db.prepare<[number], { space_id: number; vector: Buffer }>(
     'SELECT space_id, vector FROM memory_vector WHERE memory_id = ?',
   )
   // Over ordinary tables an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema). Between
   // unit vectors the Euclidean distance says the same as the cosine and costs a third less.
-  const nearest = db
-    .prepare<[Buffer, number, number, number, number], [number, number]>(
-      `SELECT memory_id, vec_distance_l2(vector, ?) AS distance FROM memory_vector
-        WHERE memory_id BETWEEN ? AND ? AND +space_id = ? ORDER BY distance LIMIT ?`,
-    )
-    .raw()
-  const nearestSketches = db
-    .prepare<[number, number, number, Buffer, number], number>(
-      `SELECT memory_id FROM memory_sketch WHERE memory_id BETWEEN ? AND ? AND space_id = ?
-        ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?)) LIMIT ?`,
-    )
-    .pluck()
+  const prepareNearest = (condition = '') =>
+    db
+      .prepare<[object], [number, number]>(
+        `SELECT memory_id, vec_distance_l2(vector, @bytes) AS distance FROM memory_vector
+          WHERE memory_id BETWEEN @low AND @high AND +space_id = @space ${condition} ORDER BY distance LIMIT @limit`,
+      )
+      .raw()
+  const nearest = prepareNearest()
+  const prepareSketches = (condition = '') =>
+    db
+      .prepare<[object], number>(
+        `SELECT memory_id FROM memory_sketch WHERE memory_id BETWEEN @low AND @high AND space_id = @space ${condition}
+          ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(@bits)) LIMIT @limit`,
+      )
+      .pluck()
+  const nearestSketches = prepareSketches()
   const some = db
     .prepare<[Buffer, string, number, number, number], [number, number]>(
       `SELECT memory_id, vec_distance_l2(vector, ?) FROM json_each(?) AS asked CROSS JOIN memory_vector
@@ -59,6 +65,11 @@ export function createVectorIndex(db: Database) {
       putSketch.run(number, space, sketchOf(vector.values))
     },
 
+    /** Removes a memory's vector; its sketch goes by foreign key. */
+    remove(number: number): void {
+      remove.run(number)
+    },
+
     read(number: number): Vector | undefined {
       const row = read.get(number)
       const space = row && readSpace.get(row.space_id)
@@ -68,20 +79,34 @@ export function createVectorIndex(db: Database) {
     },
 
     /** The nearest memories of a scope and, whether near or not, the cosines of the others asked for. */
-    search(scope: ScopeRow, query: Vector, others: readonly number[], limit: number): Map<number, number> {
+    search(
+      scope: ScopeRow,
+      query: Vector,
+      others: readonly number[],
+      limit: number,
+      passing?: Passing,
+    ): Map<number, number> {
       const space = spaceId(query.space.key)
       if (space === undefined) return new Map()
       const { low, high } = rangeOf(scope.scope_id)
       const bytes = bytesOf(query.values)
       const cosines = (numbers: readonly number[]) =>
         some.all(bytes, JSON.stringify(numbers), low, high, space).map(withCosine)
+      // All that pass are compared where they are that few.
+      if (passing?.all) return new Map(cosines(passing.all))
       if (scope.memories * query.values.length <= exactComponents) {
-        const near = nearest.all(bytes, low, high, space, limit).map(withCosine)
+        const statement = passing ? prepareNearest(`AND ${passing.condition('memory_vector.memory_id')}`) : nearest
+        const near = statement.all({ ...passing?.values, bytes, low, high, space, limit }).map(withCosine)
         const known = new Set(near.map(([number]) => number))
         return new Map([...near, ...cosines(others.filter((number) => !known.has(number)))])
       }
       const wanted = new Set(others)
-      const chosen = nearestSketches.all(low, high, space, sketchOf(query.values), sketched(limit, scope.memories))
+      const statement = passing
+        ? prepareSketches(`AND ${passing.condition('memory_sketch.memory_id')}`)
+        : nearestSketches
+      const bits = sketchOf(query.values)
+      const most = sketched(limit, scope.memories)
+      const chosen = statement.all({ ...passing?.values, low, high, space, bits, limit: most })
       const compared = cosines([...new Set([...others, ...chosen])]).sort(([, a], [, b]) => b - a)
       return new Map(compared.filter(([number], place) => place < limit || wanted.has(number)))
     },

@@ -1,5 +1,9 @@
+import { AppError } from '../../errors.ts'
 import {
   categoryOf,
+  conversationOf,
+  type EditedMemory,
+  type EmbeddedMemory,
   type Eviction,
   isPinned,
   type MemoryEntry,
@@ -19,6 +23,8 @@ import { createVectorIndex } from './memories-vectors.ts'
 
 export interface Added {
   readonly entries: readonly MemoryEntry[]
+  /** The ids of those that were not there before. */
+  readonly added: readonly string[]
   readonly evicted: readonly Eviction[]
   /** Whether more has to go than one transaction takes. */
   readonly more: boolean
@@ -48,7 +54,18 @@ export function createMemoryWriter(db: Database) {
   )
   const count = db.prepare('UPDATE memory_scope SET memories = memories + ?, length = length + ? WHERE scope_id = ?')
 
-  return { add, wipe, clean, putVectors }
+  const namesakes = db
+    .prepare<[number, Buffer, number], string>(
+      'SELECT id FROM memory WHERE scope_id = ? AND digest = ? AND memory_id <> ?',
+    )
+    .pluck()
+  const rewrite = db.prepare(
+    `UPDATE memory SET content = @content, digest = @digest, timestamp = @timestamp, importance = @importance,
+       stored_at = max(stored_at, @stored_at), worth = @worth, category = @category, pinned = @pinned,
+       conversation = @conversation, metadata = @metadata WHERE memory_id = @memory_id AND scope_id = @scope_id`,
+  )
+
+  return { add, edit, remove, wipe, clean, putVectors }
 
   /** Stores, then enforces the policy; just stored memories go last. */
   function add(scope: Scope, memories: readonly NewMemory[], policy: RetentionPolicy): Added {
@@ -79,7 +96,7 @@ export function createMemoryWriter(db: Database) {
     const grown = findScope(db, scope)!
     retention.refuseFull(grown, policy, { numbers: stored, fresh: fresh.length, newlyPinned })
     const { evicted, more } = evict(grown, policy, stored)
-    return { entries, evicted, more }
+    return { entries, added: fresh.map((number) => found.get(number)!.id), evicted, more }
   }
 
   /** The same thing said again, with the metadata of both: it is newer and at least as important now. */
@@ -108,12 +125,64 @@ export function createMemoryWriter(db: Database) {
     return known.memory_id
   }
 
-  function putVectors(scope: Scope, made: ReadonlyMap<string, Vector>): void {
+  /** Writes an edit; `hasGrown` says whether it takes more characters than before. */
+  function edit(
+    scope: Scope,
+    id: string,
+    change: (before: MemoryEntry) => EditedMemory,
+    policy: RetentionPolicy,
+    vector: Vector | undefined,
+  ): { readonly entry: MemoryEntry; readonly hasGrown: boolean } | undefined {
+    const row = findScope(db, scope)
+    const before = row && byId.get(row.scope_id, id)
+    if (!row || !before) return undefined
+    const number = before.memory_id
+    const entry = entryOf(scope, before, vectors.read(number))
+    const after = change(entry)
+    const digest = digestOf(after)
+    const namesake = namesakes.get(row.scope_id, digest, number)
+    if (namesake !== undefined) throw new AppError('invalid', `The memory ${namesake} has the same text already`)
+    const metadata = JSON.stringify(after.metadata)
+    const isReworded = after.content !== before.content
+    const isMoved = isReworded || after.timestamp !== before.timestamp || metadata !== before.metadata
+    const former = isMoved ? text.nearby(row.scope_id, [number]) : []
+    rewrite.run({
+      memory_id: number,
+      scope_id: row.scope_id,
+      content: after.content,
+      digest,
+      timestamp: after.timestamp,
+      importance: after.importance_score,
+      stored_at: isReworded ? policy.now : 0,
+      worth: worthOf(after.timestamp, after.importance_score),
+      category: categoryOf(after.metadata),
+      pinned: Number(isPinned(after.metadata)),
+      conversation: conversationOf(after.metadata),
+      metadata,
+    })
+    if (isMoved) count.run(0, text.rewrite(row.scope_id, number, former), row.scope_id)
+    if (isReworded && vector) vectors.put(number, vector)
+    if (isReworded && !vector) vectors.remove(number)
+    const newlyPinned = Number(isPinned(after.metadata) && !isPinned(entry.metadata))
+    retention.refuseFull(row, policy, { numbers: [number], fresh: 0, newlyPinned })
+    const hasGrown = after.content.length + metadata.length > before.content.length + before.metadata.length
+    return { entry: entryOf(scope, byId.get(row.scope_id, id)!, vectors.read(number)), hasGrown }
+  }
+
+  function remove(scope: Scope, id: string): boolean {
+    const row = findScope(db, scope)
+    const found = row && byId.get(row.scope_id, id)
+    if (!row || !found) return false
+    removeNumbers(row.scope_id, [found.memory_id])
+    return true
+  }
+
+  function putVectors(scope: Scope, embedded: readonly EmbeddedMemory[]): void {
     const row = findScope(db, scope)
     if (!row) return
-    for (const [id, vector] of made) {
+    for (const { id, content, vector } of embedded) {
       const found = byId.get(row.scope_id, id)
-      if (found) vectors.put(found.memory_id, vector)
+      if (found?.content === content) vectors.put(found.memory_id, vector)
     }
   }
 

@@ -22,7 +22,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
   const inOneWrite = <T>(work: () => T): T => db.transaction(work).immediate()
   return {
     async add(scope, memories, policy) {
-      const { entries, evicted, more } = inOneWrite(() => {
+      const { entries, added, evicted, more } = inOneWrite(() => {
         const stored = writer.add(scope, memories, policy)
         quota?.check(scope.userId)
         return stored
@@ -30,9 +30,20 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
       if (more) await yieldToEventLoop()
       const all = [...evicted, ...(more ? await cleaned(scope, policy) : [])]
       if (all.length > 0) await releasePages(db)
-      return { entries, evicted: all.slice(0, keptEvictions) }
+      return { entries, added, evicted: all.slice(0, keptEvictions) }
     },
-    get: async (scope, id) => reader.get(scope, id),
+    get: async (scope, id, unexpired) => inOneView(() => reader.get(scope, id, unexpired)),
+    edit: async (scope, id, edit, policy, vector) =>
+      inOneWrite(() => {
+        const edited = writer.edit(scope, id, edit, policy, vector)
+        if (edited?.hasGrown) quota?.check(scope.userId)
+        return edited?.entry
+      }),
+    async remove(scope, id) {
+      const removed = inOneWrite(() => writer.remove(scope, id))
+      if (removed) await releasePages(db)
+      return removed
+    },
     list: async (scope, options) => inOneView(() => reader.list(scope, options)),
     categories: async (scope, unexpired) => inOneView(() => reader.categories(scope, unexpired)),
     async wipe(scope, filter) {
@@ -61,7 +72,7 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     clear: () => removeHidden(db),
     search: async (scope, query) => inOneView(() => reader.search(scope, query)),
     pending: async (scope, spaceKey, from, limit) => inOneView(() => reader.pending(scope, spaceKey, from, limit)),
-    putVectors: async (scope, vectors) => inOneWrite(() => writer.putVectors(scope, vectors)),
+    putVectors: async (scope, embedded) => inOneWrite(() => writer.putVectors(scope, embedded)),
     evictions: async (scope, limit) => reader.evictions(scope, limit),
   }
 

@@ -41,6 +41,8 @@ export const methods: MethodsOfStores = {
   memories: {
     add: true,
     get: true,
+    edit: true,
+    remove: true,
     list: true,
     categories: true,
     wipe: true,

@@ -225,7 +225,10 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     assert.equal([sent().model, sent().seed, sent().messages[0].content], ['m', 5, 'You are Mia.'])
     const asked = await run(['chat', '-r', 'Mia', '-S', 'What work does my sibling do?'])
     assert.is(asked.stdout, 'Noted.\n')
-    assert.match(sent().messages[0].content, /\n- \[\d{4}-\d\d-\d\d, chat\] My sister is a physician in Zurich\.$/)
+    assert.match(
+      sent().messages[0].content,
+      /\n- \[\d{4}-\d\d-\d\d, user, chat\] My sister is a physician in Zurich\.$/,
+    )
     const count = provider.received.length
     const dry = await run(['chat', '-p', 'Mia', '--dry-run', 'Which profession has she?'])
     assert.match(JSON.parse(dry.stdout).body.messages[0].content, 'physician')

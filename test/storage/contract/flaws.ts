@@ -1,4 +1,5 @@
 import { emptyLog } from '../../../src/personas/adaptation/log.ts'
+import type { MemoryEntry } from '../../../src/personas/memory/memory.ts'
 import type { PersonaSnapshot, PublishConditions, Revision } from '../../../src/personas/package/archive.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { Flaw, StoreName } from './rule.ts'
@@ -109,6 +110,24 @@ export const flaws: readonly Flaw[] = [
   unlimited('adaptations'),
   unlimited('packages'),
   unlimited('backups'),
+
+  // Edits: made on an outdated memory, or with a vector that belongs to another text.
+  flaw('memories', 'edits', ({ memories }) => ({
+    async edit(scope, id, edit, policy, vector) {
+      const before = await memories.get(scope, id)
+      return memories.edit(scope, id, edit, policy, vector ?? before?.vector)
+    },
+  })),
+
+  // Filters: applied to the best of all memories, instead of before these are chosen.
+  flaw('memories', 'filters', ({ memories }) => ({
+    async search(scope, { filter, ...query }) {
+      const found = await memories.search(scope, query)
+      const passes = ({ metadata }: MemoryEntry) =>
+        filter?.category === undefined || metadata['category'] === filter.category
+      return { ...found, candidates: found.candidates.filter(({ entry }) => passes(entry)) }
+    },
+  })),
 
   // Snapshots: later rows are seen, the state is never given back, or everything is one batch.
   snapshots('snapshots', async (snapshot, storage) => ({

@@ -31,7 +31,7 @@ export const memoryRules: readonly Rule[] = [
         ['green tea'],
       )
       assert.equal((await memories.search(stranger, query)).candidates, [])
-      await memories.putVectors(other, new Map([[id, vector(1)]]))
+      await memories.putVectors(other, [{ id, content: 'green tea', vector: vector(1) }])
       assert.equal((await memories.get(mine, id))?.vector?.values, vector(0).values)
       assert.is(await memories.wipe(stranger, {}), 0)
       assert.is(await memories.wipe(other, {}), 1)

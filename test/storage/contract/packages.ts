@@ -241,7 +241,7 @@ export const packageRules: readonly Rule[] = [
       }
       const { entries } = await one.memories.add(scope, [memory('cocoa')], keepAll)
       const last = await revisionOf(one, scope)
-      await one.memories.putVectors(scope, new Map([[entries[0]!.id, vector(1)]]))
+      await one.memories.putVectors(scope, [{ id: entries[0]!.id, content: entries[0]!.content, vector: vector(1) }])
       await one.backups.add(scope, backup('b', 'p'))
       assert.is(await revisionOf(two, scope), last)
       assert.is(await revisionOf(one, { personaId: 'q', userId: 'ada' }), other)

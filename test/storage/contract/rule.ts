@@ -4,7 +4,17 @@ import { openStorage, type Storage, type StorageSettings } from '../../../src/st
 export type StoreName = Exclude<keyof Storage, 'check' | 'close' | 'deferCleanup'>
 
 /** The kinds of promise that a store makes; each rule tests one. */
-export type Topic = 'scopes' | 'order' | 'ties' | 'limits' | 'snapshots' | 'revisions' | 'concurrency' | 'crash'
+export type Topic =
+  | 'edits'
+  | 'filters'
+  | 'scopes'
+  | 'order'
+  | 'ties'
+  | 'limits'
+  | 'snapshots'
+  | 'revisions'
+  | 'concurrency'
+  | 'crash'
 
 /** One promise of the storage port, as every implementation must keep it. */
 export interface Rule {

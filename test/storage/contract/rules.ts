@@ -5,6 +5,7 @@ import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
 import { crashRules } from './crash.ts'
 import { memoryRules } from './memories.ts'
+import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
@@ -15,6 +16,7 @@ export const rules: readonly Rule[] = [
   ...accountRules,
   ...personaRules,
   ...memoryRules,
+  ...memoryEditRules,
   ...conversationRules,
   ...adaptationRules,
   ...packageRules,

@@ -371,7 +371,7 @@ test('that share one time are put beside their neighbours by a look at those, no
         // A wipe before a time, of a category, is in that order; the least worth is, too.
         assert.not.match(step, /TEMP B-TREE/, `${sql}\n${steps.join('\n')}`)
       }
-    const neighbours = plans.filter(({ sql }) => /conversation = @conversation/.test(sql))
+    const neighbours = plans.filter(({ sql }) => /AND conversation = @conversation/.test(sql))
     assert.is(neighbours.length, 4)
     for (const { steps } of neighbours)
       assert.match(steps.join(), /timestamp=\? AND memory_id[<>]\?|timestamp>\? AND timestamp<\?/)

@@ -1,0 +1,177 @@
+import { termsOf } from '../memory/ranking-terms.ts'
+import { isPastedCode } from './pasted-code.ts'
+import { isRequest } from './requests.ts'
+import { holdsSecret } from './secrets.ts'
+import { isSmallTalk } from './small-talk.ts'
+
+/** Why a part of a turn is no memory. */
+export type Refusal = 'no words' | 'small talk' | 'request' | 'code' | 'secret'
+
+/** A part of a turn, and whether it becomes a memory. */
+export interface Keeping {
+  readonly content: string
+  /** The importance of the memory, from 0 to 1; absent where it is refused. */
+  readonly importance?: number
+  readonly refusal?: Refusal
+}
+
+/** What is known about secrets by their value: a text without them. */
+export type Redact = (text: string) => string
+
+/** The importance of a statement, of a mere question, and of an answer of the model, which must not outrank its user. */
+const importance = { statement: 0.5, question: 0.2, answer: 0.3 } as const
+
+/** Characters of an answer that are looked at; the rest of a longer one elaborates. */
+const longestAnswer = 3_000
+
+/** Decides what a user's turn leaves in a memory: its parts in their order. A turn that holds nothing but a request leaves none. */
+export function keepingOfTurn(text: string, redact: Redact = (same) => same): readonly Keeping[] {
+  const whole = text.trim()
+  if (whole === '') return []
+  // A request is one, whatever text it is about; but a secret is named as the reason first.
+  const refusal = holdsKnownSecret(whole, redact) ? undefined : isRequest(whole) ? 'request' : undefined
+  if (refusal) return [{ content: whole, refusal }]
+  return partsOf(whole).map((content) => {
+    const reason = refusalOf(content, redact)
+    if (reason) return { content, refusal: reason }
+    return { content, importance: isOnlyQuestions(content) ? importance.question : importance.statement }
+  })
+}
+
+/** Decides what the model's answer leaves in a memory, after a turn that left something itself. */
+export function keepingOfAnswer(text: string, redact: Redact = (same) => same): readonly Keeping[] {
+  return partsOf(text.slice(0, longestAnswer).trim()).map((content) => {
+    const reason = isRequest(content) ? undefined : refusalOf(content, redact)
+    if (reason) return { content, refusal: reason }
+    return { content, importance: isOnlyQuestions(content) ? importance.question : importance.answer }
+  })
+}
+
+/** Why a text is no memory; undefined for one that is. */
+export function refusalOf(text: string, redact: Redact = (same) => same): Refusal | undefined {
+  if (termsOf(text).length === 0) return 'no words'
+  if (holdsKnownSecret(text, redact)) return 'secret'
+  if (isFenced(text) || isPastedCode(text)) return 'code'
+  if (isSmallTalk(text)) return 'small talk'
+  if (isRequest(text)) return 'request'
+  return undefined
+}
+
+function holdsKnownSecret(text: string, redact: Redact): boolean {
+  return holdsSecret(text) || redact(text) !== text
+}
+
+/** Whether every sentence of a text is a question: such a text states nothing to remember. */
+export function isOnlyQuestions(text: string): boolean {
+  const sentences = text.match(/[^.!?。！？؟]+[.!?。！？؟]*/gu) ?? []
+  return sentences.length > 0 && sentences.every((sentence) => /[?？؟]\s*$/u.test(sentence) || sentence.trim() === '')
+}
+
+/** Characters up to which a turn is one memory. */
+const shortTurn = 1_000
+/** The least and the most characters of a part; a turn's last words may be fewer. */
+const shortestPart = 80
+const longestPart = 1_500
+/** Parts of one turn, roughly: each is embedded and indexed. A turn with more paragraphs has several in a part. */
+const fewParts = 12
+
+/**
+ * Splits a long turn where it has parts: at code blocks, at empty lines, between the items of a list, whose heading each part
+ * repeats, and at the ends of sentences where a paragraph is too long. A turn of 1,000 characters or fewer is one part,
+ * without its code blocks.
+ */
+export function partsOf(text: string): readonly string[] {
+  const blocks = fencedBlocks(text)
+  return blocks.flatMap((block) => {
+    if (isFenced(block) || block.length <= shortTurn) return [block]
+    const least = Math.max(shortestPart, Math.ceil(block.length / fewParts))
+    const pieces = block
+      .split(/\n[^\S\n]*\n\s*/)
+      .map((paragraph) => paragraph.trim())
+      .filter((paragraph) => paragraph !== '')
+    return joined(headed(pieces).flatMap(shortPieces), least)
+  })
+}
+
+/** A text apart from its code blocks, each of which is a piece of its own. */
+function fencedBlocks(text: string): readonly string[] {
+  return text
+    .split(/^(```[\s\S]*?(?:^```[^\S\n]*$|(?![\s\S])))/m)
+    .map((block) => block.trim())
+    .filter((block) => block !== '')
+}
+
+function isFenced(text: string): boolean {
+  return text.startsWith('```')
+}
+
+/** A paragraph that ends with a colon, and a heading of Markdown, belong to the paragraph that follows. */
+function headed(paragraphs: readonly string[]): readonly string[] {
+  const all: string[] = []
+  let heading = ''
+  for (const paragraph of paragraphs) {
+    const isHeading = paragraph.length <= longestHeading && /[:：]$|^#{1,6}\s[^\n]*$/.test(paragraph)
+    if (isHeading) heading = heading === '' ? paragraph : `${heading}\n${paragraph}`
+    else {
+      all.push(heading === '' ? paragraph : `${heading}\n${paragraph}`)
+      heading = ''
+    }
+  }
+  return heading === '' ? all : [...all, heading]
+}
+
+/** Characters of a heading that parts repeat. */
+const longestHeading = 200
+
+/** A paragraph in pieces of at most `longestPart` characters: by its lines under its heading, else by its sentences. */
+function shortPieces(paragraph: string): readonly string[] {
+  if (paragraph.length <= longestPart) return [paragraph]
+  const lines = paragraph.split('\n')
+  const isList = lines.length > 2 && lines.slice(1).every((line) => line.length <= longestPart - longestHeading)
+  if (isList) {
+    const first = lines[0]!
+    const isHeading = first.length <= longestHeading && !/^\s*(?:[-*•]|\d+[.)])\s/.test(first)
+    const heading = isHeading ? `${first}\n` : ''
+    return packed(isHeading ? lines.slice(1) : lines, '\n', longestPart - heading.length).map((part) => heading + part)
+  }
+  const sentences = paragraph.match(/[\s\S]+?(?:[.!?](?=\s)\s*|[。！？]|$)/gu) ?? [paragraph]
+  return packed(sentences.flatMap(cut), '', longestPart).map((part) => part.trim())
+}
+
+/** A sentence in pieces of at most `longestPart` characters, at spaces where it has some. */
+function cut(sentence: string): readonly string[] {
+  const pieces: string[] = []
+  let rest = sentence
+  while (rest.length > longestPart) {
+    const space = rest.lastIndexOf(' ', longestPart)
+    // Half a character would not be text.
+    const end = space > longestPart / 2 ? space : longestPart - Number(/[\ud800-\udbff]/.test(rest[longestPart - 1]!))
+    pieces.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  return [...pieces, rest]
+}
+
+/** Neighbours put together as long as they are not longer than `most`. */
+function packed(pieces: readonly string[], between: string, most: number): readonly string[] {
+  const all: string[] = []
+  for (const piece of pieces) {
+    const last = all.at(-1)
+    if (last !== undefined && last.length + between.length + piece.length <= most)
+      all[all.length - 1] = last + between + piece
+    else all.push(piece)
+  }
+  return all
+}
+
+/** Pieces that are too short to stand alone are put to the next one, the last to the one before. */
+function joined(pieces: readonly string[], least: number): readonly string[] {
+  const all: string[] = []
+  for (const piece of pieces) {
+    const last = all.at(-1)
+    const isShort = last !== undefined && (last.length < least || piece.length < shortestPart)
+    if (isShort && last.length + piece.length + 2 <= longestPart) all[all.length - 1] = `${last}\n\n${piece}`
+    else all.push(piece)
+  }
+  return all
+}
