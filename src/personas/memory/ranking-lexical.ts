@@ -94,7 +94,7 @@ export interface LexicalEvidence {
 export const referenceMemories = 240
 
 /** The information of each term of a query in a scope, in nats. */
-export function informationOf(query: MemoryQuery, { memories, frequencies }: Found): number[] {
+function informationOf(query: MemoryQuery, { memories, frequencies }: Found): number[] {
   return query.terms.map(
     (term, at) =>
       inverseFrequency(Math.max(memories, referenceMemories), frequencies[at] ?? 0) *

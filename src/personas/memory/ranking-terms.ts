@@ -61,7 +61,7 @@ export const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const run = new RegExp(`${unspaced.source}+|[^${unspaced.source.slice(1, -1)}]+`, 'gu')
 
-export function addCharacters(word: string, terms: string[]): void {
+function addCharacters(word: string, terms: string[]): void {
   for (const part of word.match(run) ?? []) {
     const characters = unspaced.test(part) ? [...part] : []
     if (characters.length === 0) addWord(part, terms)

@@ -3,7 +3,7 @@ import type { Database } from './connection.ts'
 import type { ScopeRow } from './memories-scope.ts'
 
 /** The speaker of a memory as its index has it; '' for none, and for a label that is no text. */
-export const speakerColumn = `CASE json_type(metadata, '$.speaker') WHEN 'text' THEN metadata ->> '$.speaker' ELSE '' END`
+const speakerColumn = `CASE json_type(metadata, '$.speaker') WHEN 'text' THEN metadata ->> '$.speaker' ELSE '' END`
 
 const conditions: Readonly<Record<keyof MemoryFilter, string>> = {
   category: 'category = @category',
