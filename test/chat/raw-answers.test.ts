@@ -142,10 +142,10 @@ async function outcome(raw: Raw, stream: boolean): Promise<string> {
       return text
     } catch (error) {
       assert.instance(error, AppError)
-      const { message, details } = error as AppError
+      const { message } = error as AppError
       return /broke off and is incomplete/.test(message)
         ? 'broke off'
-        : (/custom-model: (\w+)/.exec(details[0]!)?.[1] ?? message)
+        : (app.health.counts().find(({ outcome }) => outcome === 'failed')?.failureClass ?? message)
     }
   })
 }

@@ -80,10 +80,10 @@ function invalidPackage({ kind, problems }: VerifyResult): AppError {
     not_authenticated: 'cannot be authenticated',
   }
   // The one problem of a file that is no package names the file's format: it is the message.
-  const [only = ''] = problems
-  const message =
-    kind === 'unsupported' && problems.length === 1
-      ? only.replace(/[.;]$/, '')
-      : `The package ${descriptions[kind ?? 'damaged']}`
-  return new AppError('invalid', `${message}; nothing was imported`, { details: problems })
+  const [only, ...others] = problems
+  if (kind === 'unsupported' && only !== undefined && others.length === 0)
+    return new AppError('invalid', `${only.replace(/[.;]$/, '')}; nothing was imported`)
+  return new AppError('invalid', `The package ${descriptions[kind ?? 'damaged']}; nothing was imported`, {
+    details: problems,
+  })
 }

@@ -147,8 +147,8 @@ test('an invalid memory, limit or date has its exit code, and nothing is stored'
       return ran.code
     }
     assert.is(await code(['add', id]), 64)
-    assert.is(await code(['add', id, '-'], ''), 65)
-    assert.is(await code(['add', id, '-'], ' \n'), 65)
+    assert.is(await code(['add', id, '-'], ''), 64)
+    assert.is(await code(['add', id, '-'], ' \n'), 64)
     assert.is(await code(['add', id, '-'], 'x'.repeat(1_000_000)), 65)
     assert.is(await code(['add', id, '-'], 'x'.repeat(1_100_000)), 65)
     for (const importance of ['2', '-0.1']) assert.is(await code(['add', id, 'x', `--importance=${importance}`]), 65)
