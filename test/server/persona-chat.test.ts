@@ -347,7 +347,7 @@ test('when the local runner answers instead it is told the same, and it is kept'
       assert.match(sent, 'I play the cello.')
       assert.equal(
         (await memories(all.ada, path)).map(({ content }) => content),
-        ['local answer', 'Which instrument do I play?', 'I play the cello.'],
+        ['local answer', 'Do I play the cello in public?', 'I play the cello.'],
       )
     },
     { provider: (_request, response) => json(response, 500, { error: { message: 'down' } }), runner: localRunner() },

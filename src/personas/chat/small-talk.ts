@@ -59,7 +59,7 @@ const talk: ReadonlySet<string> = new Set(
      kürzer länger einfacher ausführlicher nochmal nochmals noch mal einmal weiter mehr anders besser sehr das ist es so
      wunderbar ausgezeichnet hilft geholfen passt schön und dir ihnen etwas bisschen`,
     // French
-    `bonjour salut coucou bonsoir merci beaucoup bien oui ouais non daccord parfait super génial top excellent bravo au
+    `bonjour salut coucou bonsoir merci beaucoup bien oui ouais non daccord d accord c est parfait super génial top excellent bravo au
      revoir bientôt plus court courte long longue simple encore stp svp sil te vous plaît continue suite de rien très cest
      ça marche compris exact une fois`,
     // Spanish

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { heavyTurn } from '../../process/heavy-turns.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
@@ -149,7 +150,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
         await refuseFull(persona, policy, added.length)
       } catch (reason) {
         for (const id of added) {
-          await heavyTurn()
+          await heavyTurn({ user: owner })
           await store.remove(scope, id)
         }
         throw reason
@@ -167,10 +168,10 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       const persona = await personas.get(owner, idOrName)
       const { content } = await stored(persona, id)
       const text = change.content === content ? undefined : change.content
-      await heavyTurn()
+      await heavyTurn({ user: owner })
       const embedder = embedders.embedder(persona.embedding_model)
       const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text])
-      await heavyTurn()
+      await heavyTurn({ user: owner })
       const edited = await store.edit(
         scopeOf(persona),
         id,
@@ -256,9 +257,13 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const { total } = await store.list(scopeOf(persona), { limit: 1, offset: 0, ...(cleanup && { pinned: true }) })
     if (total <= maxMemories) return
     const rule = cleanup ? ', and pinned ones are never removed' : ''
-    throw new AppError('invalid', `The persona's memory is full: it may hold ${maxMemories} memories${rule}`, {
-      details: ['Add fewer, wipe some, or raise memory_settings.max_memories'],
-    })
+    throw new AppError(
+      'invalid',
+      `The persona's memory is full: it may hold ${counted(maxMemories, 'memory', 'memories')}${rule}`,
+      {
+        details: ['Add fewer, wipe some, or raise memory_settings.max_memories'],
+      },
+    )
   }
 
   /** The memory of that id, unless it has expired. Throws `not_found`. */

@@ -183,7 +183,7 @@ export const memoryEditRules: readonly Rule[] = [
       const before = await revisionOf(storage, scope)
       const full = { ...keepAll, maxMemories: 1, cleanup: true }
       const pin = memories.edit(scope, tea, (entry) => ({ ...entry, metadata: { pinned: true } }), full)
-      await rejects(pin, 'invalid', /may hold 1 memories/)
+      await rejects(pin, 'invalid', /may hold 1 memor/)
       const same = memories.edit(scope, tea, (entry) => ({ ...entry, content: ' cocoa' }), keepAll)
       await rejects(same, 'invalid', new RegExp(`${cocoa} has the same text`))
       await memories
