@@ -98,7 +98,9 @@ function tellingTerms({ content, terms }: Stated): ReadonlySet<string> {
  * "my bike".
  */
 function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery): boolean {
-  if (!query.isPersonal || !isAboutSelf(older) || isAboutSelf(newer)) return false
+  if (!query.isPersonal || !isAboutSelf(older)) return false
+  if (subjectPairs(query).some((pair) => contains(older, pair) && !contains(newer, pair))) return true
+  if (isAboutSelf(newer)) return false
   const language = languageOf(newer.content, newer.terms.split(' ', 60))
   const { functions } = wordsIn(language)
   const asked = new Set(query.terms.filter((_, at) => newer.evidence.hits[at]).map(({ term }) => term))
@@ -109,6 +111,24 @@ function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery): boole
     if (!functions.has(plain(word)) && !announced.test(word)) return true
   }
   return false
+}
+
+/** Pronouns for the user as the subject of a sentence. */
+const subjects = new Set(
+  'i we ich wir je nous yo nosotros io noi eu nos ik wij we ja my jag vi ben biz я мы ми'.split(' '),
+)
+
+/** The pairs of a query that say what the user does: "we live", "I work". */
+function subjectPairs({ pairs, language }: MemoryQuery): readonly string[] {
+  const { self } = wordsIn(language)
+  return pairs.filter((pair) => {
+    const first = pair.slice(0, pair.indexOf(' '))
+    return subjects.has(first) && self.has(first) && !(language === 'en' && first === 'my')
+  })
+}
+
+function contains({ terms }: Stated, pair: string): boolean {
+  return ` ${terms} `.includes(` ${pair} `)
 }
 
 function isAboutSelf({ content, terms }: Stated): boolean {
