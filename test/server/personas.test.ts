@@ -17,7 +17,7 @@ test('a persona of two fields has every default, and the address where it is', (
       name: 'Mia',
       model: 'gpt-4o',
       parameters: {},
-      memory_settings: { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90 },
+      memory_settings: { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90, min_score: 0.15 },
       mutation_settings: { enabled: false, sensitivity: 'medium', auto_adapt: false },
     })
     assert.ok(Number.isInteger(created_at) && created_at === updated_at)
@@ -35,7 +35,7 @@ test('all fields are kept as they were given', () =>
       system_prompt: 'You are "Mia".\u0000 \u{1F680}',
       parameters: { temperature: 0, top_p: 1, max_tokens: 9, stop: ['x'], logit_bias: { 5: -1 }, seed: 7 },
       embedding_model: 'builtin',
-      memory_settings: { enabled: true, max_memories: 1, auto_cleanup: false, retention_days: 36_500 },
+      memory_settings: { enabled: true, max_memories: 1, auto_cleanup: false, retention_days: 36_500, min_score: 0.9 },
       mutation_settings: { enabled: true, sensitivity: 'high', auto_adapt: true },
     }
     const { status, body } = await ada('POST', '/api/personas', given)
@@ -72,6 +72,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       max_memories: 5,
       auto_cleanup: true,
       retention_days: 7,
+      min_score: 0.15,
     })
     assert.equal(changed.body.mutation_settings, { enabled: false, sensitivity: 'low', auto_adapt: false })
     assert.ok(changed.body.updated_at >= changed.body.created_at)
@@ -81,6 +82,7 @@ test('a change leaves what it does not name, merges settings and removes what it
       max_memories: 1000,
       auto_cleanup: true,
       retention_days: 90,
+      min_score: 0.15,
     })
     assert.equal(reset.body.parameters, {})
     assert.equal((await ada('GET', path)).body, reset.body)
@@ -135,7 +137,7 @@ test('everything that is wrong with a persona is named at once', () =>
       system_prompt: 'x'.repeat(100_001),
       parameters: { temperature: 3, max_tokens: 0, messages: [] },
       embedding_model: '',
-      memory_settings: { enabled: 'yes', max_memories: 0, auto_cleanup: 1, retention_days: 1.5 },
+      memory_settings: { enabled: 'yes', max_memories: 0, auto_cleanup: 1, retention_days: 1.5, min_score: 2 },
       mutation_settings: { sensitivity: 'extreme' },
     }
     const created = await ada('POST', '/api/personas', wrong)
@@ -149,6 +151,7 @@ test('everything that is wrong with a persona is named at once', () =>
       'memory_settings.auto_cleanup',
       'memory_settings.enabled',
       'memory_settings.max_memories',
+      'memory_settings.min_score',
       'memory_settings.retention_days',
       'mutation_settings.sensitivity',
       'name',

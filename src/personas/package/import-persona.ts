@@ -26,7 +26,7 @@ const personaNames = [
   'mutation_settings',
 ]
 const settingNames = {
-  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days'],
+  memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days', 'min_score'],
   mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
 } as const
 const knownPersonaFields = [...personaNames, 'id', 'user_id', 'created_at', 'updated_at']

