@@ -17,6 +17,7 @@ interface PersonaOptions {
   readonly memory?: boolean
   readonly maxMemories?: number
   readonly retentionDays?: number
+  readonly memoryFloor?: number
   readonly autoCleanup?: boolean
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
   readonly autoAdapt?: boolean
@@ -70,6 +71,7 @@ function fieldsOf(options: PersonaOptions) {
     max_memories: options.maxMemories,
     auto_cleanup: options.autoCleanup,
     retention_days: options.retentionDays,
+    min_score: options.memoryFloor,
   })
   const adapting = given({
     enabled: mutation === undefined ? undefined : mutation !== 'off',

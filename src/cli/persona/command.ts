@@ -293,6 +293,7 @@ function withSettings(command: CliCommand): CliCommand {
     .option('--no-memory', 'neither read nor store memories in chats')
     .option('--max-memories <count>', 'the largest number of memories', parseNumber)
     .option('--retention-days <days>', 'how many days a memory is kept', parseNumber)
+    .option('--memory-floor <score>', 'the least score, 0 to 1, with which a memory enters a chat', parseNumber)
     .option('--auto-cleanup', 'remove memories beyond these limits')
     .option('--no-auto-cleanup', 'keep old memories, and refuse new ones beyond the limit')
     .addOption(
@@ -305,6 +306,7 @@ function withSettings(command: CliCommand): CliCommand {
       parameters: '--parameter',
       'memory_settings.max_memories': '--max-memories',
       'memory_settings.retention_days': '--retention-days',
+      'memory_settings.min_score': '--memory-floor',
       mutation_settings: '--mutation',
     })
 }
