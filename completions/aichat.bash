@@ -242,7 +242,7 @@ _aichat() {
     ;;
   'persona import')
     commands=''
-    flags='--mode --into -m --model --dry-run --passphrase-stdin -h --help'
+    flags='--mode --into -m --model --name --after --with-answers --dry-run --passphrase-stdin -h --help'
     kind=''
     ;;
   'persona verify')
@@ -482,7 +482,7 @@ _aichat() {
     'persona create|--mutation') commands='low medium high off' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;
     'persona update|--mutation') commands='low medium high off' ;;
-    'persona export|--format') commands='json container card' ;;
+    'persona export|--format') commands='json container card jsonl' ;;
     'persona import|--mode') commands='create merge replace' ;;
     'persona import|-m' | 'persona import|--model') kind='models' ;;
     'session export|--format') commands='markdown json' ;;

@@ -69,6 +69,7 @@ const edgeInFaces: Readonly<Record<string, string>> = {
 /** Files and folders of areas that use files or child processes themselves, each with the reason. */
 const filesInAreas: Readonly<Record<string, string>> = {
   'src/personas/package': 'a package is a file: it is read, verified and written in place, flat in memory',
+  'src/personas/arrival': "another program's file is read in place, one conversation or line at a time",
   'src/personas/card/card-file.ts': 'reads the picture of a character card',
   'speech/servers/manifest.ts': 'reads the documents of the speech servers beside the code',
   'speech/hub-voice.ts': 'keeps fetched voices as files',

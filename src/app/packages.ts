@@ -119,7 +119,7 @@ export function childTasks(storage: Pick<Storage, 'packages'>, place: PackagePla
         // A child that was ended could not remove its unfinished files.
         if (task.action === 'write')
           for (const ending of ['', '.memories', '.log']) rmSync(`${task.request.path}${ending}`, { force: true })
-        if (task.action === 'card') rmSync(task.path, { force: true })
+        if (task.action === 'card' || task.action === 'lines') rmSync(task.path, { force: true })
         throw reason
       }
     },

@@ -2,13 +2,15 @@ import { performance } from 'node:perf_hooks'
 import type { HttpClient } from '../http-client/agent.ts'
 import type { Adaptation } from '../personas/adaptation/adaptations.ts'
 import { chatHooks } from '../personas/adaptation/hooks.ts'
+import { greetingOf } from '../personas/card/greeting.ts'
 import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
 import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
 import type { Embedders } from '../personas/memory/embedding.ts'
+import { createLorebooks } from '../personas/memory/lorebooks.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
 import { createMemories, type Memories } from '../personas/memory/memories.ts'
 import { sweepScratch } from '../personas/package/scratch.ts'
-import type { Personas } from '../personas/persona.ts'
+import { type Personas, scopeOf } from '../personas/persona.ts'
 import { createPersonas } from '../personas/personas.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import { createEmbedders } from '../runners/embedder.ts'
@@ -35,7 +37,7 @@ export interface PersonaArea {
 }
 
 export interface PersonaAreaParts {
-  readonly storage: Pick<Storage, 'personas' | 'memories' | 'conversations'>
+  readonly storage: Pick<Storage, 'personas' | 'memories' | 'conversations' | 'packages'>
   readonly settings: Settings
   readonly plugins: PluginHost
   /** Adaptation; opened when it is needed. */
@@ -83,7 +85,12 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   })
   const memories: Memories = createMemories({ store: storage.memories, personas, embedders, clock })
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
-  const conversations = createConversations({ store: storage.conversations, personas, clock })
+  const conversations = createConversations({
+    store: storage.conversations,
+    personas,
+    greeting: async (persona) => greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.name),
+    clock,
+  })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
     state: async (persona) => (await packages()).adaptation.state(persona),
     observe: async (persona, observation) => (await packages()).adaptation.observe(persona, observation),
@@ -97,6 +104,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     chat: createPersonaChat({
       personas,
       memories,
+      lorebooks: createLorebooks({ store: storage.memories, clock }),
       conversations,
       ...chatHooks(adaptation),
       redact: parts.redact,

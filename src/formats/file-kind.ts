@@ -7,8 +7,8 @@ export const ageIntro = 'age-encryption.org/v1\n'
 /** How an age file in letters begins. */
 const ageArmor = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-/** The kind of a file, by its first bytes. */
-export type FileKind = 'json' | 'zip' | 'age' | 'armored' | 'png' | 'unknown'
+/** The kind of a file, by its first bytes: `json` begins an object, `list` a JSON array. */
+export type FileKind = 'json' | 'list' | 'zip' | 'age' | 'armored' | 'png' | 'unknown'
 
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 
@@ -20,7 +20,10 @@ export function fileKindOf(path: string): FileKind {
   if (text.startsWith(ageIntro)) return 'age'
   if (text.startsWith(ageArmor)) return 'armored'
   if (text.startsWith('PK\x03\x04') || text.startsWith('PK\x05\x06')) return 'zip'
-  return /^[\t\n\r ]*\{/.test(text) ? 'json' : 'unknown'
+  // A byte order mark may stand before JSON.
+  const [, first] = /^(?:\xef\xbb\xbf)?[\t\n\r ]*([[{])/.exec(text) ?? []
+  if (first === '[') return 'list'
+  return first === '{' ? 'json' : 'unknown'
 }
 
 /** How files begin that users mistake for others; in Latin-1. */
@@ -33,7 +36,6 @@ const beginnings: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^RIFF[\s\S]{4}WAVE/, 'a WAV file'],
   [/^SQLite format 3\0/, 'an SQLite database'],
   [/^\x1f\x8b/, 'a gzip archive'],
-  [/^[\t\n\r ]*\[/, 'a JSON list'],
   [/^(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)/i, 'a web page or XML document'],
 ]
 

@@ -86,8 +86,8 @@ function* splitSpans(file: number, inside: Span): Generator<Span> {
 }
 
 /** The meaning of a byte outside of a string; a table, since most bytes are digits and mean nothing. */
-const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
-const kinds = new Uint8Array(256)
+export const [plain, quote, opening, closing, comma] = [0, 1, 2, 3, 4]
+export const kinds: Uint8Array = new Uint8Array(256)
 for (const [kind, characters] of [
   [quote, '"'],
   [opening, '{['],
@@ -146,7 +146,7 @@ function isBlank(file: number, span: Span): boolean {
   return rest.start === rest.end
 }
 
-function isSpace(byte: number | undefined): boolean {
+export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 

@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError, shortened } from '../errors.ts'
+import { displayName } from '../formats/display-name.ts'
 import { parseJson } from '../formats/json.ts'
 import type { ExportedFile } from '../personas/package/exported-file.ts'
 import { packageLimits } from '../personas/package/format.ts'
@@ -16,8 +17,14 @@ const bytes = z.custom<AsyncIterable<Uint8Array>>(
   (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
 )
 
-/** The media types of a package; its first bytes tell JSON, container, age file and card apart. */
-const packageTypes = ['application/json', 'application/octet-stream', 'application/zip', 'image/png'] as const
+/** The media types of a package; its first bytes tell its format. */
+const packageTypes = [
+  'application/json',
+  'application/octet-stream',
+  'application/zip',
+  'application/x-ndjson',
+  'image/png',
+] as const
 
 const backup = z.object({
   backup_id: z.string(),
@@ -106,15 +113,16 @@ export const exportPersona = defineOperation({
   method: 'POST',
   path: '/api/personas/:id/export',
   access: 'user',
-  summary: 'Exports a persona as a package, encrypted with age when a passphrase is given, or as a character card.',
+  summary:
+    'Exports a persona as a package or its memories as JSON lines, encrypted with age when a passphrase is given, or as a character card.',
   locate: locatePersona,
   input: z.object({
     id,
     passphrase: z.exactOptional(z.string().max(1000)),
     include_embeddings: z.boolean().default(true),
-    format: z.enum(['json', 'container', 'card', 'card_png']).default('json'),
+    format: z.enum(['json', 'container', 'card', 'card_png', 'jsonl']).default('json'),
   }),
-  produces: ['application/json', 'application/zip', 'application/octet-stream', 'image/png'],
+  produces: ['application/json', 'application/zip', 'application/x-ndjson', 'application/octet-stream', 'image/png'],
   output: z.instanceof(Download),
   run: async (call, { id, passphrase, include_embeddings, format }) => {
     const persona = await ownPersona(call, id)
@@ -130,18 +138,27 @@ export const importPersona = defineOperation({
   path: '/api/personas/import',
   access: 'user',
   summary:
-    'Imports a package or character card. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
+    'Imports a package, or a file of another program: a character card (JSON, PNG, CHARX), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
-  query: ['mode', 'dry_run', 'persona', 'model'],
+  query: ['mode', 'dry_run', 'persona', 'model', 'name', 'after', 'with_answers'],
   input: z.object({
     package: bytes,
-    mode: z.enum(['create', 'merge', 'replace']).default('create'),
+    /** By default `merge` where a persona is named, and `create` otherwise. */
+    mode: z.exactOptional(z.enum(['create', 'merge', 'replace'])),
     dry_run: queryFlag,
     persona: z.exactOptional(z.string()),
     model: z.exactOptional(z.string().trim().min(1).max(300)),
+    /** Of a new persona, in place of the one in a file of another program. */
+    name: z.exactOptional(displayName(200)),
+    /** Leaves out what is older in a file of another program. */
+    after: z.exactOptional(z.coerce.number().int().min(0)),
+    /** Takes the assistant's answers of exported conversations, too. */
+    with_answers: queryFlag,
   }),
   output: z.object({
+    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
+    name: z.string(),
     persona_id: z.string(),
     mode: z.enum(['create', 'merge', 'replace']),
     dry_run: z.boolean(),
@@ -149,13 +166,17 @@ export const importPersona = defineOperation({
     duplicates: z.int(),
     backup_id: z.exactOptional(z.string()),
     warnings: z.array(z.string()),
+    /** Of a file of another program: conversations with memories, and parts that were not taken. */
+    conversations: z.exactOptional(z.int()),
+    left_out: z.exactOptional(z.array(z.object({ what: z.string(), count: z.int() }))),
   }),
   status: 201,
   run: (call, { package: pieces, ...request }) =>
     received(call, pieces, async ({ path, bytes, passphrase }) => {
       if (bytes === 0) throw new AppError('invalid', 'The file is empty: give a package or a character card')
       const { packages } = await call.app.packages()
-      return packages.import(call.caller.id, path, { ...request, passphrase }, call.signal)
+      const { mode = request.persona === undefined ? 'create' : 'merge' } = request
+      return packages.import(call.caller.id, path, { ...request, mode, passphrase }, call.signal)
     }),
 })
 

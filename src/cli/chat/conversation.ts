@@ -19,8 +19,9 @@ const cutOff = '[The user stopped the answer here.]'
  * and saved with the next question. Ctrl-D ends the conversation.
  */
 export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
-  const { session, answered, end } = await terminalSession(cli, options)
+  const { session, greeting, answered, end } = await terminalSession(cli, options)
   note(cli, 'Ask something; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
+  if (greeting !== undefined) await cli.io.out(`${stripControls(greeting)}\n`)
   const prompt = openPromptLine(cli.io)
   let stopped: readonly Message[] = []
   try {

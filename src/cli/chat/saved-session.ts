@@ -30,6 +30,8 @@ const removalMs = 2_000
 /** The saved conversation behind a terminal. */
 export interface TerminalSession {
   readonly session: string
+  /** The persona's first words in a new conversation; undefined for none. */
+  readonly greeting?: string
   /** Called after each answer; the first one prints the name of the conversation. */
   answered(): void
   /** Removes a new conversation without an answer. */
@@ -42,8 +44,10 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
   if (session !== undefined) return { session, answered: () => {}, end: async () => {} }
   const created = await cli.ask(createSession, await personaOf(cli, options))
   let answers = 0
+  const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
   return {
     session: created.id,
+    ...(greeting !== undefined && { greeting }),
     answered() {
       if (answers++ === 0) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
     },
@@ -51,6 +55,11 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       if (answers === 0) await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
     },
   }
+}
+
+async function firstWords(cli: Cli, id: string): Promise<string | undefined> {
+  const [first] = (await cli.ask(showSession, { id })).messages
+  return typeof first?.['content'] === 'string' ? first['content'] : undefined
 }
 
 async function personaOf(cli: Cli, options: ChatOptions): Promise<{ persona?: string }> {

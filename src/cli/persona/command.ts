@@ -246,11 +246,14 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
 
   persona
     .command('export <id>')
-    .description('write a persona as a package, or as a character card')
+    .description('write a persona as a package, as a character card, or its memories as JSON lines')
     .option('-o, --output <file>', 'write to a file; a card to a .png becomes an image')
     .addOption(
-      new Option('--format <format>', 'the file format; container is the smaller one for large personas')
-        .choices(['json', 'container', 'card'])
+      new Option(
+        '--format <format>',
+        'the file format; container is the smaller one for large personas, jsonl its memories',
+      )
+        .choices(['json', 'container', 'card', 'jsonl'])
         .default('json'),
     )
     .option('--encrypt', 'encrypt it with a passphrase, to be decrypted by `age -d` too')
@@ -262,17 +265,27 @@ function addPackageCommands(persona: CliCommand, cli: Cli): void {
 
   persona
     .command('import <file>')
-    .description('import a package or a character card, from a file or stdin with -')
+    .description(
+      "import a package, a character card, a Letta agent file, an export of ChatGPT's or Claude's conversations, or memories as JSON lines, from a file or stdin with -",
+    )
     .addOption(
-      new Option('--mode <mode>', 'create a persona, or merge into or replace one')
-        .choices(['create', 'merge', 'replace'])
-        .default('create'),
+      new Option(
+        '--mode <mode>',
+        'create a persona, or merge into or replace one (default: merge with --into)',
+      ).choices(['create', 'merge', 'replace']),
     )
     .option('--into <id>', 'the persona to merge into or to replace')
-    .option('-m, --model <model>', 'the chat model of a character card')
+    .option('-m, --model <model>', 'the chat model of a new persona whose file names none')
+    .option('--name <name>', 'the name of a new persona; not for packages')
+    .option('--after <time>', 'leave out what is older, of conversations and memories; not for packages', parseTime)
+    .option('--with-answers', "take the assistant's answers of exported conversations, too")
     .option('--dry-run', 'show the changes, and write nothing')
     .option('--passphrase-stdin', 'read the passphrase from stdin')
-    .example('aichat persona import ada.json --dry-run', 'aichat persona import ada.json --mode merge --into Ada')
+    .example(
+      'aichat persona import ada.json --dry-run',
+      'aichat persona import ada.json --mode merge --into Ada',
+      'aichat persona import chatgpt.zip --into Ada --after 2024-01-01',
+    )
     .action(run((packages) => packages.importPackage))
 
   persona

@@ -3,6 +3,7 @@ import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync 
 import { open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import type { Download } from '../../operations/operation.ts'
@@ -22,7 +23,7 @@ export { verify } from './verify.ts'
 
 interface ExportOptions {
   readonly output?: string
-  readonly format: 'json' | 'container' | 'card'
+  readonly format: 'json' | 'container' | 'card' | 'jsonl'
   readonly encrypt?: boolean
   readonly passphraseStdin?: boolean
   readonly embeddings: boolean
@@ -30,9 +31,12 @@ interface ExportOptions {
 }
 
 interface ImportOptions {
-  readonly mode: 'create' | 'merge' | 'replace'
+  readonly mode?: 'create' | 'merge' | 'replace'
   readonly into?: string
   readonly model?: string
+  readonly name?: string
+  readonly after?: number
+  readonly withAnswers?: boolean
   readonly dryRun?: boolean
   readonly passphraseStdin?: boolean
 }
@@ -86,23 +90,32 @@ export async function exportPackage(cli: Cli, id: string, options: ExportOptions
   else for await (const piece of body) await cli.io.out(piece)
 }
 
-/** Imports a package or character card. */
+/** Imports a package or a file of another program. */
 export async function importPackage(cli: Cli, file: string, options: ImportOptions): Promise<void> {
-  const { mode, model, into: persona } = options
+  const { mode, model, name, after, into: persona } = options
   const imported = await cli.ask(importPersona, {
     package: file === '-' ? streamStdin(cli) : await openInput(cli, file, options),
-    mode,
     dry_run: options.dryRun === true,
-    ...given({ persona, model }),
+    with_answers: options.withAnswers === true,
+    ...given({ mode, persona, model, name, after }),
   })
   await print(cli, imported, (done) => (done.dry_run ? '' : done.persona_id))
-  const { memories, adaptations } = imported.imported
-  const summary = `${counted(memories, 'memory', 'memories')} and ${counted(adaptations, 'adaptation')} ${imported.dry_run ? 'would be imported' : 'imported'}`
-  note(cli, `aichat: ${summary}${imported.duplicates > 0 ? `, ${imported.duplicates} already existed` : ''}`)
+  note(cli, `aichat: ${summaryOf(imported)}`)
+  for (const { what, count } of imported.left_out ?? []) note(cli, `aichat: left out: ${count} ${what}`)
   for (const warning of imported.warnings) note(cli, `aichat: ${warning}`)
 }
 
-function formatOf({ format, output }: ExportOptions): 'json' | 'container' | 'card' | 'card_png' {
+function summaryOf({ imported, ...about }: z.output<typeof importPersona.output>): string {
+  const { conversations, duplicates } = about
+  const memories = counted(imported.memories, 'memory', 'memories')
+  const from = conversations === undefined ? '' : ` of ${counted(conversations, 'conversation')}`
+  const verb = about.dry_run ? 'would be imported' : 'imported'
+  const into = conversations === undefined ? '' : ` into "${about.name}"`
+  const found = duplicates > 0 ? `, ${duplicates} already existed` : ''
+  return `${memories}${from} and ${counted(imported.adaptations, 'adaptation')} ${verb}${into}${found}`
+}
+
+function formatOf({ format, output }: ExportOptions): ExportOptions['format'] | 'card_png' {
   return format === 'card' && output?.toLowerCase().endsWith('.png') ? 'card_png' : format
 }
 

@@ -1,14 +1,17 @@
 import { AppError } from '../../errors.ts'
 import { canonicalize, defaultJsonLimits, parseStrictJson, parseStrictJsonBytes } from '../../formats/canonical-json.ts'
-import { counted } from '../../formats/counted.ts'
 import { plainPng, readPngTexts, writePngTexts } from '../../formats/png-text.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import { type Fields, isFields } from '../fields.ts'
+import type { MemoryEntry } from '../memory/memory.ts'
+import { isFirstVersion } from './first-version.ts'
+import { writeLorebook } from './lorebook.ts'
 
 /**
- * Character cards, version 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
+ * Character cards, version 1 and 2 (https://github.com/malfoyslastname/character-card-spec-v2) and version 3
  * (https://github.com/kwaroran/character-card-spec-v3): how other programs pass characters on. A card is kept whole, as
- * it came, and exported with later changes: its unknown fields "must never be destroyed".
+ * it came, and exported with later changes: its unknown fields "must never be destroyed". Its lorebook becomes memories,
+ * see lorebook.ts.
  */
 export interface Card extends Fields {
   readonly spec: string
@@ -61,11 +64,6 @@ export function isCard(value: unknown): value is Card {
   return isFields(value) && typeof value['spec'] === 'string' && value['spec'].startsWith('chara_card_')
 }
 
-/** Whether an object with these field names is a card of version 1: a flat one of texts, without a `spec`. */
-export function isFirstVersion(names: { has(name: string): boolean }): boolean {
-  return ['name', 'description', 'personality', 'first_mes'].every((name) => names.has(name)) && !names.has('spec')
-}
-
 /** The card in a PNG's texts: the newer of the two when both are there. Throws `invalid` when there is none. */
 export function readCardPng(png: Uint8Array): Card {
   const texts = new Map(readPngTexts(png).map(({ keyword, text }) => [keyword.toLowerCase(), text]))
@@ -85,12 +83,12 @@ export function readCardJson(text: string): Card {
 /** `mend`: cards are written by hand and by programs that cut texts in the middle of a character. */
 const cardLimits = { ...defaultJsonLimits, mend: true }
 
-/** Validates a card; a version after 3 is accepted, as the specification asks, and null counts as absent. Throws `invalid` naming every problem. */
-export function parseCard(value: unknown): Card {
-  if (isFields(value) && isFirstVersion(new Set(Object.keys(value))))
-    throw new AppError('invalid', 'This is a V1 character card, which is not read yet', {
-      details: ['Open it in a program that reads it and save it as a card of version 2 or 3'],
-    })
+/**
+ * Validates a card. One of version 1 becomes one of version 2, a version after 3 is accepted, as the specification asks, and
+ * null counts as absent. Throws `invalid` naming every problem.
+ */
+export function parseCard(given: unknown): Card {
+  const value = isFields(given) && isFirstVersion(new Set(Object.keys(given))) ? secondVersion(given) : given
   if (!isCard(value))
     throw new AppError('invalid', 'Invalid character card: it has no spec chara_card_v2 or chara_card_v3')
   const { data } = value
@@ -105,6 +103,14 @@ export function parseCard(value: unknown): Card {
   ]
   if (problems.length > 0) throw new AppError('invalid', 'Invalid character card', { details: problems })
   return value
+}
+
+/** A card of version 1 as one of version 2: its six texts move into `data`, and what other programs put beside them stays. */
+function secondVersion(card: Fields): Fields {
+  const texts = ['name', 'description', 'personality', 'scenario', 'first_mes', 'mes_example']
+  const beside = Object.entries(card).filter(([name]) => !texts.includes(name) && name !== 'data')
+  const data = { ...emptyData, ...Object.fromEntries(texts.map((name) => [name, card[name] ?? ''])), extensions: {} }
+  return { ...Object.fromEntries(beside), spec: 'chara_card_v2', spec_version: '2.0', data }
 }
 
 /** The persona that a card describes; its `model` is known only when the card comes from here. */
@@ -124,35 +130,54 @@ export function personaOfCard(card: Card): CardPersona {
 }
 
 /** A sentence for each part of a card that chats do not use; those parts are kept and exported again. */
-export function unusedOf({ data }: Card): readonly string[] {
-  const book = isFields(data['character_book']) ? data['character_book']['entries'] : undefined
-  const lore = Array.isArray(book) ? book.length : Object.keys(isFields(book) ? book : {}).length
-  const greetings = [
-    data['first_mes'],
-    ...(['alternate_greetings', 'group_only_greetings'] as const).flatMap((name) => {
-      const list = data[name]
-      return Array.isArray(list) ? list : []
-    }),
-  ].filter((text) => typeof text === 'string' && text.trim() !== '').length
-  const unused = [
-    ...(lore > 0 ? [`The card's lorebook (${counted(lore, 'entry', 'entries')}) is kept but not used in chats`] : []),
-    ...(greetings > 0 ? [`The card's greetings (${greetings}) are kept but not used in chats`] : []),
+export function unusedOf({ data }: Card, patterns: number): readonly string[] {
+  const greetings = (['alternate_greetings', 'group_only_greetings'] as const)
+    .flatMap((name) => (Array.isArray(data[name]) ? data[name] : []))
+    .filter((text) => typeof text === 'string' && text.trim() !== '').length
+  return [
+    ...(patterns > 0
+      ? [`${patterns} of the lorebook's entries have regular expressions as keys, which are kept and never run`]
+      : []),
+    ...(greetings > 0
+      ? [`The card's other greetings (${greetings}) are kept; a conversation begins with its first one`]
+      : []),
   ]
-  return unused
 }
 
-/** The card of a persona, of version 3: the imported one with later changes, or a new one. */
-export function cardOfPersona(persona: CardPersona, original: Card | undefined): Card {
+/** A card's lorebook without its entries but these, which cannot be memories. */
+export function withoutLore(card: Card, kept: readonly unknown[]): Card {
+  const book = card.data['character_book']
+  if (!isFields(book)) return card
+  return { ...card, data: { ...card.data, character_book: { ...book, entries: kept } } }
+}
+
+/** A memory as an archive reads it. */
+interface CarriedMemory {
+  readonly entry: MemoryEntry
+  readonly extra: Fields
+}
+
+/**
+ * The card of a persona, of version 3: the imported one with later changes, or a new one. Memories with keys are its
+ * lorebook; others are no part of it, since cards are passed around.
+ */
+export function cardOfPersona(
+  persona: CardPersona,
+  original: Card | undefined,
+  memories: Iterable<CarriedMemory> = [],
+): Card {
   const base: Fields = original?.data ?? emptyData
   const prompt = persona.system_prompt ?? ''
   // An unchanged prompt is the one that the card's own texts make.
   const unchanged = original !== undefined && prompt === promptOf(original)
+  const book = writeLorebook(base['character_book'], memories)
   const data = {
     ...base,
     name: persona.name,
     description: persona.description ?? '',
     ...(unchanged ? {} : { system_prompt: prompt }),
     group_only_greetings: base['group_only_greetings'] ?? [],
+    ...(book && { character_book: book }),
     extensions: { ...extensionsOf(base), [ourExtension]: extensionOf(persona, unchanged) },
   }
   return { ...original, spec: 'chara_card_v3', spec_version: '3.0', data }
@@ -183,7 +208,7 @@ function extensionOf(persona: CardPersona, unchanged: boolean): Fields {
   return Object.fromEntries(fields.map((name) => [name, persona[name]]))
 }
 
-/** The system prompt that a card's texts make. Its lorebook is kept but not used. */
+/** The system prompt that a card's texts make. */
 function promptOf({ data }: Card): string {
   const name = textOf(data, 'nickname') || textOf(data, 'name')
   const labelled = (label: string, field: string) => {

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
-import type { Personas } from '../persona.ts'
+import type { Persona, Personas } from '../persona.ts'
 import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
 
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
-  /** A new one; `reuse` gives back the owner's conversation of that name if there is one. */
+  /**
+   * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the owner's conversation of that
+   * name if there is one.
+   */
   create(
     owner: string,
     input: { readonly name?: string | undefined; readonly persona?: string | undefined; readonly reuse?: boolean },
@@ -27,10 +30,12 @@ export interface Conversations {
 export interface ConversationsParts {
   readonly store: ConversationStore
   readonly personas: Pick<Personas, 'get'>
+  /** The words with which a persona begins a conversation; '' for none. */
+  readonly greeting: (persona: Persona) => Promise<string>
   readonly clock: () => number
 }
 
-export function createConversations({ store, personas, clock }: ConversationsParts): Conversations {
+export function createConversations({ store, personas, greeting, clock }: ConversationsParts): Conversations {
   return {
     async create(owner, { name, persona, reuse }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
@@ -46,7 +51,12 @@ export function createConversations({ store, personas, clock }: ConversationsPar
         ...(found && { persona_id: found.id }),
         created_at: now,
       })
-      if (created) return (await store.find(id))!
+      if (created) {
+        const content = found ? await greeting(found) : ''
+        const message: Message = { role: 'assistant', content }
+        if (content !== '') await store.append(owner, id, [{ message, timestamp: now }])
+        return (await store.find(id))!
+      }
       // Another request created it between the lookup and the write.
       const meanwhile = await existing()
       if (!meanwhile) throw nameTaken(name)

@@ -1,6 +1,8 @@
 import { type ChatRequest, type Message, textOf } from '../../chat/protocol/messages.ts'
+import { isLore, loreLimits, loreText } from '../memory/lore.ts'
+import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
-import { type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
+import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
@@ -25,7 +27,7 @@ export interface PersonaChatCall {
 
 export interface PreparedChat {
   readonly request: OpenRequest
-  /** The memories that were placed in the request, best first. */
+  /** The memories that were placed in the request: lore, whose score is 1, and then the others, best first. */
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** What the user's message will leave in the persona's memory, and what not; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
@@ -41,6 +43,7 @@ export interface PersonaChat {
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
   readonly memories: Pick<Memories, 'find' | 'store'>
+  readonly lorebooks: Lorebooks
   readonly conversations: Pick<Conversations, 'get' | 'messages' | 'append'>
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
@@ -75,7 +78,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(({ message }) => message)
       const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
-      const system = persona ? await systemPrompt(persona, hits) : ''
+      const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
+      const system = persona ? await systemPrompt(persona, hits, lore) : ''
       const keeping = hasMemory ? keepingOfTurn(wellFormed(text), parts.redact) : undefined
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
@@ -83,6 +87,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const messages = [
         ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
         ...request.messages.slice(0, prompts),
+        ...(before[0]?.role === 'assistant' ? [opening] : []),
         ...before,
         ...request.messages.slice(prompts),
       ]
@@ -94,7 +99,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       }
       return {
         request: conversation ? { ...full, messages: fitted(full, plugin) } : full,
-        memories: hits.map(({ entry, score }) => ({ id: entry.id, score })),
+        memories: [
+          ...lore.map(({ id }) => ({ id, score: 1 })),
+          ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
+        ],
         ...(keeping && { keeping }),
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
@@ -117,6 +125,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     for (const hit of hits) {
       const { content: whole } = hit.entry
       if (!hit.relevant) break
+      // Lore comes by its keys alone.
+      if (isLore(hit.entry.metadata)) continue
       if (chosen.length === mostRecalled || isOnlyQuestions(whole) || present.some((text) => text.includes(whole)))
         continue
       const content = shortened(whole)
@@ -127,9 +137,24 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return chosen
   }
 
-  async function systemPrompt(persona: Persona, hits: readonly SearchHit[]): Promise<string> {
+  /** The lore that the last messages call for. */
+  function loreOf(persona: Persona, messages: readonly Message[]): Promise<readonly MemoryEntry[]> {
+    const spoken = messages.filter(({ role }) => role === 'user' || role === 'assistant')
+    return parts.lorebooks.called(
+      persona,
+      spoken.slice(-loreLimits.depth).map(({ content }) => textOf(content)),
+    )
+  }
+
+  async function systemPrompt(
+    persona: Persona,
+    hits: readonly SearchHit[],
+    lore: readonly MemoryEntry[],
+  ): Promise<string> {
     const learned = await parts.learned(persona)
-    return [persona.system_prompt ?? '', learned, memoryPrompt(hits)].filter((text) => text !== '').join('\n\n')
+    return [persona.system_prompt ?? '', lorePrompt(persona, lore), learned, memoryPrompt(hits)]
+      .filter((text) => text !== '')
+      .join('\n\n')
   }
 
   function fitted(request: OpenRequest, plugin: string | undefined): readonly Message[] {
@@ -212,6 +237,19 @@ function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
     ...lines,
   ].join('\n')
 }
+
+/** Entries of a lorebook as a part of the prompt, in their order. */
+function lorePrompt({ name }: Persona, lore: readonly MemoryEntry[]): string {
+  const texts = lore.map(({ content }) => loreText(content, name)).filter((text) => text !== '')
+  if (texts.length === 0) return ''
+  return ['Background of this part of the conversation:', ...texts].join('\n\n')
+}
+
+/**
+ * Stands before a conversation that the persona begins with its greeting: Anthropic's API answers 400 where the first message
+ * is not the user's.
+ */
+const opening: Message = { role: 'user', content: '[The conversation begins.]' }
 
 /** The most characters of a memory's source: a word such as `chat`. */
 const longestSource = 100

@@ -11,9 +11,9 @@ export interface Scope {
 export const maxContentLength = 20_000
 
 /**
- * Labels of a memory. Six have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`,
- * `conversation` (memories of one conversation give each other context in search), and `valid_from` and `valid_to` (the
- * time in which it holds, in milliseconds since 1970 UTC).
+ * Labels of a memory. Seven have a meaning here: `category` (to filter and wipe by), `pinned` (never evicted), `speaker`,
+ * `conversation` (memories of one conversation give each other context in search), `valid_from` and `valid_to` (the time in
+ * which it holds, in milliseconds since 1970 UTC), and `keys` (see lore.ts).
  */
 export type Metadata = Readonly<Record<string, unknown>>
 
@@ -177,7 +177,7 @@ export interface EmbeddedMemory {
   readonly vector: Vector
 }
 
-/** A page of memories without a vector. */
+/** A page of memories that are read one after the other. */
 export interface PendingPage {
   readonly entries: readonly MemoryEntry[]
   /** The position of the next page; absent at the end. */
@@ -247,6 +247,13 @@ export interface MemoryStore {
    * empty before the end.
    */
   pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): Promise<PendingPage>
+  /**
+   * Tells whether memories with keys (see lore.ts) have changed: another number after each change, and 0 where there was
+   * none yet.
+   */
+  loreVersion(scope: Scope): Promise<number>
+  /** Memories with keys, in the order in which they were stored, from the `next` of the page before (0 at first). */
+  lore(scope: Scope, unexpired: Unexpired, from: number, limit: number): Promise<PendingPage>
   /** Sets the vectors of memories; those that were removed or have another text meanwhile are ignored. */
   putVectors(scope: Scope, embedded: readonly EmbeddedMemory[]): Promise<void>
   /** The recorded evictions, newest first. */

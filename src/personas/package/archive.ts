@@ -131,6 +131,8 @@ export interface PersonaArchive {
   snapshot(scope: Scope): Promise<PersonaSnapshot | undefined>
   /** The persona's size, in constant time; zeros when that user has no such persona. */
   extent(scope: Scope): Promise<Extent>
+  /** The first greeting of the persona's character card, as the card has it; undefined for none. */
+  greeting(scope: Scope): Promise<unknown>
   /**
    * Brings a write into the storage: a large one in invisible slices, yielding to the event loop between them. Rejects when
    * `signal` is aborted, and with `too_large` when it is beyond the owner's quota already; then nothing is left of it.

@@ -1,10 +1,11 @@
 import { rmSync, statSync } from 'node:fs'
 import { canonicalize } from '../../formats/canonical-json.ts'
 import { type CardPersona, cardOfPersona, parseCard, writeCardPng } from '../card/card.ts'
+import { isLore } from '../memory/lore.ts'
 import type { Persona } from '../persona.ts'
-import type { PersonaSnapshot } from './archive.ts'
+import type { ArchivedMemory, PersonaSnapshot } from './archive.ts'
 
-export type ExportFormat = 'json' | 'container' | 'card' | 'card_png'
+export type ExportFormat = 'json' | 'container' | 'card' | 'card_png' | 'jsonl'
 
 export interface ExportRequest {
   readonly format: ExportFormat
@@ -19,7 +20,7 @@ export interface ExportedFile {
   readonly filename: string
   readonly type: string
   readonly bytes: number
-  /** Of the package, not of an age file around it; undefined for a card. */
+  /** Of the package, not of an age file around it; undefined for a card and for JSON lines. */
   readonly checksum: string | undefined
   readonly content_hash: string | undefined
   discard(): void
@@ -50,15 +51,19 @@ const forms: Readonly<Record<ExportFormat, { readonly ending: string; readonly t
   json: { ending: '.dna.json', type: 'application/json' },
   container: { ending: '.dna.zip', type: 'application/zip' },
   card: { ending: '.card.json', type: 'application/json' },
+  jsonl: { ending: '.memories.jsonl', type: 'application/x-ndjson' },
   card_png: { ending: '.card.png', type: 'image/png' },
 }
 
-/** A persona as a character card, in JSON or in its picture. */
-export function cardBytes(
-  { persona, passthrough }: Pick<PersonaSnapshot, 'persona' | 'passthrough'>,
+/** A persona as a character card, in JSON or in its picture; its memories with keys are the lorebook. */
+export async function cardBytes(
+  { persona, passthrough, memories }: Pick<PersonaSnapshot, 'persona' | 'passthrough' | 'memories'>,
   format: 'card' | 'card_png',
-): string | Buffer {
-  const card = cardOfPersona(persona as CardPersona, passthrough.card && parseCard(passthrough.card))
+): Promise<string | Buffer> {
+  const lore: ArchivedMemory[] = []
+  for await (const batch of memories()) lore.push(...batch.filter(({ entry }) => isLore(entry.metadata)))
+  const original = passthrough.card && parseCard(passthrough.card)
+  const card = cardOfPersona(persona as CardPersona, original, lore)
   if (format === 'card') return canonicalize(card)
   return writeCardPng(
     card,

@@ -109,10 +109,40 @@ async function writeAnew(
   }
 }
 
-/** Adds new memories; the learned state stays as it is, and one record of the log notes the import. */
-async function merge(parts: PackageImportParts, into: Persona, about: PackageImport): Promise<Imported> {
+/** Adds the package's memories. */
+async function merge(
+  parts: PackageImportParts,
+  into: Persona,
+  { source, result, request, weight, signal }: PackageImport,
+): Promise<Imported> {
+  const { content_hash, memories: count, adaptations } = result
+  const incoming: MergedMemories = {
+    memories: () => incomingMemories(source, parts.newId),
+    count,
+    weight,
+    about: { content_hash, memories: count, adaptations },
+  }
+  const { persona, memories } = await mergeMemories(parts, into, incoming, request, signal)
+  return imported(persona, request, { memories, adaptations: 0 }, count - memories)
+}
+
+/** Memories that come to a persona, and what the record of their coming says. */
+export interface MergedMemories extends Pick<PersonaWrite, 'memories' | 'count' | 'weight'> {
+  readonly about: Fields
+}
+
+/**
+ * Adds new memories to a persona; its learned state stays as it is, and one record of the log notes the import. Resolves
+ * with the number of those that were new. Throws `invalid` where the persona would have too many.
+ */
+export async function mergeMemories(
+  parts: Pick<PackageImportParts, 'archive' | 'now' | 'newId'>,
+  into: Persona,
+  incoming: MergedMemories,
+  request: Pick<ImportRequest, 'dry_run'>,
+  signal?: AbortSignal,
+): Promise<{ readonly persona: Persona; readonly memories: number }> {
   const { archive } = parts
-  const { result, request, signal } = about
   return untilUnchanged(async () => {
     const before = await readSnapshot(archive, scopeOf(into), async ({ revision, persona, end }) => ({
       revision,
@@ -120,29 +150,27 @@ async function merge(parts: PackageImportParts, into: Persona, about: PackageImp
       end: await end(),
     }))
     if (!before) throw removedMeanwhile(into.id)
-    const write = mergingWrite(parts, before.persona, before.end, about)
+    const write = mergingWrite(parts, before.persona, before.end, incoming)
     const outcome = await (request.dry_run
       ? archive.dryRun(write, signal)
       : writeWhole(archive, write, { expected: before.revision }, signal))
     if (outcome.kind === 'changed') return 'changed'
-    const memories = memoriesOf(before.persona, outcome)
-    return imported(before.persona, request, { memories, adaptations: 0 }, result.memories - memories)
+    return { persona: before.persona, memories: memoriesOf(before.persona, outcome) }
   })
 }
 
 function mergingWrite(
-  { now, newId }: PackageImportParts,
+  { now, newId }: Pick<PackageImportParts, 'now' | 'newId'>,
   persona: Persona,
   end: LogEnd,
-  { source, result, weight }: PackageImport,
+  { memories, count, weight, about }: MergedMemories,
 ): PersonaWrite {
-  const { content_hash, memories, adaptations } = result
-  const record = noteOfMerge(persona, end, { id: newId(), now: now() }, { content_hash, memories, adaptations })
+  const record = noteOfMerge(persona, end, { id: newId(), now: now() }, about)
   return {
     persona: { ...persona, updated_at: now() },
     how: 'merge',
-    memories: () => incomingMemories(source, newId),
-    count: memories,
+    memories,
+    count,
     weight,
     log: { records: [record], learned: advance(end.learned, record).learned },
     passthrough: {},
@@ -175,7 +203,7 @@ function noteOfMerge(
 }
 
 /** The number of new memories. Throws `invalid` where they are too many. */
-function memoriesOf(persona: Persona, outcome: Outcome): number {
+export function memoriesOf(persona: Persona, outcome: Outcome): number {
   if (outcome.kind === 'too_many') throw tooManyMemories(persona, outcome.memories)
   if (outcome.kind === 'done') return outcome.memories
   throw new AppError('internal', 'A write without an expected revision met another one')

@@ -1,7 +1,12 @@
+import type { ArrivalFormat, LeftOut } from '../arrival/arrival.ts'
 import type { Persona } from '../persona.ts'
 import type { ImportMode, ImportRequest } from './write-task.ts'
 
 export interface Imported {
+  /** What the file was: a package, or the format of another program. */
+  readonly format: 'package' | ArrivalFormat
+  /** The name of the persona. */
+  readonly name: string
   readonly persona_id: string
   readonly mode: ImportMode
   readonly dry_run: boolean
@@ -11,14 +16,19 @@ export interface Imported {
   /** The backup of the replaced persona. */
   readonly backup_id?: string
   readonly warnings: readonly string[]
+  /** Conversations with memories, of a file of another program. */
+  readonly conversations?: number
+  /** Parts of such a file that were not taken, with the reason and their number. */
+  readonly left_out?: readonly LeftOut[]
 }
 
-/** The outcome of an import without warnings. */
+/** The outcome of a package's import, without warnings. */
 export function imported(
   persona: Persona,
   { mode, dry_run }: ImportRequest,
   counts: Imported['imported'],
   duplicates: number,
 ): Imported {
-  return { persona_id: persona.id, mode, dry_run, imported: counts, duplicates, warnings: [] }
+  const { id, name } = persona
+  return { format: 'package', name, persona_id: id, mode, dry_run, imported: counts, duplicates, warnings: [] }
 }

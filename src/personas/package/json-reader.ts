@@ -23,8 +23,6 @@ export function openJsonPackage(path: string): PackageSource {
     const { size } = fstatSync(file)
     if (size > packageLimits.bytes) throw damaged(`The package is larger than ${packageLimits.bytes} bytes`)
     const members = memberSpans(file, size)
-    if (members.has('spec') && !members.has('export_metadata'))
-      throw unsupported('The file is a character card, which has no checksum')
     const foreign = foreignJson(members)
     if (foreign) throw foreign
     if (!members.has('export_metadata')) throw unsupported(`Invalid persona package: it is ${jsonKindOf(members)}`)

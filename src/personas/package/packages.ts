@@ -45,9 +45,12 @@ export function createPersonaPackages(parts: PersonaPackagesParts): PersonaPacka
     const encrypted = `${path}.age`
     try {
       const form = format === 'container' ? 'container' : 'document'
-      const written = isCard
-        ? await writer.card(scopeOf(persona), path, format, signal)
-        : await writer.write(scopeOf(persona), { path, form, embeddings, exportedAt: now() }, signal)
+      const write = () => {
+        if (format === 'card' || format === 'card_png') return writer.card(scopeOf(persona), path, format, signal)
+        if (format === 'jsonl') return writer.lines(scopeOf(persona), path, signal)
+        return writer.write(scopeOf(persona), { path, form, embeddings, exportedAt: now() }, signal)
+      }
+      const written = await write()
       if (!written) throw removedMeanwhile(persona.id)
       const sums = written === true ? {} : written
       if (passphrase === undefined) return exportedFile(path, persona, request, sums)

@@ -160,7 +160,13 @@ export async function decryptPackage(
 
 /** Opens a plain package; loads only the reader of its form. Throws a FileError for any other file. */
 async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
-  if (kind === 'json') return (await import('./json-reader.ts')).openJsonPackage(path)
+  const { foreignLines, foreignList } = await import('./foreign-file.ts')
+  if (kind === 'list') throw foreignList()
+  if (kind === 'json') {
+    const lines = foreignLines(path)
+    if (lines) throw lines
+    return (await import('./json-reader.ts')).openJsonPackage(path)
+  }
   if (kind === 'zip') return (await import('./zip-reader.ts')).openZipPackage(path)
   if (kind === 'age') throw unsupported('The package is encrypted twice')
   if (kind === 'armored') throw unsupported('The package is encrypted and armored: decrypt it with `age -d FILE` first')

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
+import { createFile } from '../../formats/file-writer.ts'
 import type { Scope } from '../memory/memory.ts'
 import { isSmall, type PersonaArchive, type PersonaSnapshot, type Revision, readSnapshot } from './archive.ts'
 import { packageContent } from './export.ts'
@@ -16,6 +17,8 @@ export interface PackageWriter {
   verify(scope: Scope, signal?: AbortSignal): Promise<VerifyResult | undefined>
   /** Writes its character card to a new file. */
   card(scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal): Promise<true | undefined>
+  /** Writes its memories to a new file, as JSON lines. */
+  lines(scope: Scope, path: string, signal?: AbortSignal): Promise<true | undefined>
 }
 
 export interface PackageRequest {
@@ -36,6 +39,7 @@ export type PackageWriterTask =
   | { readonly action: 'write'; readonly scope: Scope; readonly request: PackageRequest; readonly producer: string }
   | { readonly action: 'verify'; readonly scope: Scope; readonly producer: string }
   | { readonly action: 'card'; readonly scope: Scope; readonly path: string; readonly format: 'card' | 'card_png' }
+  | { readonly action: 'lines'; readonly scope: Scope; readonly path: string }
 
 export interface PackageWriterParts {
   readonly archive: PersonaArchive
@@ -54,6 +58,7 @@ export function createPackageWriter({ archive, producer, runInChild }: PackageWr
     write: (scope, request, signal) => perform<WrittenPersona>({ action: 'write', scope, request, producer }, signal),
     verify: (scope, signal) => perform<VerifyResult>({ action: 'verify', scope, producer }, signal),
     card: (scope, path, format, signal) => perform<true>({ action: 'card', scope, path, format }, signal),
+    lines: (scope, path, signal) => perform<true>({ action: 'lines', scope, path }, signal),
   }
 }
 
@@ -72,9 +77,10 @@ async function performerOf(
 ): Promise<(snapshot: PersonaSnapshot) => Promise<WrittenPersona | VerifyResult | true>> {
   if (task.action === 'card')
     return async (snapshot) => {
-      writeFileSync(task.path, cardBytes(snapshot, task.format), { flag: 'wx', mode: 0o600 })
+      writeFileSync(task.path, await cardBytes(snapshot, task.format), { flag: 'wx', mode: 0o600 })
       return true
     }
+  if (task.action === 'lines') return (snapshot) => writeLines(task.path, snapshot)
   const { producer } = task
   if (task.action === 'verify')
     return (snapshot) => verifyStored(snapshot, packageContent(snapshot, { exportedAt: 0, producer, embeddings: true }))
@@ -87,6 +93,23 @@ async function performerOf(
     ...(await write(path, packageContent(snapshot, { exportedAt, producer, embeddings }))),
     revision: snapshot.revision,
   })
+}
+
+/** Writes each memory as a line that an import reads again: see personas/arrival/json-lines.ts. */
+async function writeLines(path: string, { memories }: Pick<PersonaSnapshot, 'memories'>): Promise<true> {
+  const file = createFile(path)
+  try {
+    for await (const batch of memories())
+      for (const { entry } of batch) {
+        const { content, timestamp, importance_score, metadata } = entry
+        file.write(Buffer.from(`${JSON.stringify({ content, timestamp, importance_score, metadata })}\n`))
+      }
+    file.close({ flush: false })
+    return true
+  } catch (reason) {
+    file.discard()
+    throw reason
+  }
 }
 
 /** The error of a persona that was removed between its lookup and its reading. */

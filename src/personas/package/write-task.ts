@@ -10,8 +10,14 @@ export interface ImportRequest {
   readonly passphrase?: string | undefined
   /** The persona of `merge` and `replace`, by id or name; by default the one of the id in the package. */
   readonly persona?: string | undefined
-  /** The chat model of a character card that names none. */
+  /** The chat model of a new persona whose file names none. */
   readonly model?: string | undefined
+  /** The name of a new persona, in place of the one in the file; not for packages. */
+  readonly name?: string | undefined
+  /** Leaves out conversations and memories of other programs that are older: milliseconds since 1970 UTC. */
+  readonly after?: number | undefined
+  /** Takes the assistant's answers of exported conversations, too. */
+  readonly with_answers?: boolean | undefined
 }
 
 /** An import or restore as plain data, for a child process that writes to the same database. */
@@ -19,11 +25,11 @@ export type PersonaWriteTask =
   | {
       readonly action: 'import'
       readonly owner: string
-      /** A decrypted package or a card. */
+      /** A decrypted package or another program's file. */
       readonly path: string
       /** `persona` is an id. */
       readonly request: Omit<ImportRequest, 'passphrase'>
-      /** The chat model of a card that names none. */
+      /** The chat model of a new persona whose file names none. */
       readonly defaultModel?: string
       readonly now: number
     }

@@ -10,6 +10,7 @@ import type {
   Unexpired,
 } from '../../personas/memory/memory.ts'
 import type { Database } from './connection.ts'
+import { isLoreRow } from './lore-schema.ts'
 import { conditionsOf, createFilters, valuesOfFilter } from './memories-filter.ts'
 import { createPostings } from './memories-postings.ts'
 import { entryOf, memoryColumns, type Row } from './memories-rows.ts'
@@ -58,7 +59,16 @@ export function createMemoryReader(db: Database) {
     )
     .raw()
 
-  return { get, list, categories, search, pending, evictions }
+  const countedLore = db
+    .prepare<[string, string], number>('SELECT lore FROM memory_scope WHERE persona_id = ? AND user_id = ?')
+    .pluck()
+  const loreAfter = db.prepare<[number, number, number, number], Row>(
+    `SELECT ${memoryColumns} FROM memory INDEXED BY memory_lore
+      WHERE scope_id = ? AND memory_id >= ? AND ${isLoreRow} AND (pinned = 1 OR stored_at >= ?)
+      ORDER BY memory_id LIMIT ?`,
+  )
+
+  return { get, list, categories, search, pending, loreVersion, lore, evictions }
 
   function get(scope: Scope, id: string, { since = Number.MIN_SAFE_INTEGER }: Unexpired = {}): MemoryEntry | undefined {
     const row = findScope(db, scope)
@@ -134,6 +144,23 @@ export function createMemoryReader(db: Database) {
     const isEnd = seen.length < pendingAtOnce && numbers.length < limit
     const last = numbers.length < limit ? seen.at(-1) : numbers.at(-1)
     return { entries, ...(!isEnd && last && { next: last[0] + 1 }) }
+  }
+
+  function loreVersion(scope: Scope): number {
+    return countedLore.get(scope.personaId, scope.userId) ?? 0
+  }
+
+  function lore(
+    scope: Scope,
+    { since = Number.MIN_SAFE_INTEGER }: Unexpired,
+    from: number,
+    limit: number,
+  ): PendingPage {
+    const row = findScope(db, scope)
+    if (!row) return { entries: [] }
+    const rows = loreAfter.all(row.scope_id, from, since, limit)
+    const entries = rows.map((each) => entryOf(scope, each))
+    return rows.length < limit ? { entries } : { entries, next: rows.at(-1)!.memory_id + 1 }
   }
 
   function evictions(scope: Scope, limit: number): readonly Eviction[] {

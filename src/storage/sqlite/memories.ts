@@ -72,6 +72,8 @@ export function createMemoryStore(db: Database, quota?: Quota): MemoryStore {
     clear: () => removeHidden(db),
     search: async (scope, query) => inOneView(() => reader.search(scope, query)),
     pending: async (scope, spaceKey, from, limit) => inOneView(() => reader.pending(scope, spaceKey, from, limit)),
+    loreVersion: async (scope) => reader.loreVersion(scope),
+    lore: async (scope, unexpired, from, limit) => inOneView(() => reader.lore(scope, unexpired, from, limit)),
     putVectors: async (scope, embedded) => inOneWrite(() => writer.putVectors(scope, embedded)),
     evictions: async (scope, limit) => reader.evictions(scope, limit),
   }

@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   ...usageMigrations,
   ...sealMigrations,
   ...revisionMigrations,
+  ...loreMigrations,
 ]

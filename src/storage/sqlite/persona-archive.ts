@@ -11,6 +11,14 @@ export function createPersonaArchive(db: Database, readers: Set<Database>, quota
   return {
     snapshot: async (scope) => openSnapshot(db.name, scope, readers),
     extent: async (scope) => extentOf(db, scope),
+    greeting: async ({ personaId, userId }) =>
+      db
+        .prepare<[string, string], unknown>(
+          `SELECT json_extract(fields, '$.card.data.first_mes') FROM persona_carried
+             JOIN persona ON persona.id = persona_carried.persona_id WHERE persona.id = ? AND user_id = ?`,
+        )
+        .pluck()
+        .get(personaId, userId),
     stage: (write, signal) => stagePersona(db, write, signal, quota),
     dryRun: (write, signal) => dryRun(db, write, signal, quota),
     sweep: () => sweepStages(db),

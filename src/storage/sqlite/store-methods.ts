@@ -52,6 +52,8 @@ export const methods: MethodsOfStores = {
     clear: true,
     search: true,
     pending: true,
+    loreVersion: true,
+    lore: true,
     putVectors: true,
     evictions: true,
   },
@@ -66,6 +68,6 @@ export const methods: MethodsOfStores = {
     remove: true,
   },
   adaptations: { read: true, append: true, findByKey: true, log: true },
-  packages: { snapshot: true, extent: true, stage: true, dryRun: true, sweep: true },
+  packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },
   backups: { add: true, list: true, remove: true, isKnown: true },
 }

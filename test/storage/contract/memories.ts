@@ -56,6 +56,47 @@ export const memoryRules: readonly Rule[] = [
   {
     store: 'memories',
     topic: 'order',
+    says: 'memories with keys are read in pages in the order in which they were stored, and each change of them shows',
+    async holds(place) {
+      const storage = await place.open()
+      const { memories } = storage
+      const [scope, other] = [await makeScope(storage, 'p'), await makeScope(storage, 'q')]
+      const seen = new Set<number>()
+      const changes = async () => {
+        const version = await memories.loreVersion(scope)
+        const isNew = !seen.has(version)
+        seen.add(version)
+        return isNew
+      }
+      assert.is(await memories.loreVersion(scope), 0)
+      await memories.add(scope, [memory('plain', { metadata: { keys: 'no list' } })], keepAll)
+      assert.is(await memories.loreVersion(scope), 0)
+      const lore = (content: string, keys: readonly string[]) => memory(content, { metadata: { keys } })
+      await memories.add(scope, [lore('one', ['a']), lore('two', []), lore('three', ['c'])], keepAll)
+      await memories.add(other, [lore('of another', ['a'])], keepAll)
+      assert.ok(await changes())
+      await memories.add(scope, [memory('plain again')], keepAll)
+      assert.not.ok(await changes(), 'other memories are no change')
+      const first = await memories.lore(scope, {}, 0, 2)
+      const rest = await memories.lore(scope, {}, first.next!, 2)
+      assert.equal(
+        [...first.entries, ...rest.entries].map(({ content }) => content),
+        ['one', 'two', 'three'],
+      )
+      assert.is(rest.next, undefined)
+      assert.equal((await memories.lore(scope, { since: Number.MAX_SAFE_INTEGER }, 0, 9)).entries, [])
+      assert.equal((await memories.lore({ personaId: 'p', userId: 'eve' }, {}, 0, 9)).entries, [])
+      await memories.add(scope, [lore('one', ['a', 'b'])], keepAll)
+      assert.ok(await changes(), 'other keys are one')
+      await memories.add(scope, [memory('fourth', { metadata: { category: 'gone', keys: [] } })], keepAll)
+      assert.ok(await changes())
+      await memories.wipe(scope, { category: 'gone' })
+      assert.ok(await changes(), 'a removal is one')
+    },
+  },
+  {
+    store: 'memories',
+    topic: 'order',
     says: 'memories are listed newest first, counted by category in its order, and pending ones come oldest first',
     async holds(place) {
       const storage = await place.open()

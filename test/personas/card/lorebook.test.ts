@@ -1,0 +1,255 @@
+import * as assert from 'uvu/assert'
+import { plainPng, readPngTexts, writePngTexts } from '../../../src/formats/png-text.ts'
+import { type Answer, completion, json } from '../../fake-provider.ts'
+import { type UserDaemon, withUsers } from '../../server/user-daemon.ts'
+import { suite } from '../../suite.ts'
+import { zipOf } from '../package/package-forge.ts'
+
+const cards = suite('a character card in use')
+
+const texts = {
+  description: 'A mathematician',
+  personality: 'kind',
+  scenario: '',
+  first_mes: 'Good day, {{user}}. I am {{char}}.',
+  mes_example: '',
+}
+
+const entry = (keys: readonly string[], content: string, more: object = {}) => ({
+  keys,
+  content,
+  extensions: { theirs: 1 },
+  enabled: true,
+  insertion_order: 10,
+  use_regex: false,
+  ...more,
+})
+
+const entries = [
+  entry(['engine'], 'The engine of {{char}} is made of brass.', { id: 3, comment: 'the engine', priority: 7 }),
+  entry(['London'], 'London is full of smoke.', { insertion_order: 2, case_sensitive: true }),
+  entry([], '@@depth 2\nIt is the year 1842.', { constant: true, insertion_order: 1 }),
+  entry(['engine'], 'Never to be seen.', { enabled: false }),
+  entry(['/eng.*/'], 'Never run.', { use_regex: true }),
+  entry(['empty'], ''),
+]
+
+const data = {
+  name: 'Ada',
+  ...texts,
+  creator_notes: '',
+  system_prompt: '',
+  post_history_instructions: '',
+  alternate_greetings: ['Hello.'],
+  group_only_greetings: [],
+  tags: [],
+  creator: '',
+  character_version: '',
+  extensions: {},
+  character_book: { name: 'World', scan_depth: 3, extensions: { kept: true }, entries },
+}
+const card = { spec: 'chara_card_v3', spec_version: '3.0', data }
+
+const provider: Answer = (_request, response) => json(response, 200, completion('Noted.'))
+
+/** The messages of the last request that the provider received. */
+function sent({ provider: { received } }: UserDaemon): { role: string; content: string }[] {
+  return JSON.parse(received.at(-1)!.body).messages
+}
+
+async function bring(all: UserDaemon, body: unknown, query = '') {
+  const { status, body: done } = await all.ada('POST', `/api/personas/import?model=m${query}`, body)
+  assert.is(status, 201, JSON.stringify(done))
+  return done
+}
+
+cards('brings the entries of its lorebook that the last messages call for, in their order, and constant ones', () =>
+  withUsers(
+    async (all) => {
+      const { persona_id: persona, imported, left_out, warnings } = await bring(all, card)
+      assert.equal(
+        [imported.memories, left_out],
+        [5, [{ what: 'lorebook entries without a text, kept in the card', count: 1 }]],
+      )
+      assert.equal(warnings.length, 2)
+      const say = (content: string, more: object = {}) =>
+        all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content }], ...more })
+      const { body } = await say('What is your ENGINE in London?')
+      const [system] = sent(all)
+      assert.match(
+        system!.content,
+        /\n\nBackground of this part of the conversation:\n\nIt is the year 1842\.\n\nLondon is full of smoke\.\n\nThe engine of Ada is made of brass\.$/,
+      )
+      assert.equal(
+        body.aichat.memories.map(({ score }: { score: number }) => score),
+        [1, 1, 1],
+      )
+      await say('What is london?')
+      assert.match(sent(all)[0]!.content, /1842\.$/)
+      assert.not.match(sent(all)[0]!.content, /smoke|brass|Never/)
+      await say('An engine?', { memory: false })
+      assert.not.match(sent(all)[0]!.content, /Background/)
+    },
+    { provider },
+  ),
+)
+
+cards('knows of a change of its lore at once', () =>
+  withUsers(
+    async (all) => {
+      const { persona_id: persona } = await bring(all, card)
+      const ask = async () => {
+        await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'An engine, an owl?' }] })
+        return sent(all)[0]!.content
+      }
+      assert.match(await ask(), /brass/)
+      await all.ada('POST', `/api/personas/${persona}/memory`, {
+        content: 'Owls are wise.',
+        metadata: { keys: ['owl'] },
+      })
+      assert.match(await ask(), /brass[\s\S]*Owls are wise/)
+      await all.ada('DELETE', `/api/personas/${persona}/memory?category=lore`)
+      const after = await ask()
+      assert.match(after, /Owls are wise/)
+      assert.not.match(after, /brass|1842/)
+      await all.ada('DELETE', `/api/personas/${persona}/memory`)
+      assert.not.match(await ask(), /Background/)
+    },
+    { provider },
+  ),
+)
+
+cards('greets in a new session, and a conversation that it begins starts with a user for the provider', () =>
+  withUsers(
+    async (all) => {
+      const { persona_id: persona } = await bring(all, card)
+      const { body: session } = await all.ada('POST', '/api/sessions', { persona, name: 'talk' })
+      assert.is(session.message_count, 1)
+      const greeting = { role: 'assistant', content: 'Good day, you. I am Ada.' }
+      const { messages } = (await all.ada('GET', `/api/sessions/${session.id}`)).body
+      assert.equal([messages[0].role, messages[0].content], [greeting.role, greeting.content])
+      await all.ada('POST', '/api/chat', { session: 'talk', messages: [{ role: 'user', content: 'Good day!' }] })
+      assert.equal(sent(all).slice(1), [
+        { role: 'user', content: '[The conversation begins.]' },
+        greeting,
+        { role: 'user', content: 'Good day!' },
+      ])
+      const again = await all.ada('POST', '/api/sessions', { persona, name: 'talk', reuse: true })
+      assert.is(again.body.message_count, 3, 'it greets once')
+    },
+    { provider },
+  ),
+)
+
+cards('goes back as it came, with its lorebook from the memories', () =>
+  withUsers(async (all) => {
+    const { persona_id: persona } = await bring(all, card)
+    const exported = async () => (await all.ada('POST', `/api/personas/${persona}/export`, { format: 'card' })).body
+    const { data: back } = await exported()
+    const byText = (list: { content: string }[]) => [...list].sort((a, b) => (a.content < b.content ? -1 : 1))
+    assert.equal(byText(back.character_book.entries), byText(entries))
+    assert.equal({ ...back.character_book, entries: [] }, { ...data.character_book, entries: [] })
+    assert.is(back.first_mes, data.first_mes)
+    await all.ada('POST', `/api/personas/${persona}/memory`, { content: 'A secret of the user.' })
+    await all.ada('POST', `/api/personas/${persona}/memory`, {
+      content: 'The engine of {{char}} is made of brass.',
+      metadata: { keys: ['engine', 'machine'] },
+    })
+    const { data: changed } = await exported()
+    assert.not.match(JSON.stringify(changed), /A secret/)
+    const engine = changed.character_book.entries.find(({ id }: { id?: number }) => id === 3)
+    assert.equal([engine.keys, engine.comment], [['engine', 'machine'], 'the engine'])
+    const again = await bring(all, await exported(), '&name=Copy')
+    assert.equal([again.name, again.imported.memories], ['Copy', 5])
+  }),
+)
+
+const first = { name: 'Ada', ...texts, creatorcomment: 'kept' }
+const picture = writePngTexts(plainPng(8), [
+  { keyword: 'chara', text: Buffer.from(JSON.stringify(first)).toString('base64') },
+])
+const assets = [
+  { type: 'icon', uri: 'embeded://assets/icon/images/main.png', name: 'main', ext: 'png' },
+  { type: 'emotion', uri: 'embeded://assets/emotion/images/happy.png', name: 'happy', ext: 'png' },
+  { type: 'background', uri: 'https://example.org/a.png', name: 'main', ext: 'png' },
+]
+const archive = zipOf([
+  { name: 'assets/', data: Buffer.alloc(0) },
+  { name: 'assets/icon/images/main.png', data: plainPng(9) },
+  { name: 'assets/emotion/images/happy.png', data: plainPng(9) },
+  { name: 'card.json', data: Buffer.from(JSON.stringify({ ...card, data: { ...data, assets } })), method: 8 },
+  { name: 'module.risum', data: Buffer.from('x') },
+])
+
+async function upload(all: UserDaemon, bytes: Buffer) {
+  const response = await fetch(`${all.url}/api/personas/import?model=m`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream', authorization: 'Bearer ada' },
+    body: new Uint8Array(bytes),
+  })
+  assert.is(response.status, 201)
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes are what is tested
+  return (await response.json()) as any
+}
+
+for (const [name, file] of [
+  ['a JSON file', Buffer.from(JSON.stringify(first))],
+  ['a picture', picture],
+] as const)
+  cards(`of version 1 in ${name} is read, and written as version 3 with what it came with`, () =>
+    withUsers(async (all) => {
+      const { persona_id: persona, format } = await upload(all, file)
+      assert.is(format, 'card')
+      const { body } = await all.ada('POST', `/api/personas/${persona}/export`, { format: 'card' })
+      assert.equal([body.spec, body.creatorcomment, body.data.first_mes], ['chara_card_v3', 'kept', texts.first_mes])
+      assert.match(
+        (await all.ada('GET', `/api/personas/${persona}`)).body.system_prompt,
+        /^You are Ada\.[\s\S]*Personality: kind/,
+      )
+    }),
+  )
+
+cards('of an archive keeps its icon as the picture, and names the files that it leaves out', () =>
+  withUsers(async (all) => {
+    const { persona_id: persona, left_out, imported } = await upload(all, archive)
+    assert.is(imported.memories, 5)
+    assert.equal(left_out[0], { what: 'files of the archive, of which only a PNG icon is kept', count: 2 })
+    const response = await fetch(`${all.url}/api/personas/${persona}/export`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer ada' },
+      body: '{"format":"card_png"}',
+    })
+    const png = Buffer.from(await response.arrayBuffer())
+    const text = readPngTexts(png).find(({ keyword }) => keyword === 'ccv3')!.text
+    assert.equal(JSON.parse(Buffer.from(text, 'base64').toString()).data.assets, [
+      { ...assets[0], uri: 'ccdefault:' },
+      assets[2],
+    ])
+    assert.is(png.readUInt32BE(16), 9, 'the width of the icon')
+  }),
+)
+
+cards('with ten thousand entries comes whole and is searched by its keys', () =>
+  withUsers(
+    async (all) => {
+      const many = Array.from({ length: 10_000 }, (_, at) => entry([`place ${at}`, 'somewhere'], `Fact ${at}.`))
+      const {
+        persona_id: persona,
+        imported,
+        warnings,
+      } = await bring(all, {
+        ...card,
+        data: { ...data, character_book: { extensions: {}, entries: many } },
+      })
+      assert.is(imported.memories, 10_000)
+      assert.match(warnings.join(), /max_memories was raised from 1000 to 11000/)
+      await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'And place 4711?' }] })
+      assert.match(sent(all)[0]!.content, /conversation:\n\nFact 4711\.$/)
+      await all.ada('POST', '/api/chat', { persona, messages: [{ role: 'user', content: 'Somewhere!' }] })
+      assert.is(sent(all)[0]!.content.split('Fact ').length - 1, 64)
+    },
+    { provider },
+  ),
+)
+
+cards.run()
