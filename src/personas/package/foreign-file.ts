@@ -28,11 +28,6 @@ export function foreignLines(path: string): FileError | undefined {
   return isJsonLines(path) ? withoutChecksum('a list of memories as JSON lines') : undefined
 }
 
-/** The error for a JSON list, which only other programs export. */
-export function foreignList(): FileError {
-  return withoutChecksum('a list, as exports of conversations are')
-}
-
 /** The error for an archive of another program; undefined for any other. Throws as `openZip` does. */
 export function foreignZip(path: string): FileError | undefined {
   const zip = openZip(path, foreignShape)

@@ -160,10 +160,9 @@ export async function decryptPackage(
 
 /** Opens a plain package; loads only the reader of its form. Throws a FileError for any other file. */
 async function openPlain({ path, kind }: PlainFile): Promise<PackageSource> {
-  const { foreignLines, foreignList } = await import('./foreign-file.ts')
-  if (kind === 'list') throw foreignList()
+  if (kind === 'list') throw unsupported('Invalid persona package: it is a JSON list')
   if (kind === 'json') {
-    const lines = foreignLines(path)
+    const lines = (await import('./foreign-file.ts')).foreignLines(path)
     if (lines) throw lines
     return (await import('./json-reader.ts')).openJsonPackage(path)
   }
