@@ -250,7 +250,7 @@ test('chat -p speaks as the persona and remembers; --dry-run shows it, --no-memo
       'My sister is a physician in Zurich.',
     ])
     assert.is((await run(['chat', '-p', 'nobody', 'Hello there'])).code, 67)
-    const reply = JSON.parse((await run(['chat', '-p', 'Mia', '--json', 'Which pet have I?'])).stdout)
+    const reply = JSON.parse((await run(['chat', '-p', 'Mia', '--json', 'Do I have a dog?'])).stdout)
     assert.ok(reply.aichat.memories.length > 0)
   }))
 
