@@ -2,11 +2,13 @@
  * Recall of the turns that answer questions about long conversations (LoCoMo, Maharana et al., 2024), through the product's
  * own store and search. Official scoring: evidence ids untouched, a question without evidence counts as found.
  */
+
 import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import type { Found, NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { type Weights, weights } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
+import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import { testData } from '../data.ts'
 import { categories, type Question, readTalks, type Talk, type Turn } from './memory-parts/locomo-data.ts'
 import { leaveOneOut } from './memory-parts/locomo-fit.ts'
@@ -15,7 +17,6 @@ import {
   builtinEmbedder,
   embedded,
   keepAll,
-  lookupsOf,
   openStores,
   print,
   queryVector,

@@ -3,9 +3,11 @@
  * data, through the product's own store and search: `npm run bench -- longmemeval FILE`, or AICHAT_LONGMEMEVAL=FILE. Each
  * user's turn is a memory, as in the paper's turn granularity.
  */
+
 import { maxContentLength, type NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
+import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import { type Instance, readInstances } from './longmemeval-parts/data.ts'
 import { depths, meanOf, type Scores, scoresAt, sessionScoresAt } from './longmemeval-parts/scores.ts'
 import {
@@ -13,7 +15,6 @@ import {
   builtinEmbedder,
   embedded,
   keepAll,
-  lookupsOf,
   openStores,
   print,
   queryVector,

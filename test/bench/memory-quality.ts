@@ -2,12 +2,14 @@
  * What search finds and what it leaves out: whether scores tell answered questions from others, which memories would enter
  * prompts, languages, and changes. The calibration of scores is fitted here too.
  */
+
 import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import type { Found, NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { coefficients, features } from '../../src/personas/memory/ranking-calibration.ts'
 import { lexicalEvidence } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
+import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
 import { testData } from '../data.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
@@ -18,7 +20,6 @@ import {
   builtinEmbedder,
   embedded,
   keepAll,
-  lookupsOf,
   openStores,
   print,
   queryVector,

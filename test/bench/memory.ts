@@ -1,9 +1,11 @@
 /** What a search costs: among other scopes, over HTTP, at two dimensions, and as a scope grows; and what it takes on disk. */
+
 import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
+import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import { overHttp } from './memory-parts/http.ts'
-import { builtinEmbedder, keepAll, lookupsOf, openStores, percentiles, print } from './memory-parts/scope.ts'
+import { builtinEmbedder, keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
 
 const builtin = builtinEmbedder()

@@ -1,8 +1,10 @@
 /** Memories and questions that share no content word: what meaning alone finds. */
+
 import { readFileSync } from 'node:fs'
 import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
+import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
 import { testData } from '../data.ts'
 import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
 import {
@@ -10,7 +12,6 @@ import {
   builtinEmbedder,
   embedded,
   keepAll,
-  lookupsOf,
   openStores,
   print,
   queryVector,

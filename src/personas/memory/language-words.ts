@@ -203,6 +203,18 @@ function setOf(words: string): ReadonlySet<string> {
   return new Set(words.trim().split(/\s+/))
 }
 
+const languages = [...languageWords.keys()] as Language[]
+
+/** The languages of each word, as places in `languages`: 1 for a function word, a half for a weak one. */
+const languagesOfWord = new Map<string, (readonly [language: number, share: number])[]>()
+for (const [at, language] of languages.entries()) {
+  const { functions, weak } = languageWords.get(language)!
+  for (const word of new Set([...functions, ...weak])) {
+    const share = [at, functions.has(word) ? 1 : 0.5] as const
+    languagesOfWord.set(word, [...(languagesOfWord.get(word) ?? []), share])
+  }
+}
+
 const none: LanguageWords = { functions: new Set(), weak: new Set(), self: new Set() }
 
 /** The lists of a language; empty ones for an unknown language. */
@@ -219,15 +231,13 @@ export function languageOf(text: string, words: readonly string[]): Language | U
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return 'ja'
   if (/\p{Script=Hangul}/u.test(text)) return 'ko'
   if (/\p{Script=Han}/u.test(text)) return 'zh'
-  let best: Language | undefined
-  let most = 0
-  for (const [language, { functions, weak }] of languageWords) {
-    let count = 0
-    for (const word of words) count += functions.has(word) ? 1 : weak.has(word) ? 0.5 : 0
-    if (count > most) {
-      best = language as Language
-      most = count
-    }
+  const counts = new Float64Array(languages.length)
+  for (const word of words) {
+    const shares = languagesOfWord.get(word)
+    if (shares) for (const [at, share] of shares) counts[at]! += share
   }
-  return best ?? (/\p{Script=Cyrillic}/u.test(text) ? 'ru' : 'en')
+  let best = 0
+  for (let at = 1; at < counts.length; at++) if (counts[at]! > counts[best]!) best = at
+  if (counts[best]! > 0) return languages[best]!
+  return /\p{Script=Cyrillic}/u.test(text) ? 'ru' : 'en'
 }

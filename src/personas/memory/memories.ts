@@ -20,7 +20,7 @@ import type {
 import { metadata } from './memory.ts'
 import { type Parts, type Ranked, rank } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
-import { spellingLookups } from './ranking-spelling.ts'
+import { lookupsOf } from './ranking-spelling.ts'
 import { createReembedding } from './reembedding.ts'
 
 /** A memory in answers. */
@@ -312,8 +312,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const vector = await queryVector(embedder, query, signal)
     const now = clock()
     const found = await store.search(scopeOf(persona), {
-      terms: asked.terms.map(({ term }) => term),
-      alike: asked.terms.map((term) => spellingLookups(term, asked.language)),
+      ...lookupsOf(asked),
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
       ...(filter && { filter }),

@@ -18,7 +18,7 @@ export function features(evidence: LexicalEvidence): number[] {
  * Coefficients of a logistic model of "this memory answers this query" over `features`. `npm run bench -- memory-quality`
  * fits them anew, prints them, and measures each data set with coefficients that were fitted on the others.
  */
-export const coefficients: readonly number[] = [-8.93, 2.11, 1.11, 3.64, -1.13, -2.49, 0.41]
+export const coefficients: readonly number[] = [-8.81, 2.08, 1.1, 3.59, -1.12, -2.5, 0.4]
 
 /** The calibration of scores. */
 export const calibration = {

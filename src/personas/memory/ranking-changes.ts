@@ -41,12 +41,13 @@ export function supersede(
   query: MemoryQuery,
 ): { readonly order: readonly number[]; readonly superseded: ReadonlyMap<number, number> } {
   const order = ranked.map((_, place) => place)
+  const telling = memoized(tellingTerms)
   const superseded = new Map<number, number>()
   for (let at = 0; at < Math.min(front, order.length); at++) {
     const older = order[at]!
     const newer = order
       .slice(at + 1, 2 * front)
-      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query))
+      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query, telling))
     if (newer === undefined) continue
     superseded.set(newer, older)
     order.splice(order.indexOf(newer), 1)
@@ -55,17 +56,16 @@ export function supersede(
   return { order, superseded }
 }
 
-function supersedes(newer: Stated, older: Stated, query: MemoryQuery): boolean {
+function supersedes(newer: Stated, older: Stated, query: MemoryQuery, telling: Telling): boolean {
   if (newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
   const shared = query.terms.map((_, at) => older.evidence.hits[at] === true && newer.evidence.hits[at] === true)
   const asked = older.evidence.hits.filter(Boolean).length
   const both = shared.filter(Boolean).length
-  if (both === 0) return false
-  const overlap = overlapOf(newer, older)
+  if (both === 0 || both < leastShare * asked) return false
+  const overlap = overlapOf(telling(newer), telling(older))
   const isSame = both === asked && overlap >= leastOverlap
   const isAnnounced = () =>
     overlap >= leastAnnouncedOverlap &&
-    both >= leastShare * asked &&
     announced.test(newer.content) &&
     !query.terms.some((term, at) => isNameIn(query, term) && older.evidence.hits[at] && !newer.evidence.hits[at])
   return (isSame || isAnnounced()) && !isAboutAnother(newer, older, query)
@@ -81,8 +81,18 @@ function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][num
   return nouns.some((word) => termsOf(word)[0] === term)
 }
 
-function overlapOf(a: Stated, b: Stated): number {
-  const [first, second] = [tellingTerms(a), tellingTerms(b)]
+type Telling = (stated: Stated) => ReadonlySet<string>
+
+function memoized(make: Telling): Telling {
+  const made = new Map<Stated, ReadonlySet<string>>()
+  return (stated) => {
+    const terms = made.get(stated) ?? make(stated)
+    made.set(stated, terms)
+    return terms
+  }
+}
+
+function overlapOf(first: ReadonlySet<string>, second: ReadonlySet<string>): number {
   let both = 0
   for (const term of first) if (second.has(term)) both++
   return both / Math.max(1, first.size + second.size - both)

@@ -3,7 +3,7 @@ import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
 import type { MemoryQuery, QueryTerm } from './ranking-query.ts'
 import { hasLikeWords, likeness, spellingLookups } from './ranking-spelling.ts'
-import { plain, termsOf, wordsOf } from './ranking-terms.ts'
+import { termsOf } from './ranking-terms.ts'
 
 /** The weights of the match by words. */
 export interface Weights {
@@ -151,8 +151,8 @@ interface Matches {
   readonly likeness: readonly number[]
   /** The places of the terms in the memory's own text, in its order. */
   readonly places: readonly Place[]
-  /** Whether the term is part of the speaker's name or the date. */
-  readonly about: readonly boolean[]
+  /** Frequencies in the speaker's name and the date. */
+  readonly about: readonly number[]
   /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
 }
@@ -164,40 +164,35 @@ interface Place {
 
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
-  const size = asked.size
+  const { zeros } = asked
   const trust = lazily(() => spellingTrust(candidate, asked.language))
-  const near = [nothing(size), nothing(size), nothing(size)]
-  eachLine(context, asked, trust, ({ counts, likeness }, start, end) => {
+  const share = ({ counts, likeness }: LineMatches, length: number, at: number) =>
+    counts[at]! > 0 ? saturated(counts[at]!, length, chosen) * likeness[at]! : 0
+  const near: (readonly number[])[] = [zeros, zeros, zeros]
+  eachLine(context, asked, trust, (line, start, end) => {
     const first = context.indexOf(' ', start) + 1
     const { distance, question } = readMark(context.slice(start, first - 1))
     const step = Math.abs(distance) - 1
-    const credits = distance < 0 ? chosen.before : chosen.after
-    const worth = (credits[step] ?? 0) + (distance === -1 && question ? chosen.asked : 0)
+    const before = near[step]
+    if (before === undefined) return
+    const worth =
+      (distance < 0 ? chosen.before : chosen.after)[step]! + (distance === -1 && question ? chosen.asked : 0)
     const length = relativeLength(end - first, meanLength, chosen)
-    for (let at = 0; at < size; at++)
-      if (counts[at]! > 0 && near[step])
-        near[step][at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
+    near[step] = before.map((credit, at) => credit + share(line, length, at) * worth)
   })
-  const own = nothing(size)
-  let likenesses = nothing(size)
+  let own = zeros
+  let likenesses = zeros
   const places: Place[] = []
-  const length = relativeLength(terms.length, meanLength, chosen)
-  eachLine(
-    terms,
-    asked,
-    trust,
-    ({ counts, likeness }) => {
-      likenesses = likeness
-      for (let at = 0; at < size; at++)
-        if (counts[at]! > 0) own[at] = saturated(counts[at]!, length, chosen) * likeness[at]!
-    },
-    places,
-  )
-  const named = new Array<boolean>(size).fill(false)
-  if (about !== '')
-    eachLine(about, asked, exactly, ({ counts }) => {
-      for (let at = 0; at < size; at++) named[at] = counts[at]! > 0
-    })
+  const take = (line: LineMatches) => {
+    const length = relativeLength(terms.length, meanLength, chosen)
+    likenesses = line.likeness
+    own = zeros.map((_, at) => share(line, length, at))
+  }
+  eachLine(terms, asked, trust, take, places)
+  let named = zeros
+  eachLine(about, asked, exactly, ({ counts }) => {
+    named = counts
+  })
   return { own, likeness: likenesses, places, about: named, near }
 }
 
@@ -214,25 +209,27 @@ function relativeLength(characters: number, meanLength: number, { b }: Weights):
 const exactly = () => 0
 
 /**
- * The trust in words that are spelled alike, from 0 to 1: within one language other than English full, between two such
- * languages less, within English half, since its stems are unified already; between English and others none, where it harms.
+ * The trust in words that are spelled alike, from 0 to 1: within one language full, between two languages less, between
+ * English and others none, where it harms.
  */
-function spellingTrust({ entry }: Candidate, language: string): number {
-  const other = languageOfText(entry.content)
-  if (language === 'en') return other === 'en' ? 0.5 : 0
+function spellingTrust(candidate: Candidate, language: string): number {
+  const other = languageOfMemory(candidate)
   return other === language ? 1 : other === 'en' ? 0 : 0.8
 }
 
-function languageOfText(content: string): string {
-  return languageOf(content, wordsOf(content.slice(0, languageSample)).map(plain))
+/** The language of a memory's beginning. Its terms stand for its words: few function words have another stem. */
+function languageOfMemory({ entry, terms }: Candidate): string {
+  return languageOf(entry.content.slice(0, languageSample), terms.slice(0, languageSample).split(' '))
 }
 
 /** Characters by which the language of a memory is told. */
-const languageSample = 400
+const languageSample = 300
 
 /** A query's terms as one regular expression, which is far faster than splitting the texts. */
 interface Asked {
   readonly size: number
+  /** A zero for each term: the matches of most memories. */
+  readonly zeros: readonly number[]
   readonly language: string
   readonly pattern: RegExp
   /** The terms that a word of a memory matches, and the credit of each. */
@@ -246,19 +243,20 @@ function askedFor({ terms, language }: MemoryQuery): Asked {
     if (term.term === '') return
     patterns.add(term.term)
     for (const { text, isPrefix } of spellingLookups(term, language)) patterns.add(isPrefix ? `${text}[^ \\n]*` : text)
-    // A compound that ends with the term; English stems are unified already.
-    if (language !== 'en' && hasLikeWords(term) && term.term.length >= 5) patterns.add(`[^ \\n]*${term.term}`)
+    // A compound that ends with the term.
+    if (hasLikeWords(term, language) && term.term.length >= 5) patterns.add(`[^ \\n]*${term.term}`)
   })
   const known = new Map<string, readonly (readonly [number, number])[]>()
   return {
     size: terms.length,
+    zeros: nothing(terms.length),
     language,
     pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|')})(?![^ \\n])`, 'g'),
     termsFor(word) {
       let found = known.get(word)
       if (!found) {
         found = terms.flatMap((term, at) => {
-          const alike = word === term.term ? 1 : hasLikeWords(term) ? likeness(term.term, word) : 0
+          const alike = word === term.term ? 1 : hasLikeWords(term, language) ? likeness(term.term, word) : 0
           return alike > 0 ? [[at, alike] as const] : []
         })
         known.set(word, found)
@@ -332,7 +330,7 @@ function lazily(make: () => number): () => number {
 /** The credit of each term: full for the memory's own text, less for its context, diminishing with each further match. */
 function creditsOf({ own, about, near }: Matches, talk: readonly boolean[] | undefined, chosen: Weights): number[] {
   return own.map((share, at) => {
-    let credit = share + (about[at] ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
+    let credit = share + (about[at]! > 0 ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
     let left = share > 0 ? chosen.rest : 1
     for (const gained of near) {
       credit += gained[at]! * left
@@ -379,7 +377,7 @@ function ownEvidence(
   let hasName = false
   const worths = query.terms.map(({ isName, isWord, rarity }, at) => {
     const alike = likeness[at]!
-    const presence = alike === 1 ? 1 : alike > 0 ? Math.min(1, alike) : about[at] ? aboutPresence : 0
+    const presence = alike === 1 ? 1 : alike > 0 ? Math.min(1, alike) : about[at]! > 0 ? aboutPresence : 0
     mass += information[at]! * presence
     if (isName && presence === 0) lacksName = true
     if (alike === 1 && (isName || (query.language === 'en' && isWord && rarity === undefined))) hasName = true
@@ -435,12 +433,13 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
 }
 
 /** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
-function wording({ entry, terms }: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+function wording(candidate: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+  const { terms } = candidate
   const { pairs, language } = query
   let together = 0
   for (const pair of pairs) if (containsTerms(terms, pair)) together++
   const share = pairs.length === 0 ? 0 : together / pairs.length
-  const isForeign = language !== 'en' && languageOfText(entry.content) !== language
+  const isForeign = language !== 'en' && languageOfMemory(candidate) !== language
   return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
 }
 

@@ -1,5 +1,5 @@
-import type { SpellingLookup } from './memory.ts'
-import type { QueryTerm } from './ranking-query.ts'
+import type { SearchQuery, SpellingLookup } from './memory.ts'
+import type { MemoryQuery, QueryTerm } from './ranking-query.ts'
 
 /** Shorter words are too often alike by chance. */
 const shortest = 4
@@ -29,17 +29,22 @@ export function likeness(asked: string, word: string): number {
   return 0
 }
 
-/** Whether a term may match other words by their spelling. */
-export function hasLikeWords({ term, isWord }: QueryTerm): boolean {
-  return isWord && term.length >= shortest && !/\d/.test(term)
+/** Whether a term may match other words by their spelling. English words do not: their stems are unified already. */
+export function hasLikeWords({ term, isWord }: QueryTerm, language: string): boolean {
+  return isWord && language !== 'en' && term.length >= shortest && !/\d/.test(term)
+}
+
+/** The lookups of a query in a store. */
+export function lookupsOf({ terms, language }: MemoryQuery): Pick<SearchQuery, 'terms' | 'alike'> {
+  const asked = { terms: terms.map(({ term }) => term) }
+  return language === 'en' ? asked : { ...asked, alike: terms.map((term) => spellingLookups(term, language)) }
 }
 
 /** The lookups for the words that are like a term: those with its beginning, and its own parts where it may be a compound. */
 export function spellingLookups(asked: QueryTerm, language: string): readonly SpellingLookup[] {
-  if (!hasLikeWords(asked)) return []
+  if (!hasLikeWords(asked, language)) return []
   const { term } = asked
   const beginning = { text: term.slice(0, Math.max(shortest, Math.ceil(term.length * leastShare))), isPrefix: true }
-  if (language === 'en') return [beginning]
   const parts: SpellingLookup[] = []
   for (let length = term.length - 1; length >= shortestTail; length--)
     parts.push({ text: term.slice(-length), isPrefix: false })

@@ -80,13 +80,17 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const least = oddsOf(query.isPersonal ? unmatched.personal : unmatched.other)
   const own = matched.filter(({ lexical }) => lexical > 0).map(({ odds }) => odds + sizePrior(found.memories))
   const most = Math.max(least, meaning.odds, ...own)
-  return inOrder(
-    matched
-      .map((each) => ({ ...each, score: probability(most - behind(each, best, most - sizePrior(found.memories))) }))
-      .sort((a, b) => b.score - a.score || b.match - a.match),
-    query,
-    probability(most),
-  )
+  const mostOwn = most - sizePrior(found.memories)
+  const ordered = matched
+    .map((each) => ({ each, loss: lossOf(each, best, mostOwn) }))
+    .sort((a, b) => a.loss.byMatch - b.loss.byMatch || b.each.match - a.each.match)
+  // Scores go down along the list.
+  let above = 1
+  const scored = ordered.map(({ each, loss }) => {
+    above = Math.min(above, probability(most - Math.min(loss.byMatch, loss.byEvidence)))
+    return { ...each, score: above }
+  })
+  return inOrder(scored, query, probability(most))
 }
 
 interface Matched {
@@ -100,16 +104,20 @@ interface Matched {
   readonly odds: number
 }
 
-/** The log-odds that a memory loses against the best evidence. */
-function behind({ candidate, match, odds }: Matched, best: Matched, mostOdds: number): number {
+/**
+ * The log-odds that a memory loses against the best one: by its match, which gives the order; and by its own evidence, since
+ * a memory whose words say as much as the best one's loses little by its form. The smaller loss counts.
+ */
+function lossOf({ candidate, match, odds }: Matched, best: Matched, mostOdds: number) {
   const name = conversationOf(candidate.entry.metadata)
   const isTogether = name !== '' && name === conversationOf(best.candidate.entry.metadata)
-  const { behind, behindInConversation, own, ownMost } = calibration
+  const { behind, behindInConversation, own, ownMost, form, lack: perLack } = calibration
   const distance = -Math.log(Math.max(1e-3, match / best.match))
   const lack = Math.max(0, mostOdds - odds)
-  const byMatch = (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, lack)
-  // A memory whose own words say as much as the best one's loses little by its form.
-  return Math.min(byMatch, calibration.form * distance + calibration.lack * lack)
+  return {
+    byMatch: (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, lack),
+    byEvidence: form * distance + perLack * lack,
+  }
 }
 
 /** Moves newer statements before the older ones that they supersede; scores stay in descending order. */
@@ -154,7 +162,7 @@ function recencyOf(timestamp: number, now: number): number {
 }
 
 /** The weight of the cosine beside the match by words: of static word vectors, and of a fully trusted model. */
-const vectorWeight = { least: 0.3, trusted: 0.8 } as const
+const vectorWeight = { least: 0.2, trusted: 0.7 } as const
 
 /**
  * Where a trusted model places one memory far from all others, that is evidence too: so many robust standard deviations

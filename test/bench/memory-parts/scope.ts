@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { openHttpClient } from '../../../src/http-client/agent.ts'
 import type { Embedder } from '../../../src/personas/memory/embedding.ts'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
-import type { MemoryQuery } from '../../../src/personas/memory/ranking-query.ts'
-import { spellingLookups } from '../../../src/personas/memory/ranking-spelling.ts'
 import { type BuiltinEmbedder, createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
@@ -78,11 +76,6 @@ export async function embedded(embedder: Embedder, memories: readonly NewMemory[
     })
   }
   return result
-}
-
-/** The lookups of a query in a store. */
-export function lookupsOf({ terms, language }: MemoryQuery) {
-  return { terms: terms.map(({ term }) => term), alike: terms.map((term) => spellingLookups(term, language)) }
 }
 
 export async function queryVector(embedder: Embedder, query: string): Promise<Vector> {
