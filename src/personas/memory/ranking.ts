@@ -60,8 +60,8 @@ export interface RankOptions {
 export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const { query, vectors, now } = options
   const evidence = lexicalEvidence(found, query, options.weights ?? weights)
-  const isMatched = evidence.some(({ match }) => match > 0)
-  const meaning = meaningOf(found, isMatched, vectors)
+  const coverage = evidence.reduce((most, each) => Math.max(most, each.match > 0 ? each.coverage : -1), -1)
+  const meaning = meaningOf(found, coverage, vectors)
   const matched = found.candidates
     .map((candidate, at): Matched => {
       const { match: lexical } = evidence[at]!
@@ -161,8 +161,11 @@ function recencyOf(timestamp: number, now: number): number {
   return priors.oldest + (1 - priors.oldest) * 0.5 ** (age / priors.halfLife)
 }
 
-/** The weight of the cosine beside the match by words: of static word vectors, and of a fully trusted model. */
-const vectorWeight = { least: 0.2, trusted: 0.7 } as const
+/**
+ * The weight of the cosine beside the match by words: of static word vectors, of a fully trusted model, and added where
+ * words find little: from a best coverage of `little` down to `nothing`, a match by words is rather a chance.
+ */
+const vectorWeight = { least: 0.2, trusted: 0.7, unmatched: 0.5, little: 0.5, nothing: 0.25 } as const
 
 /**
  * Where a trusted model places one memory far from all others, that is evidence too: so many robust standard deviations
@@ -177,13 +180,17 @@ interface Meaning {
   readonly odds: number
 }
 
-/** @param isMatched whether a word matches: then vectors count in the languages only that their model knows */
-function meaningOf({ candidates }: Found, isMatched: boolean, vectors: VectorTrust | undefined): Meaning {
+/**
+ * @param coverage the best coverage by a memory's own words, negative where no word matches: where one does, vectors count
+ * in the languages only that their model knows
+ */
+function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined): Meaning {
   const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => a - b)
-  if (!vectors || (isMatched && !vectors.knowsLanguage) || cosines.length === 0)
+  if (!vectors || (coverage >= 0 && !vectors.knowsLanguage) || cosines.length === 0)
     return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
-  const { least, trusted } = vectorWeight
-  const weight = least + (trusted - least) * vectors.trust
+  const { least, trusted, unmatched, little, nothing } = vectorWeight
+  const lost = Math.min(1, Math.max(0, (little - coverage) / (little - nothing)))
+  const weight = least + (trusted - least) * vectors.trust + unmatched * lost
   const middle = middleOf(cosines)
   return {
     matches: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine, middle))),
