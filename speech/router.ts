@@ -40,6 +40,8 @@ export interface SpeechRouter {
    * that designs voices, a recording by one that clones.
    */
   speak(request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer>
+  /** The place that such a text is spoken at first, for the ledger: null for this machine. Throws as `speak` does. */
+  placeOf(request: RoutedSpeech): { readonly plugin: string | null; readonly model: string }
   /** The health of each speech server: of the one that listens at its plugin's address, else of this process. */
   health(signal?: AbortSignal): Promise<readonly ServerHealth[]>
 }
@@ -72,6 +74,12 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
         if (!local || !isRefused(reason) || !isLocal(plugin.endpoint)) throw explained(plugin, reason)
         return speakHere(parts.open(local), request, signal)
       }
+    },
+    placeOf({ voice, model }) {
+      if (typeof voice === 'object') return { plugin: null, model: model ?? voice.kind }
+      const { id, default_model: name, model_map: list } = pluginFor(model, voice)
+      const chosen = list.find((known) => known === model) ?? name ?? list[0]!
+      return { plugin: isServerId(id) ? null : id, model: chosen }
     },
     health: (signal) => Promise.all(serverIds.map((server) => healthOf(server, signal))),
   }

@@ -15,7 +15,7 @@ import {
 } from './source-tree.ts'
 import { suite } from './suite.ts'
 
-const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'speech']
+const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
 const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain']
 const faces = ['src/cli', 'src/server']
 

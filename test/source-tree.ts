@@ -34,7 +34,7 @@ const layers: readonly (readonly string[])[] = [
     'src/word-vectors',
     'src/settings',
   ],
-  ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'speech'],
+  ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech'],
   ['src/formats', 'src/process', 'src/http', 'src/inference', 'src'],
 ]
 

@@ -11,12 +11,13 @@ import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import { openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
+import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import type { Chat } from './chat.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
+import type { UsageArea } from './usage.ts'
 
 /** The product: one value that every face receives. */
 export interface App {
@@ -37,6 +38,8 @@ export interface App {
   /** Adaptation of personas; their packages and backups. */
   packages(): Promise<PackageArea>
   speech(): Promise<SpeechRouter>
+  /** The ledger of usage, prices and limits. */
+  usage(): Promise<UsageArea>
   /**
    * Reads the whole storage; resolves with one line about it. Creates none where none is there yet; throws
    * `configuration` when it is damaged.
@@ -106,6 +109,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return openPackages({ storage: stores, storageSettings, settings, personas: area.personas })
   })
 
+  const usage: App['usage'] = once(async () => {
+    // A command on an installation without a database makes none to note a chat.
+    const isNew = options.service !== true && opened === undefined && (await isStorageAbsent(storageSettings))
+    const [{ openUsage }, stores] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
+    return closing(openUsage({ settings, plugins, storage: stores, isService: options.service === true, now }))
+  })
+
   return {
     settings,
     plugins,
@@ -117,13 +127,14 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     personas,
     packages,
     chat: once(async () => {
-      const [{ openChat }, { embedded }] = await Promise.all([import('./chat.ts'), models()])
-      return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded }))
+      const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
+      return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering }))
     }),
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       return openAccounts(settings, accounts)
     }),
+    usage,
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys })).router

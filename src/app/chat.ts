@@ -3,6 +3,7 @@ import { createAttempts } from '../chat/attempts.ts'
 import type { Circuits } from '../chat/circuit.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Health } from '../chat/health.ts'
+import type { Metering } from '../chat/metering.ts'
 import { httpTarget } from '../chat/provider.ts'
 import { createRouter, type Router } from '../chat/router.ts'
 import type { Send } from '../http/send.ts'
@@ -35,11 +36,12 @@ export interface ChatParts {
   readonly ownPorts: Set<number>
   /** The models that run on this machine. */
   readonly embedded: OnnxRunner
+  readonly metering: Metering
 }
 
 /** The part of the composition root that chats. */
 export function openChat(parts: ChatParts): Chat {
-  const { settings, plugins, keys, health, circuits, ownPorts, embedded } = parts
+  const { settings, plugins, keys, health, circuits, ownPorts, embedded, metering } = parts
   const now = () => performance.now()
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
   // The operator's own setting names the local runner, so its address may always be private.
@@ -83,6 +85,7 @@ export function openChat(parts: ChatParts): Chat {
     advice: (failed) => advice(settings, plugins, failed, embedded.models()),
     attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
     now,
+    metering,
     observe: health.observe,
   })
   return {

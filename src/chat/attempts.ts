@@ -14,7 +14,7 @@ export interface Attempt {
   /** Requests sent; 0 when the circuit was open or the key missing. */
   readonly tries: number
   readonly outcome: 'answered' | 'failed'
-  readonly class?: Failure['class'] | 'configuration'
+  readonly class?: Failure['class'] | 'configuration' | 'limit'
   readonly error?: string
   readonly status?: number
   /** Milliseconds from the first try to the last result. */

@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../accounts/users.ts'
-import type { ChatReply, ChatRequest, Usage } from './protocol/messages.ts'
+import type { AppError } from '../errors.ts'
+import type { ChatChunk, ChatReply, ChatRequest, ExtraContent, Usage } from './protocol/messages.ts'
 
 /** The user, and the API key where one was used, to whom a request is booked. Ids. */
 export interface Payer {
@@ -16,14 +17,37 @@ export interface MeteredPlace {
   readonly model: string
 }
 
-/** The way an attempt ended. `broken`: the provider failed after content; `cancelled`: the caller left. */
-export type Ending = 'answered' | 'failed' | 'broken' | 'cancelled'
+/**
+ * The way an attempt ended. `broken`: the provider failed after content; `cancelled`: the caller left; `unsent`: nothing
+ * was sent, as where a key is missing, and nothing is booked.
+ */
+export type Ending = 'answered' | 'failed' | 'broken' | 'cancelled' | 'unsent'
+
+/** A place that may not be asked, while another one may: its plugin's limit is reached, or its price is unknown. */
+export class PlaceRefused extends Error {
+  override readonly name = 'PlaceRefused'
+  readonly reason: AppError
+
+  constructor(reason: AppError) {
+    super(reason.message)
+    this.reason = reason
+  }
+}
+
+/** The counts of an answer: of a whole one, or of the chunk of a stream that has them. */
+export interface Reported {
+  readonly usage?: Usage | null | undefined
+  readonly service_tier?: unknown
+  readonly extra_content?: ExtraContent | undefined
+  /** Characters that were spoken. */
+  readonly characters?: number | undefined
+}
 
 /** What a finished attempt cost: a decimal text in USD, null where no price is known. */
 export interface BookedCost {
   readonly cost_usd: string | null
   /** Where the price is from: reported, operator, refreshed, shipped, local; null without one. */
-  readonly source: string | null
+  readonly source: 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
   /** True where tokens were counted by us, since the provider told none. */
   readonly estimated: boolean
 }
@@ -42,8 +66,8 @@ export type MeteredRequest = Partial<ChatRequest> & Pick<ChatRequest, 'messages'
 
 export interface MeteredCall {
   /**
-   * Reserves an attempt at a place: throws `rate_limited` when the plugin or a budget allows no more. The attempt must be
-   * ended. At once where no budget must be asked in the storage.
+   * Reserves an attempt at a place. Throws `rate_limited` when the caller's budget allows no more, and `PlaceRefused` where
+   * another place may be asked. The attempt must be ended. At once where no budget must be asked in the storage.
    */
   attempt(place: MeteredPlace): MaybePromise<MeteredAttempt>
   /** Headers that tell a client its limits, in the dialects of OpenAI and Anthropic; undefined without a limit. */
@@ -53,12 +77,38 @@ export interface MeteredCall {
 }
 
 export interface MeteredAttempt {
-  /** Books a whole answer. */
-  answered(reply: ChatReply): BookedCost
-  /** Counts a piece of a streamed answer: bytes of text, thoughts and arguments. */
+  /** Counts a piece of an answer: bytes of text, thoughts and arguments. Throws where a hard budget is spent by it. */
   delivered(bytes: number): void
-  /** Takes the provider's counts, where it sends them before the end of a stream. */
-  reported(usage: Usage, serviceTier?: unknown): void
-  /** Books an attempt that ended otherwise, or a stream at its end. An attempt that failed before content costs nothing. */
+  /** Takes the provider's counts; the last of each holds. */
+  reported(counts: Reported): void
+  /**
+   * Books the attempt; before the answer's end is sent, so that no finished answer goes unbooked. One that failed before
+   * content costs nothing. Once: later calls change nothing.
+   */
   ended(ending: Ending): BookedCost
+}
+
+/** Bytes of text, thoughts and arguments in a whole answer, roughly: characters of ASCII. */
+export function deliveredBytes({ choices }: Pick<ChatReply, 'choices'>): number {
+  let sum = 0
+  for (const { message } of choices) {
+    const { content, reasoning_content: thoughts, tool_calls: calls } = message
+    sum += typeof content === 'string' ? content.length : content ? JSON.stringify(content).length : 0
+    sum += thoughts?.length ?? 0
+    for (const call of calls ?? []) sum += call.function.name.length + call.function.arguments.length
+  }
+  return sum
+}
+
+/** The same of a chunk of a streamed answer. */
+export function deliveredInChunk({ choices }: Pick<ChatChunk, 'choices'>): number {
+  let sum = 0
+  for (const { delta } of choices) {
+    const { content, reasoning_content: thoughts, tool_calls: calls } = delta
+    if (content) sum += content.length
+    if (thoughts) sum += thoughts.length
+    if (calls)
+      for (const call of calls) sum += (call.function?.name?.length ?? 0) + (call.function?.arguments?.length ?? 0)
+  }
+  return sum
 }

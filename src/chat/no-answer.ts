@@ -20,7 +20,8 @@ export function noAnswerError(
   const [first] = failures
   if (!first) return noRunnerError([...remarks, ...advice(new Set())])
   const { attempt, failure, setup } = first
-  if (setup && (single || (setup.code === 'invalid' && failures.length === 1))) return setup
+  if (setup && (single || attempt.class === 'limit' || (setup.code === 'invalid' && failures.length === 1)))
+    return setup
   const code = codeOf(first, single)
   const isRefusal = passedOn(failure) !== undefined || setup?.code === 'invalid'
   const next = single || isRefusal ? [] : advice(new Set(failures.map(({ attempt }) => nameIn(attempt))))
@@ -62,6 +63,7 @@ const classNames: Readonly<Record<NonNullable<Attempt['class']>, string>> = {
   protocol: 'unreadable answer',
   cancelled: 'cancelled',
   configuration: 'not set up',
+  limit: 'limit reached',
 }
 
 /** Which class of error a caller gets when only one target was to be asked. */

@@ -2,6 +2,17 @@ import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
+import {
+  type BookedCost,
+  deliveredBytes,
+  deliveredInChunk,
+  type Ending,
+  type MeteredAttempt,
+  type MeteredCall,
+  type Metering,
+  PlaceRefused,
+  type Purpose,
+} from './metering.ts'
 import { unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
@@ -16,6 +27,10 @@ export interface ChatCall {
   readonly fallback?: boolean | undefined
   /** The id of the user who asks: heavy work is shared out between users. */
   readonly user?: string | undefined
+  /** The id of the API key that the request came with. */
+  readonly key?: string | undefined
+  /** The use behind the request; default `chat`. */
+  readonly purpose?: Purpose | undefined
 }
 
 /** The target that answered, and the tries before it. */
@@ -33,12 +48,22 @@ export interface RouteReport {
 export interface RoutedReply {
   readonly reply: ChatReply
   readonly report: RouteReport
+  readonly booking: Booking
+}
+
+/** The account of a request. */
+export interface Booking {
+  /** The cost of the answer: undefined before a stream has ended. */
+  cost(): BookedCost | undefined
+  /** Headers that tell the client its limits. */
+  readonly limitHeaders: Readonly<Record<string, string>> | undefined
 }
 
 export interface RoutedStream {
   /** The chunks; the iteration throws an AppError when the answer breaks off; no other target is asked then. */
   readonly chunks: AsyncIterable<ChatChunk>
   readonly report: RouteReport
+  readonly booking: Booking
 }
 
 export interface Router {
@@ -74,6 +99,8 @@ export interface RouterParts {
   readonly attempts: Attempts
   /** Milliseconds, monotonic. */
   readonly now: () => number
+  /** Counts requests for limits and the ledger; undefined counts nothing. */
+  readonly metering?: Metering | undefined
   /** Told about each attempt, for status pages and logs. */
   readonly observe: (attempt: Attempt) => void
 }
@@ -86,12 +113,27 @@ type Plan = () => Target | undefined | Promise<Target | undefined>
 export function createRouter(parts: RouterParts): Router {
   return {
     async complete(call, signal) {
-      const { value, report } = await route(call, signal, parts.attempts.ask)
-      return { reply: value, report }
+      const metered = begin(call)
+      try {
+        const { value, report, entry } = await route(call, signal, parts.attempts.ask, metered)
+        entry?.reported(value)
+        entry?.delivered(deliveredBytes(value))
+        const cost = entry?.ended('answered')
+        return { reply: value, report, booking: { cost: () => cost, limitHeaders: metered?.headers() } }
+      } finally {
+        metered?.end()
+      }
     },
     async stream(call, signal) {
-      const { value, report } = await route(call, signal, parts.attempts.stream)
-      return { chunks: guarded(value, report, signal), report }
+      const metered = begin(call)
+      try {
+        const { value, report, entry } = await route(call, signal, parts.attempts.stream, metered)
+        const account = accountOf(entry, metered)
+        return { chunks: guarded(value, report, signal, account), report, booking: account }
+      } catch (reason) {
+        metered?.end()
+        throw reason
+      }
     },
     async preview(call) {
       const remarks = await remarksOn(call)
@@ -109,12 +151,17 @@ export function createRouter(parts: RouterParts): Router {
     },
   }
 
+  function begin({ user = 'local', key, purpose = 'chat', request }: ChatCall): MeteredCall | undefined {
+    return parts.metering?.begin({ user, key }, purpose, () => request)
+  }
+
   /** Asks one target after the other until one answers; the first failure that is told is the first target's. */
   async function route<T>(
     call: ChatCall,
     signal: AbortSignal | undefined,
     ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) => Promise<Answered<T>>,
-  ): Promise<{ value: T; report: RouteReport }> {
+    metered: MeteredCall | undefined,
+  ): Promise<{ value: T; report: RouteReport; entry: MeteredAttempt | undefined }> {
     const remarks = call.request.model?.includes(':') ? await remarksOn(call) : []
     const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
@@ -125,18 +172,24 @@ export function createRouter(parts: RouterParts): Router {
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
       deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries, user: call.user }
+      let entry: MeteredAttempt | undefined
       try {
+        const reserved = metered?.attempt(target)
+        entry = reserved instanceof Promise ? await reserved : reserved
         const request = { ...call.request, model: target.model }
         const { value, attempt } = await ask(target, request, deadline, signal)
         parts.observe(attempt)
         const attempts = [...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
-        const told = [...warnings, ...target.leftOut(request)]
-        return { value, report: { plugin, runner, model, fallback: failures.length > 0, attempts, warnings: told } }
+        const warned = [...warnings, ...target.leftOut(request)]
+        const report = { plugin, runner, model, fallback: failures.length > 0, attempts, warnings: warned }
+        return { value, report, entry }
       } catch (reason) {
-        if (!(reason instanceof AttemptFailed)) throw reason
-        parts.observe(reason.attempt)
-        failures.push(reason)
+        const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
+        entry?.ended(endingOf(failure, signal))
+        if (!(failure instanceof AttemptFailed)) throw failure
+        parts.observe(failure.attempt)
+        failures.push(failure)
       }
     }
     throw noAnswerError(failures, call.fallback === false, parts.advice, remarks)
@@ -205,9 +258,11 @@ export function createRouter(parts: RouterParts): Router {
     chunks: AsyncIterable<ChatChunk>,
     report: RouteReport,
     signal: AbortSignal | undefined,
+    account: StreamAccount,
   ): AsyncIterableIterator<ChatChunk> {
     const iterator = chunks[Symbol.asyncIterator]()
     const explain = (reason: unknown): never => {
+      account.end(signal?.aborted ? 'cancelled' : 'broken')
       if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
       const by = report.plugin ?? report.runner ?? 'the provider'
       const { message, provider } = parts.attempts.classify(reason, signal)
@@ -217,9 +272,20 @@ export function createRouter(parts: RouterParts): Router {
         cause: reason,
       })
     }
+    const count = (next: IteratorResult<ChatChunk>) => {
+      try {
+        return account.count(next)
+      } catch (reason) {
+        // A budget is spent: the provider is not read any further.
+        account.end('broken')
+        iterator.return?.()?.catch(() => undefined)
+        throw reason
+      }
+    }
     return {
-      next: () => iterator.next().catch(explain),
+      next: () => iterator.next().then(count, explain),
       return: async () => {
+        account.end('cancelled')
         await iterator.return?.()
         return { done: true as const, value: undefined }
       },
@@ -228,6 +294,55 @@ export function createRouter(parts: RouterParts): Router {
       },
     }
   }
+}
+
+/** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
+interface StreamAccount extends Booking {
+  count(next: IteratorResult<ChatChunk>): IteratorResult<ChatChunk>
+  end(ending: Ending): void
+}
+
+function accountOf(entry: MeteredAttempt | undefined, metered: MeteredCall | undefined): StreamAccount {
+  let cost: BookedCost | undefined
+  const end = (ending: Ending) => {
+    cost ??= entry?.ended(ending)
+    metered?.end()
+  }
+  return {
+    cost: () => cost,
+    limitHeaders: metered?.headers(),
+    count(next) {
+      if (next.done) end('answered')
+      else if (entry) {
+        const { value } = next
+        entry.delivered(deliveredInChunk(value))
+        if (value.usage || value.extra_content) entry.reported(value)
+      }
+      return next
+    },
+    end,
+  }
+}
+
+/** The attempt of a place that a limit refuses. */
+function limited({ plugin, runner, model }: Target, { reason }: PlaceRefused): AttemptFailed {
+  const attempt: Attempt = {
+    plugin,
+    runner,
+    model,
+    tries: 0,
+    outcome: 'failed',
+    class: 'limit',
+    error: reason.message,
+    duration_ms: 0,
+  }
+  return new AttemptFailed(attempt, undefined, { setup: reason })
+}
+
+/** The ending of an attempt without content. A caller who left may have been answered all the same. */
+function endingOf(failure: unknown, signal: AbortSignal | undefined): Ending {
+  if (!(failure instanceof AttemptFailed) || failure.attempt.tries === 0) return 'unsent'
+  return signal?.aborted ? 'cancelled' : 'failed'
 }
 
 function idsOf(plugins: readonly PluginManifest[]): readonly string[] {

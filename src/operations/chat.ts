@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
-import type { ChatCall, RouteReport } from '../chat/router.ts'
+import type { Booking, ChatCall, RouteReport } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
 import { AppError, toAppError } from '../errors.ts'
@@ -47,6 +47,14 @@ export const chatInput = z.looseObject({
 
 export type ChatInput = z.output<typeof chatInput>
 
+/** The cost of an answer: a decimal text in USD, null where no price is known, and the source of the price. */
+const cost = z.object({
+  cost_usd: z.string().nullable(),
+  source: z.enum(['reported', 'operator', 'refreshed', 'shipped', 'local']).nullable(),
+  /** True where the provider told no tokens and we counted. */
+  estimated: z.boolean(),
+})
+
 const attempt = z.looseObject({
   plugin: z.string().nullable(),
   runner: z.string().nullable(),
@@ -65,6 +73,8 @@ const routeReport = z.looseObject({
   warnings: z.array(z.string()),
   /** The persona's memories in the request, best first. */
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
+  /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
+  cost: cost.optional(),
 })
 
 const chatOutput = z.looseObject({
@@ -87,18 +97,21 @@ export const chat = defineOperation({
   output: chatOutput,
   run: async (call, input) => {
     const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    const { reply, report } = await router.complete(prepared.routed, call.signal)
+    const { reply, report, booking } = await router.complete(prepared.routed, call.signal)
+    tellLimits(call, booking)
     const answer = reply.choices[0]?.message
     const warnings = answer ? await save(prepared, answer) : []
     const choices = reply.choices.map((choice) => ({ ...choice }))
-    return { ...reply, choices, aichat: { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] } }
+    const told = { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] }
+    return { ...reply, choices, aichat: { ...told, cost: booking.cost() } }
   },
   stream: {
     wanted: (input) => input.stream === true,
     run: async (call, input) => {
       const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-      const { chunks, report } = await router.stream(prepared.routed, call.signal)
-      return { chunks: withReport(chunks, report, prepared), headers: reportHeaders(report) }
+      const { chunks, report, booking } = await router.stream(prepared.routed, call.signal)
+      const headers = { ...reportHeaders(report), ...booking.limitHeaders }
+      return { chunks: withReport(chunks, report, booking, prepared), headers }
     },
   },
 })
@@ -130,6 +143,10 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const speaker = caller.id === localOwner.id ? undefined : caller.username
   const chat = await area.chat.prepare({ owner: caller.id, speaker, persona, session, memory, plugin, request, signal })
   return { routed: { ...checked, request: chat.request }, chat }
+}
+
+function tellLimits({ header }: Call, { limitHeaders = {} }: Booking): void {
+  for (const name in limitHeaders) header?.(name, limitHeaders[name]!)
 }
 
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
@@ -182,6 +199,7 @@ export function routed({ plugin, fallback, persona, session, memory: _memory, ..
 async function* withReport(
   chunks: AsyncIterable<ChatChunk>,
   report: RouteReport,
+  booking: Booking,
   prepared: Prepared,
 ): AsyncGenerator<ChatChunk> {
   const seen: ChatChunk[] = []
@@ -191,7 +209,10 @@ async function* withReport(
     last = chunk
     if (prepared.chat) seen.push(chunk)
   }
-  if (!prepared.chat || !last) return
+  if (!last) return
+  const cost = booking.cost()
+  if (cost) yield { ...last, choices: [], usage: null, aichat: { cost } }
+  if (!prepared.chat) return
   const { collectReply } = await import('../chat/protocol/chunks.ts')
   const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
   const warnings = await save(prepared, answer)

@@ -5,6 +5,8 @@ import { AppError } from '../errors.ts'
 import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
+import { metered } from './metered.ts'
+import type { Call } from './operation.ts'
 
 /** OpenAI's request for embeddings (https://platform.openai.com/docs/api-reference/embeddings/create). */
 export const embeddingsInput = z.looseObject({
@@ -33,15 +35,28 @@ interface Embeddings {
  * or the pulled model, or by the model runner. Throws `not_found` for an unknown model.
  */
 export async function createEmbeddings(
-  app: App,
+  { app, caller, signal }: Pick<Call, 'app' | 'caller' | 'signal'>,
   input: EmbeddingsInput,
-  signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
-  const made = plugin
-    ? await byPlugin(app, plugin, input, texts, signal)
-    : await onThisMachine(app, input, texts, signal)
+  const made = await metered(app, {
+    caller,
+    purpose: 'embeddings',
+    place: { plugin: plugin?.manifest.id ?? null, model: plugin?.model ?? input.model },
+    request: () => ({ messages: texts.map((content) => ({ role: 'user', content })) }),
+    signal,
+    async run(attempt) {
+      const answer = plugin
+        ? await byPlugin(app, plugin, input, texts, signal)
+        : await onThisMachine(app, input, texts, signal)
+      if (answer.tokens !== undefined) {
+        const { tokens } = answer
+        attempt.reported({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } })
+      }
+      return answer
+    },
+  })
   const tokens = made.tokens ?? estimateTokens(texts)
   return {
     object: 'list',

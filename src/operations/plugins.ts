@@ -242,7 +242,7 @@ export const testPlugin = defineOperation({
     model: z.string().nullable(),
     steps: z.array(z.object({ step: z.enum(['document', 'key', 'answer']), ok: z.boolean(), detail: z.string() })),
   }),
-  run: async ({ app, signal }, { id }) => {
+  run: async ({ app, caller, signal }, { id }) => {
     const plugin = app.plugins.get(id)
     const steps: { step: 'document' | 'key' | 'answer'; ok: boolean; detail: string }[] = [
       { step: 'document', ok: true, detail: 'valid' },
@@ -260,7 +260,13 @@ export const testPlugin = defineOperation({
     try {
       const { router } = await app.chat()
       const { report } = await router.complete(
-        { request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 }, plugin: id, fallback: false },
+        {
+          request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 },
+          plugin: id,
+          fallback: false,
+          user: caller.id,
+          purpose: 'plugin_test',
+        },
         signal,
       )
       steps.push({ step: 'answer', ok: true, detail: `${report.model} answered` })

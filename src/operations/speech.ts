@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RoutedSpeech } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { AppError } from '../errors.ts'
+import { metered } from './metered.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 
 /** The input of every operation that speaks. */
@@ -21,9 +22,21 @@ const speechInput = z.object({
   cfg_coef: z.exactOptional(z.number().min(0).max(10)),
 })
 
-/** Speaks, for an operation and for the route of OpenAI's clients. */
-export async function speak({ app, signal }: Call, request: RoutedSpeech): Promise<Download> {
-  const answer = await (await app.speech()).speak(request, signal)
+/** Speaks, for an operation and for the route of OpenAI's clients. The characters of the text are booked. */
+export async function speak({ app, caller, signal }: Call, request: RoutedSpeech): Promise<Download> {
+  const router = await app.speech()
+  const answer = await metered(app, {
+    caller,
+    purpose: 'speech',
+    place: router.placeOf(request),
+    request: () => ({ messages: [{ role: 'user', content: request.input }] }),
+    signal,
+    async run(attempt) {
+      const speech = await router.speak(request, signal)
+      attempt.reported({ characters: request.input.length })
+      return speech
+    },
+  })
   return new Download(answer.type, answer.body, answer)
 }
 

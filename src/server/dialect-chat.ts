@@ -3,6 +3,7 @@ import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
+import type { Booking } from '../chat/router.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
@@ -28,19 +29,25 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   const { router } = await app.chat()
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report } = await router.stream(call, context.signal)
+      const { chunks, report, booking } = await router.stream(call, context.signal)
       const encoder = dialect.createStreamWriter(call.request as Parameters<Dialect['createStreamWriter']>[0])
       const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
-      await sendEvents(context, chunks, events, reportHeaders(report))
+      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders })
     })
-  const { reply, report } = await router.complete(call, context.disconnected)
+  const { reply, report, booking } = await router.complete(call, context.disconnected)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
     throw new AppError('protocol', badEnding(choice))
-  const headers = reportHeaders(report)
+  const headers = { ...reportHeaders(report), ...costHeader(booking), ...booking.limitHeaders }
   for (const name in headers) context.response.setHeader(name, headers[name]!)
   sendJson(context, 200, dialect.writeResponse(reply))
+}
+
+/** The cost of an answer in USD; `unknown` where no price is known. */
+function costHeader(booking: Booking): Record<string, string> {
+  const cost = booking.cost()
+  return cost ? { 'x-aichat-cost': cost.cost_usd ?? 'unknown' } : {}
 }
 
 /** Claude Code sends about ten. */

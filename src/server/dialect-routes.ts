@@ -61,10 +61,10 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     await whileLoggedIn(context, identity, () => sendDownload(context, speech))
   }
 
-  async function embed(context: RequestContext): Promise<void> {
+  async function embed(context: RequestContext, identity: Identity): Promise<void> {
     const { createEmbeddings, embeddingsInput, embeddingsLimit } = await import('../operations/embeddings.ts')
     const input = parseInput({ input: embeddingsInput }, await readJson(context.request, embeddingsLimit))
-    sendJson(context, 200, await createEmbeddings(app, input, context.signal))
+    sendJson(context, 200, await createEmbeddings(callOf(app, context, identity), input))
   }
 
   async function tokens(context: RequestContext, identity: Identity): Promise<void> {

@@ -35,6 +35,10 @@ export interface Settings {
   /** The most plugins in all. */
   readonly pluginLimit: number
   readonly limits: Limits
+  /** The IANA time zone of days, weeks and months in the ledger and in budgets. */
+  readonly usageZone: string
+  /** Days that single attempts stay in the ledger; their sums stay for good. */
+  readonly usageDays: number
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -168,6 +172,16 @@ export const settingNames = {
     fallback: '8388608',
     what: 'characters of text that one chat may have, pictures and files left out',
   },
+  'usage.timezone': {
+    variable: 'AICHAT_USAGE_TIMEZONE',
+    fallback: 'UTC',
+    what: 'time zone of the days, weeks and months of usage and budgets, such as Europe/Berlin',
+  },
+  'usage.keep_days': {
+    variable: 'AICHAT_USAGE_KEEP_DAYS',
+    fallback: '400',
+    what: 'days that single requests stay in the usage ledger; their sums stay for good',
+  },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -228,6 +242,8 @@ export function readSettings(
       bodyBytesPerUser: count(value('limits.body_bytes_per_user'), 'limits.body_bytes_per_user', problems),
       chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
     },
+    usageZone: zone(value('usage.timezone'), problems),
+    usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -374,6 +390,15 @@ function lifetime(text: string, problems: string[]): number {
   if (seconds === undefined)
     problems.push(`${label('accounts.token_lifetime')} must be a duration such as 7d, 12h or 30m, not "${text}"`)
   return seconds ?? 0
+}
+
+function zone(text: string, problems: string[]): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+  } catch {
+    problems.push(`${label('usage.timezone')} must be an IANA time zone such as Europe/Berlin, not "${text}"`)
+    return 'UTC'
+  }
 }
 
 function level(text: string, problems: string[]): LogLevel {

@@ -6,6 +6,7 @@ import type { PersonaArchive } from '../personas/package/archive.ts'
 import type { BackupStore } from '../personas/package/backup-store.ts'
 import type { PersonaStore } from '../personas/persona.ts'
 import type { PluginStore } from '../plugins/store.ts'
+import type { LedgerStore } from '../usage/ledger/ledger.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageUse } from './shared/storage-use.ts'
 import type { SqliteSettings } from './sqlite/storage.ts'
@@ -25,6 +26,8 @@ export interface Storage {
   /** Whole personas. */
   readonly packages: PersonaArchive
   readonly backups: BackupStore
+  /** The usage of models: attempts, and their sums. */
+  readonly ledger: LedgerStore
   readonly changes: Changes
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
@@ -46,5 +49,13 @@ export async function openStorage(settings: StorageSettings, use: StorageUse = {
   return openSqliteStorage(settings, use)
 }
 
+/** Whether nothing was ever stored there: a command that only notes something then opens no storage. */
+export async function isStorageAbsent({ folder }: StorageSettings): Promise<boolean> {
+  return (await import('./sqlite/storage.ts')).isSqliteAbsent(folder)
+}
+
 /** The plugins alone: most commands need them and no database. */
 export { openPlugins } from './files/plugins.ts'
+
+/** The journal of usage, which a command without a database keeps as well. */
+export { openUsageJournal } from './files/usage-journal.ts'

@@ -43,6 +43,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
     backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
+    ledger: atFirstUse(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
     plugins,
     changes,
     async check() {
@@ -61,6 +62,11 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       if (isTemporary) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Whether a data folder never had a database. */
+export function isSqliteAbsent(folder: string): boolean {
+  return isAbsent(pathIn(folder))
 }
 
 async function openForWriting(path: string, { check = false }: StorageUse): Promise<Database> {

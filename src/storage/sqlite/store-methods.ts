@@ -5,6 +5,7 @@ import type { MemoryStore } from '../../personas/memory/memory.ts'
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { BackupStore } from '../../personas/package/backup-store.ts'
 import type { PersonaStore } from '../../personas/persona.ts'
+import type { LedgerStore } from '../../usage/ledger/ledger.ts'
 import type { Methods } from './lazy-store.ts'
 
 interface MethodsOfStores {
@@ -15,6 +16,7 @@ interface MethodsOfStores {
   readonly adaptations: Methods<AdaptationStore>
   readonly packages: Methods<PersonaArchive>
   readonly backups: Methods<BackupStore>
+  readonly ledger: Methods<LedgerStore>
 }
 
 /** The methods of each store, which are known before its module is loaded. */
@@ -70,4 +72,5 @@ export const methods: MethodsOfStores = {
   adaptations: { read: true, append: true, findByKey: true, log: true },
   packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },
   backups: { add: true, list: true, remove: true, isKnown: true },
+  ledger: { append: true, sums: true, rows: true, check: true, prune: true },
 }

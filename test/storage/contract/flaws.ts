@@ -30,6 +30,26 @@ export const flaws: readonly Flaw[] = [
   flaw('backups', 'scopes', ({ backups }) => ({ list: (scope) => backups.list({ ...scope, userId: 'ada' }) })),
   flaw('plugins', 'scopes', ({ plugins }) => ({ setActive: (_kind, id) => plugins.setActive('chat', id) })),
 
+  // The ledger: attempts count twice, and filters, order, removal and other connections are forgotten.
+  flaw('ledger', 'ties', ({ ledger }) => ({
+    append: (rows) =>
+      ledger.append(rows.map((row, at) => ({ ...row, request: `${row.request} ${performance.now()} ${at}` }))),
+  })),
+  flaw('ledger', 'filters', ({ ledger }) => ({ sums: ({ by, since, until }) => ledger.sums({ by, since, until }) })),
+  flaw('ledger', 'order', ({ ledger }) => ({
+    async rows(query) {
+      const rows = await ledger.rows(query)
+      return (async function* () {
+        for await (const batch of rows) yield batch.toReversed()
+      })()
+    },
+  })),
+  flaw('ledger', 'limits', () => ({ prune: async () => 2 })),
+  flaw('ledger', 'concurrency', ({ ledger }) => {
+    let calls = 0
+    return { append: async (rows) => (++calls % 5 === 0 ? rows.length : ledger.append(rows)) }
+  }),
+
   // Order: lists come as they like.
   flaw('accounts', 'order', ({ accounts }) => ({
     async list(query) {

@@ -4,6 +4,7 @@ import { backupRules } from './backups.ts'
 import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
 import { crashRules } from './crash.ts'
+import { ledgerRules } from './ledger.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
@@ -21,6 +22,7 @@ export const rules: readonly Rule[] = [
   ...adaptationRules,
   ...packageRules,
   ...backupRules,
+  ...ledgerRules,
   ...pluginRules,
   ...changeRules,
   ...crashRules,

@@ -1,0 +1,49 @@
+import type { App } from '../app/app.ts'
+import {
+  type MeteredAttempt,
+  type MeteredPlace,
+  type MeteredRequest,
+  PlaceRefused,
+  type Purpose,
+} from '../chat/metering.ts'
+import type { Caller } from './operation.ts'
+
+/** The account that a caller's requests are booked to. */
+export function payerOf({ id }: Caller): { readonly user: string; readonly key?: string | undefined } {
+  return { user: id }
+}
+
+/** A request that has one place to be answered, without a fallback. */
+export interface SingleRequest<T> {
+  readonly caller: Caller
+  readonly purpose: Purpose
+  readonly place: MeteredPlace
+  readonly request: () => MeteredRequest
+  readonly signal?: AbortSignal | undefined
+  /** Asks the place, and reports its counts to the attempt. */
+  run(attempt: MeteredAttempt): Promise<T>
+}
+
+/** Runs a request within the limits and books it: as answered, or as failed or cancelled when it throws. */
+export async function metered<T>(
+  app: App,
+  { caller, purpose, place, request, signal, run }: SingleRequest<T>,
+): Promise<T> {
+  const { metering } = await app.usage()
+  const call = metering.begin(payerOf(caller), purpose, request)
+  try {
+    const attempt = await call.attempt(place)
+    try {
+      const result = await run(attempt)
+      attempt.ended('answered')
+      return result
+    } catch (reason) {
+      attempt.ended(signal?.aborted ? 'cancelled' : 'failed')
+      throw reason
+    }
+  } catch (reason) {
+    throw reason instanceof PlaceRefused ? reason.reason : reason
+  } finally {
+    call.end()
+  }
+}

@@ -1,0 +1,125 @@
+import type { LedgerRow } from '../../usage/ledger/ledger.ts'
+import type { CostSource } from '../../usage/usage.ts'
+
+/** A row of the table, in the order of its columns. */
+export interface LedgerRecord {
+  readonly request: string
+  readonly attempt: number
+  readonly at: number
+  readonly day: number
+  readonly user: number
+  readonly api_key: number | null
+  readonly plugin: number | null
+  readonly model: number
+  readonly purpose: number
+  readonly outcome: number
+  readonly estimated: number
+  readonly lower_bound: number
+  readonly input: number
+  readonly cached: number | null
+  readonly cache_write: number | null
+  readonly cache_write_long: number | null
+  readonly output: number
+  readonly reasoning: number | null
+  readonly audio_input: number | null
+  readonly audio_output: number | null
+  readonly characters: number | null
+  readonly service_tier: number | null
+  readonly speed: number | null
+  readonly cost: number | null
+  readonly cost_source: number | null
+  readonly price: number | null
+  readonly duration_ms: number
+}
+
+/** Stored by their place in these lists, which only grow. */
+const outcomes = ['answered', 'failed', 'broken', 'cancelled'] as const
+const purposes = ['chat', 'embeddings', 'speech', 'persona', 'plugin_test'] as const
+const sources = ['reported', 'operator', 'refreshed', 'shipped', 'local'] as const satisfies readonly CostSource[]
+
+/** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
+export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly unknown[] {
+  const { amounts, cost } = row
+  const number = (name: string | null | undefined) => (name == null ? null : idOf(name))
+  return [
+    row.request,
+    row.attempt,
+    row.at,
+    dayNumber(row.day),
+    idOf(row.user),
+    number(row.key),
+    number(row.plugin),
+    idOf(row.model),
+    purposes.indexOf(row.purpose),
+    outcomes.indexOf(row.outcome),
+    row.estimated ? 1 : 0,
+    row.lowerBound ? 1 : 0,
+    amounts.input,
+    amounts.cached ?? null,
+    amounts.cacheWrite ?? null,
+    amounts.cacheWriteLong ?? null,
+    amounts.output,
+    amounts.reasoning ?? null,
+    amounts.audioInput ?? null,
+    amounts.audioOutput ?? null,
+    amounts.characters ?? null,
+    number(amounts.serviceTier),
+    number(amounts.speed),
+    cost.nano,
+    cost.source === null ? null : sources.indexOf(cost.source),
+    number(cost.priceId),
+    row.durationMs,
+  ]
+}
+
+/** The row of a record; `nameOf` gives the name of a number. */
+export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): LedgerRow {
+  const name = (id: number | null) => (id === null ? null : nameOf(id))
+  const amounts = {
+    cached: record.cached,
+    cacheWrite: record.cache_write,
+    cacheWriteLong: record.cache_write_long,
+    reasoning: record.reasoning,
+    audioInput: record.audio_input,
+    audioOutput: record.audio_output,
+    characters: record.characters,
+    serviceTier: name(record.service_tier),
+    speed: name(record.speed),
+  }
+  return {
+    request: record.request,
+    attempt: record.attempt,
+    at: record.at,
+    day: dayText(record.day),
+    user: nameOf(record.user),
+    key: name(record.api_key),
+    plugin: name(record.plugin),
+    model: nameOf(record.model),
+    purpose: purposes[record.purpose]!,
+    outcome: outcomes[record.outcome]!,
+    estimated: record.estimated === 1,
+    lowerBound: record.lower_bound === 1,
+    amounts: {
+      input: record.input,
+      output: record.output,
+      ...Object.fromEntries(Object.entries(amounts).filter(([, value]) => value !== null)),
+    },
+    cost: {
+      nano: record.cost,
+      source: record.cost_source === null ? null : sources[record.cost_source]!,
+      priceId: name(record.price),
+    },
+    durationMs: record.duration_ms,
+  }
+}
+
+/** `2026-11-22` as 20261122. */
+export function dayNumber(day: string): number {
+  return Number(day.replaceAll('-', ''))
+}
+
+/** The same backwards. */
+export function dayText(day: number): string {
+  const digits = String(day).padStart(8, '0')
+  return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`
+}

@@ -1,0 +1,69 @@
+import { type Countable, estimateRequestTokens } from '../../chat/token-estimate.ts'
+import type { Amounts } from '../usage.ts'
+
+/** Tokens where no provider has counted them: for reservations, and for answers that broke off. */
+export interface Estimates {
+  /** Input tokens of a request to this model. */
+  inputOf(model: string, request: Countable): number
+  /** Output tokens in so many delivered bytes. */
+  outputOf(model: string, bytes: number): number
+  /** The bound of an answer without `max_tokens`: 1,024, or more where the model's answers were longer. */
+  longestOf(model: string): number
+  /** Learns from an answer that was counted. `request` is read for one answer in eight: to count it takes time. */
+  learn(model: string, amounts: Amounts, bytes: number, request: () => Countable): void
+}
+
+/** Bytes of a token until answers of the model have shown another ratio (OpenAI's rule of thumb for English). */
+const usualBytes = 4
+
+/** The weight of one more answer in a ratio. */
+const share = 0.1
+
+/** Models that are remembered. */
+const most = 1000
+
+interface Learned {
+  bytesPerToken: number
+  /** Reported input tokens by estimated ones. */
+  inputFactor: number
+  /** About the 95th percentile of the answers' tokens. */
+  longest: number
+  answers: number
+}
+
+/** The shortest and the longest bound of an answer that nobody bounded, in tokens. */
+const leastBound = 1024
+
+export function createEstimates(): Estimates {
+  const models = new Map<string, Learned>()
+  const learnedOf = (model: string): Learned => {
+    const known = models.get(model)
+    if (known) return known
+    const fresh = { bytesPerToken: usualBytes, inputFactor: 1, longest: leastBound, answers: 0 }
+    if (models.size >= most) models.delete(models.keys().next().value!)
+    models.set(model, fresh)
+    return fresh
+  }
+  return {
+    inputOf: (model, request) => Math.ceil(estimateRequestTokens(request) * (models.get(model)?.inputFactor ?? 1)),
+    outputOf: (model, bytes) => Math.ceil(bytes / (models.get(model)?.bytesPerToken ?? usualBytes)),
+    longestOf: (model) => Math.ceil(models.get(model)?.longest ?? leastBound),
+    learn(model, { input, output, reasoning }, bytes, request) {
+      const learned = learnedOf(model)
+      // Steps of 19 : 1 settle where one answer in twenty is longer.
+      const step = Math.max(1, learned.longest * 0.02)
+      learned.longest = Math.max(leastBound, learned.longest + (output > learned.longest ? 19 * step : -step))
+      // Thoughts that were not delivered say nothing of the ratio.
+      if (output > 20 && bytes > 0 && !reasoning)
+        learned.bytesPerToken += share * (bounded(bytes / output) - learned.bytesPerToken)
+      if (learned.answers++ % 8 !== 0) return
+      const estimated = estimateRequestTokens(request())
+      if (estimated > 20 && input > 0) learned.inputFactor += share * (bounded(input / estimated) - learned.inputFactor)
+    },
+  }
+}
+
+/** A ratio that an answer can have: others are of counts that mean something else. */
+function bounded(ratio: number): number {
+  return Math.min(Math.max(ratio, 0.25), 16)
+}

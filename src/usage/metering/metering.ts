@@ -1,0 +1,188 @@
+import type {
+  BookedCost,
+  Ending,
+  MeteredAttempt,
+  MeteredCall,
+  MeteredPlace,
+  MeteredRequest,
+  Metering,
+  Payer,
+  Purpose,
+  Reported,
+} from '../../chat/metering.ts'
+import type { Countable } from '../../chat/token-estimate.ts'
+import type { Days } from '../days.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Admission, Limits, Size } from '../limits/limits.ts'
+import { usdOf } from '../money.ts'
+import type { Amounts, Cost, PriceList } from '../usage.ts'
+import { amountsOf } from './amounts.ts'
+import { createEstimates, type Estimates } from './estimates.ts'
+
+export interface MeteringParts {
+  readonly ledger: Pick<Ledger, 'book' | 'nextRequest'>
+  readonly prices: PriceList
+  /** Undefined where this installation has none. */
+  readonly limits: Limits | undefined
+  readonly days: Days
+  /** Whether a plugin's provider goes on, and bills, after its caller has left. */
+  readonly goesOn: (plugin: string) => boolean
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+  /** Milliseconds since 1970 UTC. */
+  readonly clock: () => number
+}
+
+/** Books every attempt in the ledger with its cost, within the limits of the installation. */
+export function createMetering(parts: MeteringParts): Metering {
+  const estimates = createEstimates()
+  return {
+    begin: (payer, purpose, request) => new Call(parts, estimates, payer, purpose, request),
+  }
+}
+
+/** One request: a class, so that it costs one allocation on the way of every chat. */
+class Call implements MeteredCall {
+  readonly parts: MeteringParts
+  readonly estimates: Estimates
+  readonly payer: Payer
+  readonly purpose: Purpose
+  readonly request: () => MeteredRequest
+  readonly id: string
+  admission: Admission | undefined
+  attempts = 0
+
+  constructor(
+    parts: MeteringParts,
+    estimates: Estimates,
+    payer: Payer,
+    purpose: Purpose,
+    request: () => MeteredRequest,
+  ) {
+    this.parts = parts
+    this.estimates = estimates
+    this.payer = payer
+    this.purpose = purpose
+    this.request = request
+    this.id = parts.ledger.nextRequest()
+    this.admission = parts.limits?.admit(payer, () => this.size(''))
+  }
+
+  attempt(place: MeteredPlace): MeteredAttempt | Promise<MeteredAttempt> {
+    const { limits, prices, clock } = this.parts
+    this.admission ??= limits?.admitPlugin(this.payer, place, () => this.size(place.model))
+    const { admission } = this
+    if (!admission) return new Booked(this, place, undefined)
+    const { input, output } = this.size(place.model)
+    const reserved = admission.reserve(place, prices.mostFor(place, input, output, clock()))
+    return reserved instanceof Promise
+      ? reserved.then((id) => new Booked(this, place, id))
+      : new Booked(this, place, reserved)
+  }
+
+  headers(): Readonly<Record<string, string>> | undefined {
+    return this.admission?.headers()
+  }
+
+  end(): void {
+    this.admission?.release()
+    this.admission = undefined
+  }
+
+  private size(model: string): Size {
+    const request = this.request()
+    const bound = request.max_completion_tokens ?? request.max_tokens
+    return {
+      input: this.estimates.inputOf(model, request as Countable),
+      output: bound ?? this.estimates.longestOf(model),
+    }
+  }
+}
+
+/** One attempt of a request. */
+class Booked implements MeteredAttempt {
+  readonly call: Call
+  readonly place: MeteredPlace
+  readonly reservation: string | undefined
+  readonly number: number
+  readonly begun: number
+  bytes = 0
+  told: Reported = {}
+  cost: BookedCost | undefined
+
+  constructor(call: Call, place: MeteredPlace, reservation: string | undefined) {
+    this.call = call
+    this.place = place
+    this.reservation = reservation
+    this.number = ++call.attempts
+    this.begun = call.parts.now()
+  }
+
+  delivered(bytes: number): void {
+    this.bytes += bytes
+  }
+
+  reported({ usage, service_tier, extra_content, characters }: Reported): void {
+    const { told } = this
+    this.told = {
+      usage: usage ?? told.usage,
+      service_tier: service_tier ?? told.service_tier,
+      extra_content: extra_content ? { ...told.extra_content, ...extra_content } : told.extra_content,
+      characters: characters ?? told.characters,
+    }
+  }
+
+  ended(ending: Ending): BookedCost {
+    this.cost ??= this.book(ending)
+    return this.cost
+  }
+
+  private book(ending: Ending): BookedCost {
+    const { call, place, reservation } = this
+    const { ledger, prices, days, goesOn, now, clock } = call.parts
+    if (ending === 'unsent') {
+      call.admission?.settle(undefined, undefined)
+      return nothing
+    }
+    const told = amountsOf(this.told)
+    const amounts = told ?? this.estimated(ending)
+    const at = clock()
+    const cost = ending === 'failed' && !told ? free : prices.costOf(place, amounts, at)
+    const estimated = told === undefined && ending !== 'failed'
+    if (told && ending === 'answered')
+      call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
+    call.admission?.settle(amounts, cost)
+    ledger.book({
+      request: call.id,
+      attempt: this.number,
+      at,
+      day: days.dayOf(at),
+      user: call.payer.user,
+      key: call.payer.key ?? null,
+      plugin: place.plugin,
+      model: place.model,
+      purpose: call.purpose,
+      outcome: ending,
+      estimated,
+      lowerBound: estimated && ending === 'cancelled' && place.plugin !== null && goesOn(place.plugin),
+      amounts,
+      cost,
+      durationMs: Math.max(0, Math.round(now() - this.begun)),
+      ...(reservation !== undefined && { reservation }),
+    })
+    return { cost_usd: cost.nano === null ? null : usdOf(cost.nano), source: cost.source, estimated }
+  }
+
+  /** The amounts where the provider told none. One that failed before content has done nothing. */
+  private estimated(ending: Ending): Amounts {
+    if (ending === 'failed') return { input: 0, output: 0 }
+    const { estimates, request } = this.call
+    return {
+      input: estimates.inputOf(this.place.model, request() as Countable),
+      output: estimates.outputOf(this.place.model, this.bytes),
+    }
+  }
+}
+
+const free: Cost = { nano: 0, source: null, priceId: null }
+const nothing: BookedCost = { cost_usd: '0', source: null, estimated: false }
