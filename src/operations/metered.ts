@@ -9,7 +9,7 @@ import {
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */
-export function payerOf({ id }: Caller): { readonly user: string; readonly key?: string | undefined } {
+function payerOf({ id }: Caller): { readonly user: string; readonly key?: string | undefined } {
   return { user: id }
 }
 
