@@ -3,6 +3,7 @@ import { createAttempts } from '../chat/attempts.ts'
 import type { Circuits } from '../chat/circuit.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Health } from '../chat/health.ts'
+import { createKeyPools } from '../chat/key-pool.ts'
 import type { Metering } from '../chat/metering.ts'
 import { httpTarget } from '../chat/provider.ts'
 import { createRouter, type Router } from '../chat/router.ts'
@@ -53,6 +54,7 @@ export function openChat(parts: ChatParts): Chat {
     dialect: dialectFor('ollama', settings.ollamaHost),
     now,
   })
+  const pools = createKeyPools({ versionOf: keys.versionOf, now, clock: Date.now })
   const targets = new WeakMap<PluginManifest, Map<string, ReturnType<typeof httpTarget>>>()
   const router = createRouter({
     find: (id) => plugins.find(id),
@@ -70,8 +72,9 @@ export function openChat(parts: ChatParts): Chat {
           runner: null,
           dialect: dialectFor(manifest.api, manifest.endpoint),
           send: client.send,
-          keyHeader: (url) => keys.headerFor(manifest, url),
-          refusedAdvice: () => keys.refusedAdvice(manifest),
+          keyHeader: (url, key) => keys.headerFor(manifest, url, key),
+          keys: () => pools.of(manifest.id, keys.poolOf(manifest)),
+          refusedAdvice: (key) => keys.refusedAdvice(manifest, key),
         })
       if (known.size < 1000) known.set(model, target)
       return target

@@ -1,6 +1,6 @@
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
-import { namesOf } from '../plugins/keys.ts'
+import { allNamesOf } from '../plugins/keys.ts'
 import type { App } from './app.ts'
 
 /** The provider keys that this machine keeps, in the keychain and in a file. */
@@ -19,7 +19,7 @@ export function openStoredKeys({ settings, secrets: file, plugins, keys }: App):
   const keychain = openKeychainSecrets(keychainIndex(settings.paths), native)
   return {
     list() {
-      const used = plugins.list().flatMap((plugin) => namesOf(plugin))
+      const used = plugins.list().flatMap((plugin) => allNamesOf(plugin))
       return [...new Set([...used, ...keychain.names(), ...file.names()])].sort().flatMap((name) => {
         const from = keys.originOf(name)
         return from ? [{ name, from }] : []

@@ -2,15 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { deadlineReached } from '../http/send.ts'
 import type { Circuits, Refusal } from './circuit.ts'
+import { isOfKey } from './key-pool.ts'
 import { classifyFailure, type Failure } from './protocol/failure.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import { RefusedReply, type Target } from './provider.ts'
+import { textLength } from './text-length.ts'
 
 /** One target's part in answering a request, for the reply's `aichat.attempts`. */
 export interface Attempt {
   readonly plugin: string | null
   readonly runner: string | null
   readonly model: string
+  /** The variable of the key that was asked last, where the plugin has several. */
+  readonly key?: string
   /** Requests sent; 0 when the circuit was open or the key missing. */
   readonly tries: number
   readonly outcome: 'answered' | 'failed'
@@ -51,6 +55,8 @@ export interface Deadline {
   triesLeft: number
   /** The id of the user who asks. */
   readonly user?: string | undefined
+  /** The conversation or caller that keeps its key at a provider with several. */
+  readonly asker?: string | undefined
 }
 
 /** A target's answer, and the tries it took. */
@@ -91,27 +97,34 @@ const longestWait = 8_000
 export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => target.ask(request, signal, deadline.endsAt, deadline.user)),
+      tryTarget(target, request, deadline, signal, (key) =>
+        target.ask(request, signal, deadline.endsAt, deadline.user, key),
+      ),
     stream: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, () => openStream(target, request, signal, deadline)),
+      tryTarget(target, request, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
     classify,
   }
 
   /** The one retry loop: the same request again only while it can help, the budget lasts, and the caller still waits. */
   async function tryTarget<T>(
     target: Target,
+    request: ChatRequest,
     deadline: Deadline,
     signal: AbortSignal | undefined,
-    run: () => Promise<T>,
+    run: (key: string | undefined) => Promise<T>,
   ): Promise<Answered<T>> {
     const name = circuitName(target)
     const begun = now()
     let waited = 0
     let tries = 0
+    let key: string | undefined
+    /** Tries that went to another key at once, and are no repetition. */
+    let switched = 0
     const describe = (outcome: Attempt['outcome'], failure?: Failure): Attempt => ({
       plugin: target.plugin,
       runner: target.runner,
       model: target.model,
+      ...(key !== undefined && { key }),
       tries,
       outcome,
       ...(failure && {
@@ -123,7 +136,7 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
     })
     const failed = (failure: Failure) =>
       new AttemptFailed(describe('failed', failure), failure, {
-        advice: failure.class === 'auth' ? target.refusedAdvice?.() : undefined,
+        advice: failure.class === 'auth' ? target.refusedAdvice?.(key) : undefined,
       })
 
     const refusal = circuits.refusal(name, target.identity)
@@ -132,11 +145,22 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
       throw failed(failure)
     }
 
+    const pool = target.keys?.()
+    const tokens = pool ? Math.ceil(textLength(request.messages) / 4) : 0
     for (;;) {
+      if (pool) {
+        key = pool.choose(deadline.asker ?? '', target.model, tokens)
+        const rest = key === undefined ? pool.rest(target.model) : undefined
+        if (rest) {
+          // Until now it was to be tried: the circuit is as it was.
+          circuits.failed(name, target.identity, cancelled)
+          throw failed(resting({ failure: rest.failure, retryAfterMs: rest.ms }))
+        }
+      }
       tries++
       deadline.triesLeft--
       try {
-        const value = await run()
+        const value = await run(key)
         circuits.succeeded(name)
         return { value, attempt: describe('answered') }
       } catch (thrown) {
@@ -154,11 +178,19 @@ export function createAttempts({ circuits, now, clock, random, redact }: Attempt
           )
         }
         const failure = classify(thrown, signal)
-        circuits.failed(name, target.identity, failure)
+        if (pool && key !== undefined && isOfKey(failure)) {
+          pool.failed(key, target.model, failure)
+          circuits.failed(name, target.identity, cancelled)
+          const hasOther = pool.rest(target.model) === undefined
+          if (hasOther && deadline.triesLeft > 0 && now() < deadline.endsAt && !signal?.aborted) {
+            switched++
+            continue
+          }
+        } else circuits.failed(name, target.identity, failure)
         const wait = failure.waitMs ?? random() * Math.min(longestWait, firstWait * 2 ** (tries - 1))
         const again =
           failure.retryable &&
-          tries < target.retry.attempts &&
+          tries - switched < target.retry.attempts &&
           deadline.triesLeft > 0 &&
           waited + wait <= target.retry.budgetMs &&
           now() + wait < deadline.endsAt &&
@@ -228,8 +260,9 @@ async function openStream(
   request: ChatRequest,
   signal: AbortSignal | undefined,
   { endsAt, user }: Deadline,
+  key: string | undefined,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal, endsAt, user))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt, user, key))[Symbol.asyncIterator]()
   const held: ChatChunk[] = []
   for (;;) {
     const next = await iterator.next()

@@ -4,6 +4,7 @@ import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import type { HeavyWork } from '../process/heavy-turns.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
+import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 
@@ -42,11 +43,19 @@ export interface Target {
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
   readonly identity: unknown
-  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<ChatReply>
+  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string, key?: string): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
-  stream(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string): Promise<AsyncIterable<ChatChunk>>
+  stream(
+    request: ChatRequest,
+    signal?: AbortSignal,
+    endsAt?: number,
+    user?: string,
+    key?: string,
+  ): Promise<AsyncIterable<ChatChunk>>
+  /** The plugin's keys where it has several: `ask` and `stream` are told the one to use. */
+  readonly keys?: (() => KeyPool | undefined) | undefined
   /** Advice for a key that the provider refused; absent where no key is needed. */
-  readonly refusedAdvice?: () => string
+  readonly refusedAdvice?: (key?: string) => string
   /** The parts of a request that this target leaves out, one sentence each; see unsupported.ts. */
   leftOut(request: ChatRequest): readonly string[]
   /** The request that would go out, without its key: for `--dry-run`. */
@@ -62,8 +71,10 @@ export interface HttpTargetParts {
   readonly runner: string | null
   readonly dialect: Dialect
   readonly send: Send
-  readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
-  readonly refusedAdvice: () => string
+  /** The header with the key of that variable, by default the first that is set. */
+  readonly keyHeader: (url: string, key?: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly keys?: (() => KeyPool | undefined) | undefined
+  readonly refusedAdvice: (key?: string) => string
 }
 
 /** A target that is reached over HTTP in one of the dialects. */
@@ -74,6 +85,7 @@ export function httpTarget({
   dialect,
   send,
   keyHeader,
+  keys,
   refusedAdvice,
 }: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
@@ -93,15 +105,16 @@ export function httpTarget({
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
-    async ask(request, signal, endsAt, user) {
-      const reply = await post(wire(request, false), signal, endsAt, user)
+    keys,
+    async ask(request, signal, endsAt, user, key) {
+      const reply = await post(wire(request, false), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const answer = dialect.readResponse(parseBody(text))
       return answer.model === '' ? { ...answer, model } : answer
     },
-    async stream(request, signal, endsAt, user) {
-      const reply = await post(wire(request, true), signal, endsAt, user)
+    async stream(request, signal, endsAt, user, key) {
+      const reply = await post(wire(request, true), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
@@ -145,16 +158,19 @@ export function httpTarget({
     signal?: AbortSignal,
     endsAt?: number,
     user?: string,
+    key?: string,
   ): Promise<HttpResponse> {
     const { url, headers, body } = request
     const isHeavy = weightOf(body, heavyValue) > heavyValue
     const text = isHeavy
       ? await heavyBytes(body, { user, isOver: () => signal?.aborted === true })
       : JSON.stringify(body)
-    const sendWith = (key: Record<string, string>) =>
-      send({ method: 'POST', url, headers: Object.assign(headers, key), body: text, timeouts, signal, endsAt })
-    const key = keyHeader(url)
-    return key instanceof Promise ? key.then(sendWith) : sendWith(key)
+    const sendWith = (keyed: Record<string, string>) =>
+      send({ method: 'POST', url, headers: Object.assign(headers, keyed), body: text, timeouts, signal, endsAt })
+    const keyed = keyHeader(url, key)
+    const reply = await (keyed instanceof Promise ? keyed.then(sendWith) : sendWith(keyed))
+    if (key !== undefined) keys?.()?.answered(key, model, reply.headers)
+    return reply
   }
 
   async function refusalOf(reply: HttpResponse): Promise<Error> {

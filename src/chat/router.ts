@@ -29,6 +29,8 @@ export interface ChatCall {
   readonly user?: string | undefined
   /** The id of the API key that the request came with. */
   readonly key?: string | undefined
+  /** The saved conversation that the request goes on with: it keeps its key at a provider with several. */
+  readonly session?: string | undefined
   /** The use behind the request; default `chat`. */
   readonly purpose?: Purpose | undefined
 }
@@ -171,7 +173,12 @@ export function createRouter(parts: RouterParts): Router {
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
-      deadline ??= { endsAt: parts.now() + target.timeouts.total, triesLeft: mostTries, user: call.user }
+      deadline ??= {
+        endsAt: parts.now() + target.timeouts.total,
+        triesLeft: mostTries,
+        user: call.user,
+        asker: call.session ?? call.user,
+      }
       let entry: MeteredAttempt | undefined
       try {
         const reserved = metered?.attempt(target)

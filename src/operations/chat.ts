@@ -142,7 +142,7 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const area = await app.personas()
   const speaker = caller.id === localOwner.id ? undefined : caller.username
   const chat = await area.chat.prepare({ owner: caller.id, speaker, persona, session, memory, plugin, request, signal })
-  return { routed: { ...checked, request: chat.request }, chat }
+  return { routed: { ...checked, request: chat.request, session }, chat }
 }
 
 function tellLimits({ header }: Call, { limitHeaders = {} }: Booking): void {

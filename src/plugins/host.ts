@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError, toAppError } from '../errors.ts'
 import { counted } from '../formats/counted.ts'
 import { parseJson } from '../formats/json.ts'
-import type { KeyHosts } from './key-rules.ts'
+import { baseKeyName, type KeyHosts } from './key-rules.ts'
 import { type Keys, namesOf } from './keys.ts'
 import {
   endpointsOf,
@@ -277,7 +277,10 @@ function createLine(): <A extends unknown[], R>(change: (...given: A) => Promise
 /** Each bundled key name with the hosts of its provider, and every name with those that the operator allows. */
 function pinnedKeys(manifests: Iterable<PluginManifest>, allowed: KeyHosts): KeyHosts {
   const pinned = new Map<string, Set<string>>()
-  const pin = (name: string, host: string) => pinned.set(name, (pinned.get(name) ?? new Set()).add(host))
+  const pin = (key: string, host: string) => {
+    const name = baseKeyName(key)
+    pinned.set(name, (pinned.get(name) ?? new Set()).add(host))
+  }
   for (const manifest of manifests)
     for (const name of namesOf(manifest)) for (const [, url] of endpointsOf(manifest)) pin(name, new URL(url).host)
   for (const [name, hosts] of allowed) for (const host of hosts) pin(name, host)

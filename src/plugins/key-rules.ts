@@ -7,7 +7,7 @@ export type KeyHosts = ReadonlyMap<string, readonly string[]>
 /** Why this key must not travel to this address, or undefined when it may. A key that `pinned` does not name may go anywhere. */
 export function whyKeyMayNotGoTo(name: string, endpoint: string, pinned: KeyHosts): string | undefined {
   const url = new URL(endpoint)
-  const hosts = pinned.get(name)
+  const hosts = pinned.get(baseKeyName(name))
   if (hosts && !hosts.includes(url.host) && !hosts.includes(`${url.hostname}:${portOf(url)}`))
     return `${name} is only sent to ${hosts.join(' or ')}; if ${url.host} may have it too, add ${name}=${url.host} to PLUGIN_KEY_HOSTS (plugins.key_hosts; a daemon reads it at its start), else name another variable`
   if (url.protocol === 'http:' && hostRange(url.hostname) === 'public')
@@ -46,10 +46,29 @@ function portOf({ protocol, port }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80')
 }
 
+/** The numbers of a provider's further keys: `OPENAI_API_KEY_2` to `OPENAI_API_KEY_9`. */
+const numbers = [2, 3, 4, 5, 6, 7, 8, 9]
+
+/** The names of further keys for the same provider, which are bound by the rules of the first. */
+export function numberedNames(name: string): readonly string[] {
+  return numbers.map((number) => `${name}_${number}`)
+}
+
+/** `OPENAI_API_KEY` for `OPENAI_API_KEY_2`; any other name stays as it is. */
+export function baseKeyName(name: string): string {
+  return name.replace(/_[2-9]$/, '')
+}
+
 /** True for a variable that a plugin may name as its key. */
 export function isKeyName(name: string, extra: readonly string[]): boolean {
   if (isOwnVariable(name)) return false
-  return /^[A-Z][A-Z0-9_]{0,60}_API_KEY$/.test(name) || name === 'GITHUB_TOKEN' || extra.includes(name)
+  const base = baseKeyName(name)
+  return (
+    /^[A-Z][A-Z0-9_]{0,60}_API_KEY$/.test(base) ||
+    base === 'GITHUB_TOKEN' ||
+    extra.includes(name) ||
+    extra.includes(base)
+  )
 }
 
 /** Variables that aichat or the machine reads itself: a plugin that named one could carry it away. */

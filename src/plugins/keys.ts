@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { isKeyName, whyKeyMayNotGoTo } from './key-rules.ts'
+import { baseKeyName, isKeyName, numberedNames, whyKeyMayNotGoTo } from './key-rules.ts'
 import type { ManifestRules, PluginManifest } from './manifest.ts'
 
 /** A place that holds secrets by the name of their variable. */
@@ -19,17 +19,31 @@ export interface Keys {
   /** Whether the plugin needs no key, or one of its variables is set somewhere. */
   isSet(manifest: PluginManifest): boolean
   /**
-   * The header with the key for this address; an empty object where the plugin needs none.
+   * The header with the key for this address, by default the first that is set; an empty object where the plugin needs none.
    * Throws `configuration` when the key is missing or is not allowed to go there.
    */
-  headerFor(manifest: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
+  headerFor(
+    manifest: PluginManifest,
+    url: string,
+    name?: string,
+  ): Record<string, string> | Promise<Record<string, string>>
+  /** The variables of the plugin's keys that are set, one for each key: more than one is a pool. */
+  poolOf(manifest: PluginManifest): readonly string[]
+  /** Another value when the key of a variable has another value; never a part of it. */
+  versionOf(name: string): unknown
   /** The place that a secret is read from; undefined where it is not set. Never opens a keychain. */
   originOf(name: string): SecretOrigin | undefined
   /** Advice for a key that the provider refused: the variable, its place, and how to replace it; never its value. */
-  refusedAdvice(manifest: PluginManifest): string
+  refusedAdvice(manifest: PluginManifest, name?: string): string
   /** A text without any key that this process has handed out: for messages and logs. */
   redact(text: string): string
 }
+
+/** The names of the keys that are set are looked up again after so long: a secret may be stored meanwhile. Milliseconds. */
+const poolMs = 1000
+
+/** A keychain is asked in a process of its own: for a refused key so often at the most. Milliseconds. */
+const keychainMs = 60_000
 
 /** The most cached results of key checks. */
 const mostVerdicts = 500
@@ -38,15 +52,19 @@ const mostVerdicts = 500
 export function createKeys(
   sources: readonly SecretSource[],
   rules: () => Pick<ManifestRules, 'keyNames' | 'pinned'>,
+  now: () => number = () => performance.now(),
 ): Keys {
   const handedOut = new Set<string>()
+  const versions = new Map<string, { readonly value: string; readonly version: number }>()
+  const askedAt = new Map<string, number>()
+  const pools = new WeakMap<PluginManifest, { readonly names: readonly string[]; readonly until: number }>()
   const refusals = new Map<string, string | undefined>()
   let checkedBy: ReturnType<typeof rules> | undefined
   return {
-    isSet: (manifest) => manifest.auth.key_env === '' || namesOf(manifest).some((name) => sourceOf(name) !== undefined),
-    headerFor(manifest, url) {
+    isSet: (manifest) => manifest.auth.key_env === '' || firstOf(manifest) !== undefined,
+    headerFor(manifest, url, asked) {
       if (manifest.auth.key_env === '' || manifest.auth.header === '') return {}
-      const name = namesOf(manifest).find((candidate) => sourceOf(candidate))
+      const name = asked ?? firstOf(manifest)
       if (name === undefined) throw missing(manifest)
       // Checked again at use: a plugin's file may have been edited on the disk.
       const reason = refusal(name, url)
@@ -56,12 +74,32 @@ export function createKeys(
         ? value.then((found) => header(manifest, name, found))
         : header(manifest, name, value)
     },
+    poolOf(manifest) {
+      const known = pools.get(manifest)
+      if (known && known.until > now()) return known.names
+      const names = [...new Set([namesOf(manifest).find(sourceOf), ...furtherNames(manifest).filter(sourceOf)])]
+      const pool = names.filter((name) => name !== undefined)
+      pools.set(manifest, { names: pool, until: now() + poolMs })
+      return pool
+    },
+    versionOf(name) {
+      const source = sourceOf(name)
+      const asked = askedAt.get(name) ?? Number.NEGATIVE_INFINITY
+      // The environment and the file are read at once; a keychain behind the answer, and not each time.
+      if (source && (isFast(source, name) || asked + keychainMs <= now())) {
+        askedAt.set(name, now())
+        const value = source.get(name)
+        if (value instanceof Promise) value.then((found) => noted(name, found?.trim() ?? '')).catch(() => undefined)
+        else noted(name, value?.trim() ?? '')
+      }
+      return versions.get(name)?.version
+    },
     originOf: (name) => sourceOf(name)?.origin(name),
-    refusedAdvice(manifest) {
+    refusedAdvice(manifest, asked) {
       const { name: provider, auth } = manifest
       if (auth.key_env === '')
         return `${provider} wants a key, and its plugin names none: set auth.key_env in the plugin`
-      const name = namesOf(manifest).find((candidate) => sourceOf(candidate)) ?? auth.key_env
+      const name = asked ?? firstOf(manifest) ?? auth.key_env
       const origin = sourceOf(name)?.origin(name)
       return `The key is ${name}${origin ? ` from ${placeOf(origin)}` : ''}: check at ${provider} that it is valid and may do this, or ${replaceIt(name, origin)}`
     },
@@ -88,6 +126,15 @@ export function createKeys(
     return refusals.get(question)
   }
 
+  function noted(name: string, value: string): void {
+    const known = versions.get(name)
+    if (known?.value !== value) versions.set(name, { value, version: (known?.version ?? 0) + 1 })
+  }
+
+  function firstOf(manifest: PluginManifest): string | undefined {
+    return allNamesOf(manifest).find(sourceOf)
+  }
+
   function sourceOf(name: string): SecretSource | undefined {
     return sources.find((source) => source.has(name))
   }
@@ -97,12 +144,31 @@ export function createKeys(
     if (!value) throw missing(manifest)
     if (!/^[\x21-\x7e]+$/.test(value))
       throw new AppError('configuration', `${name} holds characters that no key has: set it again`)
+    if (value.includes(','))
+      throw new AppError('configuration', `${name} holds a comma, which no key has`, {
+        details: [`Set several keys in variables of their own: ${name}, ${baseKeyName(name)}_2, …`],
+      })
+    noted(name, value)
     if (value.length >= 6) handedOut.add(value)
     return { [manifest.auth.header.toLowerCase()]: `${manifest.auth.prefix ?? ''}${value}` }
   }
 }
 
-/** The variables of a plugin in the order in which they are tried. */
+function isFast(source: SecretSource, name: string): boolean {
+  return source.origin(name) !== 'keychain'
+}
+
+/** All variables that may hold a key of the plugin. */
+export function allNamesOf(manifest: PluginManifest): readonly string[] {
+  return [...namesOf(manifest), ...furtherNames(manifest)]
+}
+
+/** The variables of a plugin's further keys. */
+function furtherNames({ auth }: PluginManifest): readonly string[] {
+  return auth.key_env === '' ? [] : [...numberedNames(auth.key_env), ...(auth.key_envs ?? [])]
+}
+
+/** The variables of a plugin's first key in the order in which they are tried. */
 export function namesOf(manifest: PluginManifest): readonly string[] {
   return [manifest.auth.key_env, ...(manifest.auth.key_env_alternatives ?? [])].filter(Boolean)
 }

@@ -156,7 +156,16 @@ export const pluginManifest = z.looseObject({
         'CUSTOM_API_KEY',
       ),
       key_env_alternatives: z.exactOptional(
-        field(z.array(keyName).max(8), 'Variables to try after key_env, in order; at most 8.', ['OTHER_API_KEY']),
+        field(z.array(keyName).max(8), 'Other names of the same key, tried after key_env in order; at most 8.', [
+          'OTHER_API_KEY',
+        ]),
+      ),
+      key_envs: z.exactOptional(
+        field(
+          z.array(keyName).max(8),
+          'Variables with further keys of the provider, at most 8: requests are shared out between all keys that are set. KEY_ENV_2 to KEY_ENV_9 are such variables without being named.',
+          ['CUSTOM_SECOND_API_KEY'],
+        ),
       ),
     }),
     'The key of the provider and its header.',
@@ -358,10 +367,12 @@ function ruleProblems(document: unknown, rules: ManifestRules): string[] {
   const problems: string[] = []
   const manifest = (typeof document === 'object' && document !== null ? document : {}) as Partial<PluginManifest>
   const auth = (manifest.auth ?? {}) as Partial<PluginManifest['auth']>
-  const names = [auth.key_env, ...(Array.isArray(auth.key_env_alternatives) ? auth.key_env_alternatives : [])]
-  for (const [index, name] of names.entries()) {
+  const listed = (['key_env_alternatives', 'key_envs'] as const).flatMap((field) => {
+    const names = auth[field]
+    return Array.isArray(names) ? names.map((name, index) => [`auth.${field}.${index}`, name] as const) : []
+  })
+  for (const [path, name] of [['auth.key_env', auth.key_env] as const, ...listed]) {
     if (typeof name !== 'string' || name === '') continue
-    const path = index === 0 ? 'auth.key_env' : `auth.key_env_alternatives.${index - 1}`
     // A value that is not a key's name may be the key itself: it is never shown.
     if (!isKeyName(name, rules.keyNames)) {
       if (!isOwnVariable(name) && /^[A-Z][A-Z0-9_]*$/.test(name) && !looksLikeKey(name))
