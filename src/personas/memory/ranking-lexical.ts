@@ -132,10 +132,10 @@ export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weight
   const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
     const matched = matches[index]!
-    const credits = creditsOf(matched, talks.get(conversationOf(candidate.entry.metadata)), chosen)
-    const score = information.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
-    const form = score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, query, self, chosen)
-    return { match: (score / total) * scale * form, ...ownEvidence(candidate, query, matched, information, total) }
+    const score = scoreOf(matched, talks.get(conversationOf(candidate.entry.metadata)), information, chosen)
+    const form =
+      score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, matched, query, self, chosen)
+    return ownEvidence(candidate, query, matched, { match: (score / total) * scale * form, information, total })
   })
 }
 
@@ -164,36 +164,46 @@ interface Place {
 
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
-  const { zeros } = asked
+  const { zeros, size } = asked
   const trust = lazily(() => spellingTrust(candidate, asked.language))
-  const share = ({ counts, likeness }: LineMatches, length: number, at: number) =>
-    counts[at]! > 0 ? saturated(counts[at]!, length, chosen) * likeness[at]! : 0
-  const near: (readonly number[])[] = [zeros, zeros, zeros]
+  const near: (readonly number[] | number[])[] = [zeros, zeros, zeros]
   eachLine(context, asked, trust, (line, start, end) => {
     const first = context.indexOf(' ', start) + 1
     const { distance, question } = readMark(context.slice(start, first - 1))
     const step = Math.abs(distance) - 1
-    const before = near[step]
-    if (before === undefined) return
+    if (step >= near.length) return
     const worth =
       (distance < 0 ? chosen.before : chosen.after)[step]! + (distance === -1 && question ? chosen.asked : 0)
-    const length = relativeLength(end - first, meanLength, chosen)
-    near[step] = before.map((credit, at) => credit + share(line, length, at) * worth)
+    if (near[step] === zeros) near[step] = nothing(size)
+    addShares(near[step] as number[], line, relativeLength(end - first, meanLength, chosen), worth, chosen)
   })
   let own = zeros
-  let likenesses = zeros
+  let likeness = zeros
   const places: Place[] = []
   const take = (line: LineMatches) => {
-    const length = relativeLength(terms.length, meanLength, chosen)
-    likenesses = line.likeness
-    own = zeros.map((_, at) => share(line, length, at))
+    const shares = nothing(size)
+    addShares(shares, line, relativeLength(terms.length, meanLength, chosen), 1, chosen)
+    own = shares
+    likeness = line.likeness.slice()
   }
   eachLine(terms, asked, trust, take, places)
   let named = zeros
   eachLine(about, asked, exactly, ({ counts }) => {
-    named = counts
+    named = counts.slice()
   })
-  return { own, likeness: likenesses, places, about: named, near }
+  return { own, likeness, places, about: named, near }
+}
+
+/** Adds the saturated frequency of each term in a line, times its likeness and `worth`. */
+function addShares(
+  shares: number[],
+  { counts, likeness }: LineMatches,
+  length: number,
+  worth: number,
+  chosen: Weights,
+): void {
+  for (let at = 0; at < shares.length; at++)
+    if (counts[at]! > 0) shares[at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
 }
 
 /** BM25's tf / (k1 + tf) with the frequency divided by the relative length. */
@@ -230,6 +240,8 @@ interface Asked {
   readonly size: number
   /** A zero for each term: the matches of most memories. */
   readonly zeros: readonly number[]
+  /** The matches of the line that is read: one object for all lines. */
+  readonly line: LineMatches
   readonly language: string
   readonly pattern: RegExp
   /** The terms that a word of a memory matches, and the credit of each. */
@@ -250,8 +262,9 @@ function askedFor({ terms, language }: MemoryQuery): Asked {
   return {
     size: terms.length,
     zeros: nothing(terms.length),
+    line: { counts: nothing(terms.length), likeness: nothing(terms.length) },
     language,
-    pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|')})(?![^ \\n])`, 'g'),
+    pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|') || '(?!)'})(?![^ \\n])`, 'g'),
     termsFor(word) {
       let found = known.get(word)
       if (!found) {
@@ -283,27 +296,21 @@ function eachLine(
   take: (matches: LineMatches, start: number, end: number) => void,
   places?: Place[],
 ): void {
-  const { pattern, size } = asked
-  let line: LineMatches | undefined
+  const { pattern, line } = asked
   let start = 0
   let end = -1
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    const word = match[0]
-    if (word === '') {
-      // An empty match does not advance by itself.
-      pattern.lastIndex++
-      continue
-    }
-    for (const [term, alike] of asked.termsFor(word)) {
+    for (const [term, alike] of asked.termsFor(match[0])) {
       const worth = alike === 1 ? 1 : alike * trust()
       if (worth === 0) continue
-      if (match.index > end || !line) {
-        if (line) take(line, start, end)
+      if (match.index > end) {
+        if (end > 0) take(line, start, end)
         start = text.lastIndexOf('\n', match.index) + 1
         end = text.indexOf('\n', match.index)
         if (end < 0) end = text.length
-        line = { counts: nothing(size), likeness: nothing(size) }
+        line.counts.fill(0)
+        line.likeness.fill(0)
       }
       if (worth > line.likeness[term]!) {
         line.likeness[term] = worth
@@ -312,7 +319,7 @@ function eachLine(
       places?.push({ at: match.index, term })
     }
   }
-  if (line) take(line, start, end)
+  if (end > 0) take(line, start, end)
 }
 
 function nothing(size: number): number[] {
@@ -327,17 +334,28 @@ function lazily(make: () => number): () => number {
   }
 }
 
-/** The credit of each term: full for the memory's own text, less for its context, diminishing with each further match. */
-function creditsOf({ own, about, near }: Matches, talk: readonly boolean[] | undefined, chosen: Weights): number[] {
-  return own.map((share, at) => {
+/**
+ * The information of the terms, each by its credit: full for the memory's own text, less for its context, diminishing with
+ * each further match.
+ */
+function scoreOf(
+  { own, about, near }: Matches,
+  talk: readonly boolean[] | undefined,
+  information: readonly number[],
+  chosen: Weights,
+): number {
+  let score = 0
+  for (let at = 0; at < own.length; at++) {
+    const share = own[at]!
     let credit = share + (about[at]! > 0 ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
     let left = share > 0 ? chosen.rest : 1
     for (const gained of near) {
       credit += gained[at]! * left
       if (gained[at]! > 0) left *= chosen.rest
     }
-    return credit
-  })
+    score += information[at]! * credit
+  }
+  return score
 }
 
 /** The terms that the candidates of a conversation contain together; memories of no named conversation have none. */
@@ -369,9 +387,8 @@ function ownEvidence(
   { terms }: Candidate,
   query: MemoryQuery,
   { likeness, places, about }: Matches,
-  information: readonly number[],
-  total: number,
-): Omit<LexicalEvidence, 'match'> {
+  { match, information, total }: { match: number; information: readonly number[]; total: number },
+): LexicalEvidence {
   let mass = 0
   let lacksName = false
   let hasName = false
@@ -385,6 +402,7 @@ function ownEvidence(
   })
   const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths)) : mass
   return {
+    match,
     coverage: (best + elsewhere * (mass - best)) / total,
     mass: best,
     lacksName,
@@ -433,11 +451,18 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
 }
 
 /** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
-function wording(candidate: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
+function wording(
+  candidate: Candidate,
+  { places }: Matches,
+  query: MemoryQuery,
+  self: RegExp | undefined,
+  chosen: Weights,
+): number {
   const { terms } = candidate
   const { pairs, language } = query
   let together = 0
-  for (const pair of pairs) if (containsTerms(terms, pair)) together++
+  // Each pair has a term of the query.
+  if (places.length > 0) for (const pair of pairs) if (containsTerms(terms, pair)) together++
   const share = pairs.length === 0 ? 0 : together / pairs.length
   const isForeign = language !== 'en' && languageOfMemory(candidate) !== language
   return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
