@@ -190,7 +190,9 @@ interface Meaning {
  * in the languages only that their model knows
  */
 function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined): Meaning {
-  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => a - b)
+  const known: number[] = []
+  for (const { cosine } of candidates) if (cosine !== undefined) known.push(cosine)
+  const cosines = new Float64Array(known).sort()
   if (!vectors || (coverage >= 0 && !vectors.knowsLanguage) || cosines.length === 0)
     return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
   const { least, trusted, unmatched, little, nothing } = vectorWeight
@@ -215,14 +217,14 @@ function nearness(cosine: number, middle: number): number {
 }
 
 /** The lower median. @param sorted in ascending order */
-function middleOf(sorted: readonly number[]): number {
+function middleOf(sorted: Float64Array): number {
   return sorted[(sorted.length - 1) >> 1]!
 }
 
-function oddsByDistance(cosines: readonly number[]): number {
+function oddsByDistance(cosines: Float64Array): number {
   if (cosines.length < meaningEvidence.fewest) return Number.NEGATIVE_INFINITY
   const middle = middleOf(cosines)
-  const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort((a, b) => a - b)
+  const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort()
   // The median absolute deviation of a normal distribution is 0.6745 of its standard deviation.
   const spread = Math.max(1e-6, deviations[deviations.length >> 1]! / 0.6745)
   const distance = (cosines.at(-1)! - middle) / spread
