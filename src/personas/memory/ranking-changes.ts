@@ -60,10 +60,10 @@ function supersedes(newer: Stated, older: Stated, query: MemoryQuery, readings: 
   if (newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
   let asked = 0
   let both = 0
-  older.evidence.hits.forEach((isHit, at) => {
-    if (!isHit) return
+  older.evidence.likeness.forEach((alike, at) => {
+    if (alike === 0) return
     asked++
-    if (newer.evidence.hits[at]) both++
+    if (hasTerm(newer, at)) both++
   })
   if (both === 0 || both < leastShare * asked) return false
   const isSame = both === asked
@@ -73,8 +73,13 @@ function supersedes(newer: Stated, older: Stated, query: MemoryQuery, readings: 
   const isAnnounced = () =>
     overlap >= leastAnnouncedOverlap &&
     readings.announces(newer) &&
-    !query.terms.some((term, at) => isNameIn(query, term) && older.evidence.hits[at] && !newer.evidence.hits[at])
+    !query.terms.some((term, at) => isNameIn(query, term) && hasTerm(older, at) && !hasTerm(newer, at))
   return ((isSame && overlap >= leastOverlap) || isAnnounced()) && !isAboutAnother(newer, older, query, readings)
+}
+
+/** Whether a term of the query stands in a memory, in any form. */
+function hasTerm({ evidence }: Stated, at: number): boolean {
+  return evidence.likeness[at]! > 0
 }
 
 /** Whether a term is written with a capital inside the query; in German every noun is. */
@@ -136,7 +141,7 @@ function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery, readin
   if (subjectPairs(query).some((pair) => contains(older, pair) && !contains(newer, pair))) return true
   if (readings.isAboutSelf(newer)) return false
   const { functions } = wordsIn(readings.language(newer))
-  const asked = new Set(query.terms.filter((_, at) => newer.evidence.hits[at]).map(({ term }) => term))
+  const asked = new Set(query.terms.filter((_, at) => hasTerm(newer, at)).map(({ term }) => term))
   for (const word of wordsOf(newer.content.slice(0, 300))) {
     const [term] = termsOf(word)
     if (term === undefined) continue

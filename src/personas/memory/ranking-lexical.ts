@@ -83,8 +83,8 @@ export interface LexicalEvidence {
   readonly isPersonal: boolean
   /** The length of its terms, in characters. */
   readonly length: number
-  /** Whether each term of the query stands in the memory itself, in any form. */
-  readonly hits: readonly boolean[]
+  /** For each term of the query the credit of its best form in the memory itself: 1 for the same, 0 where it has none. */
+  readonly likeness: readonly number[]
 }
 
 /**
@@ -127,20 +127,20 @@ export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weight
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query.text)
-  const self = selfPattern(query)
+  const asks = wordingOf(query)
   // A term that occurs once scores 1 / (1 + k1): scores of other weights are brought to the scale of the product's.
   const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
     const matched = matches[index]!
     const score = scoreOf(matched, talks.get(conversationOf(candidate.entry.metadata)), information, chosen)
     const form =
-      score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, matched, query, self, chosen)
+      score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, matched, query, asks, chosen)
     return ownEvidence(candidate, query, matched, { match: (score / total) * scale * form, information, total })
   })
 }
 
 function noEvidence({ isPersonal, terms }: MemoryQuery, length: number): LexicalEvidence {
-  return { match: 0, coverage: 0, mass: 0, lacksName: false, isPersonal, length, hits: terms.map(() => false) }
+  return { match: 0, coverage: 0, mass: 0, lacksName: false, isPersonal, length, likeness: nothing(terms.length) }
 }
 
 /** The matches of each query term in a memory and in its context. */
@@ -149,12 +149,14 @@ interface Matches {
   readonly own: readonly number[]
   /** The best credit of a form of the term in the memory itself: 1 for the same, less for one spelled alike. */
   readonly likeness: readonly number[]
-  /** The places of the terms in the memory's own text, in its order. */
+  /** The places of the terms in the memory's own text, in its order; only of one longer than a passage. */
   readonly places: readonly Place[]
   /** Frequencies in the speaker's name and the date. */
   readonly about: readonly number[]
   /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
+  /** The language of the memory, told when it is asked for. */
+  readonly language: () => string
 }
 
 interface Place {
@@ -165,7 +167,8 @@ interface Place {
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
   const { zeros, size } = asked
-  const trust = lazily(() => spellingTrust(candidate, asked.language))
+  const language = lazily(() => languageOfMemory(candidate))
+  const trust = () => spellingTrust(language(), asked.language)
   const near: (readonly number[] | number[])[] = [zeros, zeros, zeros]
   eachLine(context, asked, trust, (line, start, end) => {
     const first = context.indexOf(' ', start) + 1
@@ -186,12 +189,12 @@ function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chose
     own = shares
     likeness = line.likeness.slice()
   }
-  eachLine(terms, asked, trust, take, places)
+  eachLine(terms, asked, trust, take, terms.length > passage ? places : undefined)
   let named = zeros
   eachLine(about, asked, exactly, ({ counts }) => {
     named = counts.slice()
   })
-  return { own, likeness, places, about: named, near }
+  return { own, likeness, places, about: named, near, language }
 }
 
 /** Adds the saturated frequency of each term in a line, times its likeness and `worth`. */
@@ -222,9 +225,8 @@ const exactly = () => 0
  * The trust in words that are spelled alike, from 0 to 1: within one language full, between two languages less, between
  * English and others none, where it harms.
  */
-function spellingTrust(candidate: Candidate, language: string): number {
-  const other = languageOfMemory(candidate)
-  return other === language ? 1 : other === 'en' ? 0 : 0.8
+function spellingTrust(memory: string, query: string): number {
+  return memory === query ? 1 : memory === 'en' ? 0 : 0.8
 }
 
 /** The language of a memory's beginning. Its terms stand for its words: few function words have another stem. */
@@ -335,8 +337,8 @@ function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
-function lazily(make: () => number): () => number {
-  let value: number | undefined
+function lazily(make: () => string): () => string {
+  let value: string | undefined
   return () => {
     value ??= make()
     return value
@@ -401,15 +403,15 @@ function ownEvidence(
   let mass = 0
   let lacksName = false
   let hasName = false
-  const worths = query.terms.map(({ isName, isWord, rarity }, at) => {
+  query.terms.forEach(({ isName, isWord, rarity }, at) => {
     const alike = likeness[at]!
-    const presence = alike === 1 ? 1 : alike > 0 ? Math.min(1, alike) : about[at]! > 0 ? aboutPresence : 0
+    const presence = alike > 0 ? alike : about[at]! > 0 ? aboutPresence : 0
     mass += information[at]! * presence
     if (isName && presence === 0) lacksName = true
     if (alike === 1 && (isName || (query.language === 'en' && isWord && rarity === undefined))) hasName = true
-    return information[at]! * (alike > 0 ? presence : 0)
   })
-  const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths)) : mass
+  const worths = () => information.map((worth, at) => worth * likeness[at]!)
+  const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths())) : mass
   return {
     match,
     coverage: (best + elsewhere * (mass - best)) / total,
@@ -417,7 +419,7 @@ function ownEvidence(
     lacksName,
     isPersonal: query.isPersonal || hasName,
     length: terms.length,
-    hits: likeness.map((alike) => alike > 0),
+    likeness,
   }
 }
 
@@ -461,20 +463,34 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
 
 /** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
 function wording(
-  candidate: Candidate,
-  { places }: Matches,
+  { terms }: Candidate,
+  { likeness, language }: Matches,
   query: MemoryQuery,
-  self: RegExp | undefined,
+  { pairs, self }: Wording,
   chosen: Weights,
 ): number {
-  const { terms } = candidate
-  const { pairs, language } = query
   let together = 0
-  // Each pair has a term of the query.
-  if (places.length > 0) for (const pair of pairs) if (containsTerms(terms, pair)) together++
+  for (const { text, asked } of pairs)
+    if (asked.every((term) => likeness[term] === 1) && containsTerms(terms, text)) together++
   const share = pairs.length === 0 ? 0 : together / pairs.length
-  const isForeign = language !== 'en' && languageOfMemory(candidate) !== language
+  const isForeign = query.language !== 'en' && language() !== query.language
   return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
+}
+
+/** What `wording` looks for. */
+interface Wording {
+  /** The pairs of words, each with the terms of the query in it: few memories have both. */
+  readonly pairs: readonly { readonly text: string; readonly asked: readonly number[] }[]
+  /** See `selfPattern`. */
+  readonly self: RegExp | undefined
+}
+
+function wordingOf(query: MemoryQuery): Wording {
+  const pairs = query.pairs.map((text) => {
+    const words = text.split(' ')
+    return { text, asked: query.terms.flatMap(({ term }, at) => (words.includes(term) ? [at] : [])) }
+  })
+  return { pairs, self: selfPattern(query) }
 }
 
 /** Whether the terms contain the pair, as whole terms. */
