@@ -10,6 +10,8 @@ interface LanguageWords {
   readonly weak: ReadonlySet<string>
   /** Words for the speaker, such as "my" and "we": a query with one asks about the user. */
   readonly self: ReadonlySet<string>
+  /** Those of them that stand before a verb as its subject, or as its object where it is reflexive: "I work". */
+  readonly subjects: ReadonlySet<string>
 }
 
 /** ISO 639-1 codes. */
@@ -40,6 +42,7 @@ const lists = {
       year yesterday`,
     self: `
       i id ill im ive me mine my myself our ours ourselves us we wed weve`,
+    subjects: 'i we',
   },
   de: {
     functions: `
@@ -59,6 +62,7 @@ const lists = {
       schreibe tag ubersetze uebersetze unterschied zeig zeit`,
     self: `
       ich mein meine meinem meinen meiner meines mich mir uns unser unsere unserem unseren unserer wir`,
+    subjects: 'ich wir',
   },
   fr: {
     functions: `
@@ -74,6 +78,7 @@ const lists = {
       temps traduis`,
     self: `
       j je m ma me mes moi mon nos notre nous`,
+    subjects: 'je nous',
   },
   es: {
     functions: `
@@ -88,6 +93,7 @@ const lists = {
       ano ayuda dame dia dime escribe explica explicame fecha lista nombre nueva nuevo palabra tiempo traduce`,
     self: `
       estoy me mi mia mio mis nos nosotros nuestra nuestras nuestro nuestros soy tengo yo`,
+    subjects: 'yo nosotros nos',
   },
   it: {
     functions: `
@@ -102,6 +108,7 @@ const lists = {
       aiuta anno breve dammi data dimmi elenca giorno nome nuova nuovo parola scrivi spiega tempo traduci`,
     self: `
       ci ho io me mi mia mie miei mio noi nostra nostre nostri nostro sono`,
+    subjects: 'io noi',
   },
   pt: {
     functions: `
@@ -115,6 +122,7 @@ const lists = {
       ajuda ano data dia diga diz escreva escreve explica explique lista nome nova novo palavra tempo traduz`,
     self: `
       estou eu me meu meus mim minha minhas nos nossa nossas nosso nossos sou tenho`,
+    subjects: 'eu nos',
   },
   nl: {
     functions: `
@@ -127,6 +135,7 @@ const lists = {
       dag datum geef help jaar leg naam nieuw nieuwe noem schrijf tijd vertaal vertel`,
     self: `
       ik me mij mijn ons onze we wij`,
+    subjects: 'ik wij we',
   },
   pl: {
     functions: `
@@ -142,6 +151,7 @@ const lists = {
     self: `
       bedziemy ja jestem mam mamy mi mnie moi moim moj moja moje mojego mojej my nam nas nasz nasza nasze
       naszego naszej`,
+    subjects: 'ja my',
   },
   ru: {
     functions: `
@@ -156,6 +166,7 @@ const lists = {
       время год даи дата день имя напиши новая новыи объясни переведи перечисли помоги скажи`,
     self: `
       меня мне мнои мое моего моеи моем моему мои моих моя мы нам нас наш наша наше нашего нашеи наши нашу я`,
+    subjects: 'я мы',
   },
   sv: {
     functions: `
@@ -168,6 +179,7 @@ const lists = {
       ar dag datum forklara ge hjalp lista namn ny nya oversatt saga skriv tid`,
     self: `
       jag mig min mina mitt oss var vara vart vi`,
+    subjects: 'jag vi',
   },
   tr: {
     functions: `
@@ -178,6 +190,7 @@ const lists = {
       acikla ad adi gun listele soyle tarih ver yardim yaz yeni yil zaman`,
     self: `
       bana ben beni benim biz bizim`,
+    subjects: 'ben biz',
   },
   uk: {
     functions: `
@@ -189,13 +202,14 @@ const lists = {
       даи дата день допоможи напиши переклади поясни рік скажи час`,
     self: `
       мене мені ми мого моя моє моєі моі міи нам нас наш наша наше я`,
+    subjects: 'я ми',
   },
 } as const
 
 const languageWords = new Map<string, LanguageWords>(
-  Object.entries(lists).map(([language, { functions, weak, self }]) => [
+  Object.entries(lists).map(([language, { functions, weak, self, subjects }]) => [
     language,
-    { functions: setOf(functions), weak: setOf(weak), self: setOf(self) },
+    { functions: setOf(functions), weak: setOf(weak), self: setOf(self), subjects: setOf(subjects) },
   ]),
 )
 
@@ -215,7 +229,7 @@ for (const [at, language] of languages.entries()) {
   }
 }
 
-const none: LanguageWords = { functions: new Set(), weak: new Set(), self: new Set() }
+const none: LanguageWords = { functions: new Set(), weak: new Set(), self: new Set(), subjects: new Set() }
 
 /** The lists of a language; empty ones for an unknown language. */
 export function wordsIn(language: string): LanguageWords {

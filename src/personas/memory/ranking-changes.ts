@@ -41,13 +41,13 @@ export function supersede(
   query: MemoryQuery,
 ): { readonly order: readonly number[]; readonly superseded: ReadonlyMap<number, number> } {
   const order = ranked.map((_, place) => place)
-  const telling = memoized(tellingTerms)
+  const readings = createReadings()
   const superseded = new Map<number, number>()
   for (let at = 0; at < Math.min(front, order.length); at++) {
     const older = order[at]!
     const newer = order
       .slice(at + 1, 2 * front)
-      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query, telling))
+      .find((place) => !superseded.has(place) && supersedes(ranked[place]!, ranked[older]!, query, readings))
     if (newer === undefined) continue
     superseded.set(newer, older)
     order.splice(order.indexOf(newer), 1)
@@ -56,19 +56,30 @@ export function supersede(
   return { order, superseded }
 }
 
-function supersedes(newer: Stated, older: Stated, query: MemoryQuery, telling: Telling): boolean {
+function supersedes(newer: Stated, older: Stated, query: MemoryQuery, readings: Readings): boolean {
   if (newer.timestamp <= older.timestamp || newer.match < leastMatch * older.match) return false
-  const shared = query.terms.map((_, at) => older.evidence.hits[at] === true && newer.evidence.hits[at] === true)
-  const asked = older.evidence.hits.filter(Boolean).length
-  const both = shared.filter(Boolean).length
+  let asked = 0
+  let both = 0
+  older.evidence.likeness.forEach((alike, at) => {
+    if (alike === 0) return
+    asked++
+    if (hasTerm(newer, at)) both++
+  })
   if (both === 0 || both < leastShare * asked) return false
-  const overlap = overlapOf(telling(newer), telling(older))
-  const isSame = both === asked && overlap >= leastOverlap
+  const isSame = both === asked
+  // Most memories announce nothing: their words need not be compared.
+  if (!isSame && !readings.announces(newer)) return false
+  const overlap = overlapOf(readings.telling(newer), readings.telling(older))
   const isAnnounced = () =>
     overlap >= leastAnnouncedOverlap &&
-    announced.test(newer.content) &&
-    !query.terms.some((term, at) => isNameIn(query, term) && older.evidence.hits[at] && !newer.evidence.hits[at])
-  return (isSame || isAnnounced()) && !isAboutAnother(newer, older, query)
+    readings.announces(newer) &&
+    !query.terms.some((term, at) => isNameIn(query, term) && hasTerm(older, at) && !hasTerm(newer, at))
+  return ((isSame && overlap >= leastOverlap) || isAnnounced()) && !isAboutAnother(newer, older, query, readings)
+}
+
+/** Whether a term of the query stands in a memory, in any form. */
+function hasTerm({ evidence }: Stated, at: number): boolean {
+  return evidence.likeness[at]! > 0
 }
 
 /** Whether a term is written with a capital inside the query; in German every noun is. */
@@ -81,14 +92,37 @@ function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][num
   return nouns.some((word) => termsOf(word)[0] === term)
 }
 
-type Telling = (stated: Stated) => ReadonlySet<string>
+/** What superseding reads in a memory, each made when it is first asked for. */
+interface Readings {
+  readonly language: (stated: Stated) => string
+  /** Whether it announces a change. */
+  readonly announces: (stated: Stated) => boolean
+  /** Its first terms but for function words. */
+  readonly telling: (stated: Stated) => ReadonlySet<string>
+  readonly isAboutSelf: (stated: Stated) => boolean
+}
 
-function memoized(make: Telling): Telling {
-  const made = new Map<Stated, ReadonlySet<string>>()
+function createReadings(): Readings {
+  const language = memoized(({ content, terms }) => languageOf(content, terms.split(' ', 60)))
+  return {
+    language,
+    announces: memoized(({ content }) => announced.test(content)),
+    telling: memoized((stated) => {
+      const { functions } = wordsIn(language(stated))
+      return new Set(stated.terms.split(' ', 400).filter((term) => !functions.has(term)))
+    }),
+    isAboutSelf: memoized((stated) => isAboutSelf(stated.content, language(stated))),
+  }
+}
+
+function memoized<T>(make: (stated: Stated) => T): (stated: Stated) => T {
+  const made = new Map<Stated, T>()
   return (stated) => {
-    const terms = made.get(stated) ?? make(stated)
-    made.set(stated, terms)
-    return terms
+    const known = made.get(stated)
+    if (known !== undefined) return known
+    const fresh = make(stated)
+    made.set(stated, fresh)
+    return fresh
   }
 }
 
@@ -98,22 +132,16 @@ function overlapOf(first: ReadonlySet<string>, second: ReadonlySet<string>): num
   return both / Math.max(1, first.size + second.size - both)
 }
 
-function tellingTerms({ content, terms }: Stated): ReadonlySet<string> {
-  const { functions } = wordsIn(languageOf(content, terms.split(' ', 60)))
-  return new Set(terms.split(' ', 400).filter((term) => !functions.has(term)))
-}
-
 /**
  * Whether the older memory speaks of the user and the newer one begins with another subject: "Tane's bike" is no news of
  * "my bike".
  */
-function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery): boolean {
-  if (!query.isPersonal || !isAboutSelf(older)) return false
+function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery, readings: Readings): boolean {
+  if (!query.isPersonal || !readings.isAboutSelf(older)) return false
   if (subjectPairs(query).some((pair) => contains(older, pair) && !contains(newer, pair))) return true
-  if (isAboutSelf(newer)) return false
-  const language = languageOf(newer.content, newer.terms.split(' ', 60))
-  const { functions } = wordsIn(language)
-  const asked = new Set(query.terms.filter((_, at) => newer.evidence.hits[at]).map(({ term }) => term))
+  if (readings.isAboutSelf(newer)) return false
+  const { functions } = wordsIn(readings.language(newer))
+  const asked = new Set(query.terms.filter((_, at) => hasTerm(newer, at)).map(({ term }) => term))
   for (const word of wordsOf(newer.content.slice(0, 300))) {
     const [term] = termsOf(word)
     if (term === undefined) continue
@@ -123,26 +151,17 @@ function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery): boole
   return false
 }
 
-/** Pronouns for the user as the subject of a sentence. */
-const subjects = new Set(
-  'i we ich wir je nous yo nosotros io noi eu nos ik wij we ja my jag vi ben biz я мы ми'.split(' '),
-)
-
 /** The pairs of a query that say what the user does: "we live", "I work". */
 function subjectPairs({ pairs, language }: MemoryQuery): readonly string[] {
-  const { self } = wordsIn(language)
-  return pairs.filter((pair) => {
-    const first = pair.slice(0, pair.indexOf(' '))
-    return subjects.has(first) && self.has(first) && !(language === 'en' && first === 'my')
-  })
+  const { subjects } = wordsIn(language)
+  return pairs.filter((pair) => subjects.has(pair.slice(0, pair.indexOf(' '))))
 }
 
 function contains({ terms }: Stated, pair: string): boolean {
   return ` ${terms} `.includes(` ${pair} `)
 }
 
-function isAboutSelf({ content, terms }: Stated): boolean {
-  const language = languageOf(content, terms.split(' ', 60))
+function isAboutSelf(content: string, language: string): boolean {
   if (language === 'zh' || language === 'ja' || language === 'ko') return isAboutSelfUnspaced(content)
   const { self } = wordsIn(language)
   return wordsOf(content.slice(0, 1_000)).some((word) => self.has(plain(word)))

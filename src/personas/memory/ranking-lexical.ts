@@ -83,8 +83,8 @@ export interface LexicalEvidence {
   readonly isPersonal: boolean
   /** The length of its terms, in characters. */
   readonly length: number
-  /** Whether each term of the query stands in the memory itself, in any form. */
-  readonly hits: readonly boolean[]
+  /** For each term of the query the credit of its best form in the memory itself: 1 for the same, 0 where it has none. */
+  readonly likeness: readonly number[]
 }
 
 /**
@@ -127,20 +127,20 @@ export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weight
   const matches = found.candidates.map((candidate) => matchesOf(candidate, asked, found.meanLength, chosen))
   const talks = conversationTerms(found.candidates, matches)
   const asksTime = timeQuestion.test(query.text)
-  const self = selfPattern(query)
+  const asks = wordingOf(query)
   // A term that occurs once scores 1 / (1 + k1): scores of other weights are brought to the scale of the product's.
   const scale = (1 + chosen.k1) / (1 + weights.k1)
   return found.candidates.map((candidate, index) => {
     const matched = matches[index]!
-    const credits = creditsOf(matched, talks.get(conversationOf(candidate.entry.metadata)), chosen)
-    const score = information.reduce((sum, worth, at) => sum + worth * credits[at]!, 0)
-    const form = score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, query, self, chosen)
-    return { match: (score / total) * scale * form, ...ownEvidence(candidate, query, matched, information, total) }
+    const score = scoreOf(matched, talks.get(conversationOf(candidate.entry.metadata)), information, chosen)
+    const form =
+      score === 0 ? 0 : manner(candidate, asksTime, chosen) * wording(candidate, matched, query, asks, chosen)
+    return ownEvidence(candidate, query, matched, { match: (score / total) * scale * form, information, total })
   })
 }
 
 function noEvidence({ isPersonal, terms }: MemoryQuery, length: number): LexicalEvidence {
-  return { match: 0, coverage: 0, mass: 0, lacksName: false, isPersonal, length, hits: terms.map(() => false) }
+  return { match: 0, coverage: 0, mass: 0, lacksName: false, isPersonal, length, likeness: nothing(terms.length) }
 }
 
 /** The matches of each query term in a memory and in its context. */
@@ -149,12 +149,14 @@ interface Matches {
   readonly own: readonly number[]
   /** The best credit of a form of the term in the memory itself: 1 for the same, less for one spelled alike. */
   readonly likeness: readonly number[]
-  /** The places of the terms in the memory's own text, in its order. */
+  /** The places of the terms in the memory's own text, in its order; only of one longer than a passage. */
   readonly places: readonly Place[]
   /** Frequencies in the speaker's name and the date. */
   readonly about: readonly number[]
   /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
+  /** The language of the memory, told when it is asked for. */
+  readonly language: () => string
 }
 
 interface Place {
@@ -164,36 +166,47 @@ interface Place {
 
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
-  const { zeros } = asked
-  const trust = lazily(() => spellingTrust(candidate, asked.language))
-  const share = ({ counts, likeness }: LineMatches, length: number, at: number) =>
-    counts[at]! > 0 ? saturated(counts[at]!, length, chosen) * likeness[at]! : 0
-  const near: (readonly number[])[] = [zeros, zeros, zeros]
+  const { zeros, size } = asked
+  const language = lazily(() => languageOfMemory(candidate))
+  const trust = () => spellingTrust(language(), asked.language)
+  const near: (readonly number[] | number[])[] = [zeros, zeros, zeros]
   eachLine(context, asked, trust, (line, start, end) => {
     const first = context.indexOf(' ', start) + 1
     const { distance, question } = readMark(context.slice(start, first - 1))
     const step = Math.abs(distance) - 1
-    const before = near[step]
-    if (before === undefined) return
+    if (step >= near.length) return
     const worth =
       (distance < 0 ? chosen.before : chosen.after)[step]! + (distance === -1 && question ? chosen.asked : 0)
-    const length = relativeLength(end - first, meanLength, chosen)
-    near[step] = before.map((credit, at) => credit + share(line, length, at) * worth)
+    if (near[step] === zeros) near[step] = nothing(size)
+    addShares(near[step] as number[], line, relativeLength(end - first, meanLength, chosen), worth, chosen)
   })
   let own = zeros
-  let likenesses = zeros
+  let likeness = zeros
   const places: Place[] = []
   const take = (line: LineMatches) => {
-    const length = relativeLength(terms.length, meanLength, chosen)
-    likenesses = line.likeness
-    own = zeros.map((_, at) => share(line, length, at))
+    const shares = nothing(size)
+    addShares(shares, line, relativeLength(terms.length, meanLength, chosen), 1, chosen)
+    own = shares
+    likeness = line.likeness.slice()
   }
-  eachLine(terms, asked, trust, take, places)
+  eachLine(terms, asked, trust, take, terms.length > passage ? places : undefined)
   let named = zeros
   eachLine(about, asked, exactly, ({ counts }) => {
-    named = counts
+    named = counts.slice()
   })
-  return { own, likeness: likenesses, places, about: named, near }
+  return { own, likeness, places, about: named, near, language }
+}
+
+/** Adds the saturated frequency of each term in a line, times its likeness and `worth`. */
+function addShares(
+  shares: number[],
+  { counts, likeness }: LineMatches,
+  length: number,
+  worth: number,
+  chosen: Weights,
+): void {
+  for (let at = 0; at < shares.length; at++)
+    if (counts[at]! > 0) shares[at]! += saturated(counts[at]!, length, chosen) * likeness[at]! * worth
 }
 
 /** BM25's tf / (k1 + tf) with the frequency divided by the relative length. */
@@ -212,9 +225,8 @@ const exactly = () => 0
  * The trust in words that are spelled alike, from 0 to 1: within one language full, between two languages less, between
  * English and others none, where it harms.
  */
-function spellingTrust(candidate: Candidate, language: string): number {
-  const other = languageOfMemory(candidate)
-  return other === language ? 1 : other === 'en' ? 0 : 0.8
+function spellingTrust(memory: string, query: string): number {
+  return memory === query ? 1 : memory === 'en' ? 0 : 0.8
 }
 
 /** The language of a memory's beginning. Its terms stand for its words: few function words have another stem. */
@@ -230,6 +242,8 @@ interface Asked {
   readonly size: number
   /** A zero for each term: the matches of most memories. */
   readonly zeros: readonly number[]
+  /** The matches of the line that is read: one object for all lines. */
+  readonly line: LineMatches
   readonly language: string
   readonly pattern: RegExp
   /** The terms that a word of a memory matches, and the credit of each. */
@@ -250,8 +264,9 @@ function askedFor({ terms, language }: MemoryQuery): Asked {
   return {
     size: terms.length,
     zeros: nothing(terms.length),
+    line: { counts: nothing(terms.length), likeness: nothing(terms.length) },
     language,
-    pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|')})(?![^ \\n])`, 'g'),
+    pattern: new RegExp(`(?<![^ ])(?:${[...patterns].join('|') || '(?!)'})(?![^ \\n])`, 'g'),
     termsFor(word) {
       let found = known.get(word)
       if (!found) {
@@ -283,27 +298,22 @@ function eachLine(
   take: (matches: LineMatches, start: number, end: number) => void,
   places?: Place[],
 ): void {
-  const { pattern, size } = asked
-  let line: LineMatches | undefined
+  const { pattern, line } = asked
   let start = 0
   let end = -1
   pattern.lastIndex = 0
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    const word = match[0]
-    if (word === '') {
-      // An empty match does not advance by itself.
-      pattern.lastIndex++
-      continue
-    }
-    for (const [term, alike] of asked.termsFor(word)) {
+    for (const [term, alike] of asked.termsFor(match[0])) {
       const worth = alike === 1 ? 1 : alike * trust()
       if (worth === 0) continue
-      if (match.index > end || !line) {
-        if (line) take(line, start, end)
-        start = text.lastIndexOf('\n', match.index) + 1
-        end = text.indexOf('\n', match.index)
-        if (end < 0) end = text.length
-        line = { counts: nothing(size), likeness: nothing(size) }
+      if (match.index > end) {
+        if (end > 0) take(line, start, end)
+        while (match.index > end) {
+          start = end + 1
+          end = text.indexOf('\n', start)
+          if (end < 0) end = text.length
+        }
+        clear(line)
       }
       if (worth > line.likeness[term]!) {
         line.likeness[term] = worth
@@ -312,32 +322,51 @@ function eachLine(
       places?.push({ at: match.index, term })
     }
   }
-  if (line) take(line, start, end)
+  if (end > 0) take(line, start, end)
+}
+
+/** A loop: to fill arrays of so few numbers costs several times as much. */
+function clear({ counts, likeness }: LineMatches): void {
+  for (let at = 0; at < counts.length; at++) {
+    counts[at] = 0
+    likeness[at] = 0
+  }
 }
 
 function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
 }
 
-function lazily(make: () => number): () => number {
-  let value: number | undefined
+function lazily(make: () => string): () => string {
+  let value: string | undefined
   return () => {
     value ??= make()
     return value
   }
 }
 
-/** The credit of each term: full for the memory's own text, less for its context, diminishing with each further match. */
-function creditsOf({ own, about, near }: Matches, talk: readonly boolean[] | undefined, chosen: Weights): number[] {
-  return own.map((share, at) => {
+/**
+ * The information of the terms, each by its credit: full for the memory's own text, less for its context, diminishing with
+ * each further match.
+ */
+function scoreOf(
+  { own, about, near }: Matches,
+  talk: readonly boolean[] | undefined,
+  information: readonly number[],
+  chosen: Weights,
+): number {
+  let score = 0
+  for (let at = 0; at < own.length; at++) {
+    const share = own[at]!
     let credit = share + (about[at]! > 0 ? chosen.about : 0) + (talk?.[at] ? chosen.conversation : 0)
     let left = share > 0 ? chosen.rest : 1
     for (const gained of near) {
       credit += gained[at]! * left
       if (gained[at]! > 0) left *= chosen.rest
     }
-    return credit
-  })
+    score += information[at]! * credit
+  }
+  return score
 }
 
 /** The terms that the candidates of a conversation contain together; memories of no named conversation have none. */
@@ -369,28 +398,28 @@ function ownEvidence(
   { terms }: Candidate,
   query: MemoryQuery,
   { likeness, places, about }: Matches,
-  information: readonly number[],
-  total: number,
-): Omit<LexicalEvidence, 'match'> {
+  { match, information, total }: { match: number; information: readonly number[]; total: number },
+): LexicalEvidence {
   let mass = 0
   let lacksName = false
   let hasName = false
-  const worths = query.terms.map(({ isName, isWord, rarity }, at) => {
+  query.terms.forEach(({ isName, isWord, rarity }, at) => {
     const alike = likeness[at]!
-    const presence = alike === 1 ? 1 : alike > 0 ? Math.min(1, alike) : about[at]! > 0 ? aboutPresence : 0
+    const presence = alike > 0 ? alike : about[at]! > 0 ? aboutPresence : 0
     mass += information[at]! * presence
     if (isName && presence === 0) lacksName = true
     if (alike === 1 && (isName || (query.language === 'en' && isWord && rarity === undefined))) hasName = true
-    return information[at]! * (alike > 0 ? presence : 0)
   })
-  const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths)) : mass
+  const worths = () => information.map((worth, at) => worth * likeness[at]!)
+  const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths())) : mass
   return {
+    match,
     coverage: (best + elsewhere * (mass - best)) / total,
     mass: best,
     lacksName,
     isPersonal: query.isPersonal || hasName,
     length: terms.length,
-    hits: likeness.map((alike) => alike > 0),
+    likeness,
   }
 }
 
@@ -433,14 +462,35 @@ function manner({ entry, terms }: Candidate, asksTime: boolean, chosen: Weights)
 }
 
 /** The factor of wording: pairs of words that stand together in both, speaking of the user in both, and one language. */
-function wording(candidate: Candidate, query: MemoryQuery, self: RegExp | undefined, chosen: Weights): number {
-  const { terms } = candidate
-  const { pairs, language } = query
+function wording(
+  { terms }: Candidate,
+  { likeness, language }: Matches,
+  query: MemoryQuery,
+  { pairs, self }: Wording,
+  chosen: Weights,
+): number {
   let together = 0
-  for (const pair of pairs) if (containsTerms(terms, pair)) together++
+  for (const { text, asked } of pairs)
+    if (asked.every((term) => likeness[term] === 1) && containsTerms(terms, text)) together++
   const share = pairs.length === 0 ? 0 : together / pairs.length
-  const isForeign = language !== 'en' && languageOfMemory(candidate) !== language
+  const isForeign = query.language !== 'en' && language() !== query.language
   return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
+}
+
+/** What `wording` looks for. */
+interface Wording {
+  /** The pairs of words, each with the terms of the query in it: few memories have both. */
+  readonly pairs: readonly { readonly text: string; readonly asked: readonly number[] }[]
+  /** See `selfPattern`. */
+  readonly self: RegExp | undefined
+}
+
+function wordingOf(query: MemoryQuery): Wording {
+  const pairs = query.pairs.map((text) => {
+    const words = text.split(' ')
+    return { text, asked: query.terms.flatMap(({ term }, at) => (words.includes(term) ? [at] : [])) }
+  })
+  return { pairs, self: selfPattern(query) }
 }
 
 /** Whether the terms contain the pair, as whole terms. */

@@ -46,13 +46,14 @@ export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
     if (!terms.has(term.term)) terms.set(term.term, term)
   }
   const { functions, weak } = wordsIn(language)
+  const termsByWord = words.map((word) => (unspaced.test(word) ? [] : termsOf(word)))
   for (const [at, word] of words.entries()) {
     if (unspaced.test(word)) {
       addUnspaced(word, language as UnspacedLanguage, add)
       continue
     }
     const letters = plainWords[at]!
-    const [term] = termsOf(word)
+    const [term] = termsByWord[at]!
     if (term === undefined || functions.has(letters)) continue
     const worth = weak.has(letters) || isWeakStem(term, language) ? weakWorth : 1
     const rare = language === 'en' ? rarity?.(letters) : undefined
@@ -67,7 +68,7 @@ export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
     language,
     isPersonal: isPersonal(text, plainWords, language),
     terms: kept,
-    pairs: pairsOf(words, kept),
+    pairs: pairsOf(termsByWord.flat(), kept),
   }
 }
 
@@ -122,9 +123,9 @@ function isPersonal(text: string, words: readonly string[], language: Language |
 /** Pairs of a query that are looked for. */
 const mostPairs = 16
 
-function pairsOf(words: readonly string[], terms: readonly QueryTerm[]): string[] {
+/** @param sequence the terms of all words that are written with spaces between them */
+function pairsOf(sequence: readonly string[], terms: readonly QueryTerm[]): string[] {
   const telling = new Set(terms.filter(({ isWord }) => isWord).map(({ term }) => term))
-  const sequence = words.filter((word) => !unspaced.test(word)).flatMap((word) => termsOf(word))
   const pairs = new Set<string>()
   for (let at = 1; at < sequence.length && pairs.size < mostPairs; at++) {
     const [first, second] = [sequence[at - 1]!, sequence[at]!]

@@ -62,18 +62,19 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const evidence = lexicalEvidence(found, query, options.weights ?? weights)
   const coverage = evidence.reduce((most, each) => Math.max(most, each.match > 0 ? each.coverage : -1), -1)
   const meaning = meaningOf(found, coverage, vectors)
-  const matched = found.candidates
-    .map((candidate, at): Matched => {
-      const { match: lexical } = evidence[at]!
-      const recency = recencyOf(candidate.entry.timestamp, now)
-      const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
-      const vector = meaning.matches[at]!
-      const odds = logOdds(evidence[at]!, options.coefficients ?? coefficients)
-      const match = (lexical + vector) * recency * importance
-      return { candidate, evidence: evidence[at]!, lexical, vector, recency, importance, match, odds }
-    })
-    .filter(({ lexical, vector }) => lexical + vector > 0)
-    .sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
+  const matched: Matched[] = []
+  found.candidates.forEach((candidate, at) => {
+    const own = evidence[at]!
+    const lexical = own.match
+    const vector = meaning.matches[at]!
+    if (lexical + vector === 0) return
+    const recency = recencyOf(candidate.entry.timestamp, now)
+    const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
+    const odds = logOdds(own, options.coefficients ?? coefficients)
+    const match = (lexical + vector) * recency * importance
+    matched.push({ candidate, evidence: own, lexical, vector, recency, importance, match, odds })
+  })
+  matched.sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
   const [best] = matched
   if (!best) return []
   const { unmatched } = calibration
@@ -82,15 +83,16 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const most = Math.max(least, meaning.odds, ...own)
   const mostOwn = most - sizePrior(found.memories)
   const ordered = matched
-    .map((each) => ({ each, loss: lossOf(each, best, mostOwn) }))
-    .sort((a, b) => a.loss.byMatch - b.loss.byMatch || b.each.match - a.each.match)
+    .map((each) => lossOf(each, best, mostOwn))
+    .sort((a, b) => a.byMatch - b.byMatch || b.matched.match - a.matched.match)
   // Scores go down along the list.
   let above = 1
-  const scored = ordered.map(({ each, loss }) => {
-    above = Math.min(above, probability(most - Math.min(loss.byMatch, loss.byEvidence)))
-    return { ...each, score: above }
+  const scores = ordered.map(({ byMatch, byEvidence }) => {
+    above = Math.min(above, probability(most - Math.min(byMatch, byEvidence)))
+    return above
   })
-  return inOrder(scored, query, probability(most))
+  const hits = ordered.map(({ matched }) => matched)
+  return inOrder(hits, scores, query, probability(most))
 }
 
 interface Matched {
@@ -108,13 +110,15 @@ interface Matched {
  * The log-odds that a memory loses against the best one: by its match, which gives the order; and by its own evidence, since
  * a memory whose words say as much as the best one's loses little by its form. The smaller loss counts.
  */
-function lossOf({ candidate, match, odds }: Matched, best: Matched, mostOdds: number) {
+function lossOf(matched: Matched, best: Matched, mostOdds: number) {
+  const { candidate, match, odds } = matched
   const name = conversationOf(candidate.entry.metadata)
   const isTogether = name !== '' && name === conversationOf(best.candidate.entry.metadata)
   const { behind, behindInConversation, own, ownMost, form, lack: perLack } = calibration
   const distance = -Math.log(Math.max(1e-3, match / best.match))
   const lack = Math.max(0, mostOdds - odds)
   return {
+    matched,
     byMatch: (isTogether ? behindInConversation : behind) * distance + own * Math.min(ownMost, lack),
     byEvidence: form * distance + perLack * lack,
   }
@@ -122,7 +126,8 @@ function lossOf({ candidate, match, odds }: Matched, best: Matched, mostOdds: nu
 
 /** Moves newer statements before the older ones that they supersede; scores stay in descending order. */
 function inOrder(
-  ranked: readonly (Matched & { readonly score: number })[],
+  ranked: readonly Matched[],
+  scores: readonly number[],
   query: MemoryQuery,
   evidence: number,
 ): readonly Ranked[] {
@@ -133,13 +138,13 @@ function inOrder(
     }),
     query,
   )
-  return ranked.map(({ score }, at): Ranked => {
+  return scores.map((score, at): Ranked => {
     const place = order[at] ?? at
     const { candidate, lexical, vector, recency, importance, evidence: own } = ranked[place]!
     const older = superseded.get(place)
     const parts = { lexical, vector, recency, importance, coverage: own.coverage, evidence }
-    const id = older === undefined ? undefined : ranked[older]!.candidate.entry.id
-    return { candidate, score, parts, ...(id !== undefined && { supersedes: id }) }
+    if (older === undefined) return { candidate, score, parts }
+    return { candidate, score, parts, supersedes: ranked[older]!.candidate.entry.id }
   })
 }
 
@@ -185,7 +190,9 @@ interface Meaning {
  * in the languages only that their model knows
  */
 function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined): Meaning {
-  const cosines = candidates.flatMap(({ cosine }) => cosine ?? []).sort((a, b) => a - b)
+  const known: number[] = []
+  for (const { cosine } of candidates) if (cosine !== undefined) known.push(cosine)
+  const cosines = new Float64Array(known).sort()
   if (!vectors || (coverage >= 0 && !vectors.knowsLanguage) || cosines.length === 0)
     return { matches: candidates.map(() => 0), odds: Number.NEGATIVE_INFINITY }
   const { least, trusted, unmatched, little, nothing } = vectorWeight
@@ -210,14 +217,14 @@ function nearness(cosine: number, middle: number): number {
 }
 
 /** The lower median. @param sorted in ascending order */
-function middleOf(sorted: readonly number[]): number {
+function middleOf(sorted: Float64Array): number {
   return sorted[(sorted.length - 1) >> 1]!
 }
 
-function oddsByDistance(cosines: readonly number[]): number {
+function oddsByDistance(cosines: Float64Array): number {
   if (cosines.length < meaningEvidence.fewest) return Number.NEGATIVE_INFINITY
   const middle = middleOf(cosines)
-  const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort((a, b) => a - b)
+  const deviations = cosines.map((cosine) => Math.abs(cosine - middle)).sort()
   // The median absolute deviation of a normal distribution is 0.6745 of its standard deviation.
   const spread = Math.max(1e-6, deviations[deviations.length >> 1]! / 0.6745)
   const distance = (cosines.at(-1)! - middle) / spread

@@ -2,7 +2,7 @@ import type { SearchQuery, SpellingLookup } from '../../personas/memory/memory.t
 import { inverseFrequency } from '../../personas/memory/ranking-lexical.ts'
 import type { Database } from './connection.ts'
 import type { Passing } from './memories-filter.ts'
-import { indexedTerm, rangeOf, type ScopeRow } from './memories-scope.ts'
+import { indexedTerm, numberWithin, rangeOf, type ScopeRow } from './memories-scope.ts'
 
 /** The index's answer to a query, before ranking. */
 export interface Postings {
@@ -25,7 +25,7 @@ export function createPostings(db: Database) {
     db
       .prepare<[object], string>(
         `SELECT (SELECT json_group_array(number) FROM (
-             SELECT rowid - @low AS number FROM memory_text
+             SELECT ${numberWithin('rowid')} AS number FROM memory_text
               WHERE memory_text MATCH asked.value AND rowid BETWEEN @low AND @high ${condition} ${end}))
            FROM json_each(@asked) AS asked ORDER BY asked.key`,
       )

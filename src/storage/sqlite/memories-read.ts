@@ -1,4 +1,5 @@
 import type {
+  Candidate,
   Eviction,
   Found,
   ListOptions,
@@ -122,11 +123,11 @@ export function createMemoryReader(db: Database) {
     const numbers = [...new Set([...best, ...(cosines?.keys() ?? [])])]
     const since = query.since ?? Number.MIN_SAFE_INTEGER
     const rows = found.all(JSON.stringify(numbers), row.scope_id, since)
-    const candidates = rows.map(([terms, about, context, ...fields]) => {
-      const [memory_id, id, content, timestamp, importance, metadata] = fields
-      const cosine = cosines?.get(memory_id)
+    const candidates = rows.map((found): Candidate => {
+      const [terms, about, context, memory_id, id, content, timestamp, importance, metadata] = found
       const entry = entryOf(scope, { memory_id, id, content, timestamp, importance, metadata })
-      return { entry, terms, about, context, ...(cosine !== undefined && { cosine }) }
+      const cosine = cosines?.get(memory_id)
+      return cosine === undefined ? { entry, terms, about, context } : { entry, terms, about, context, cosine }
     })
     return { memories: row.memories, meanLength: row.length / Math.max(1, row.memories), frequencies, candidates }
   }

@@ -61,7 +61,7 @@ export function rowOf(number: number, scopeId: number, memory: NewMemory, digest
 
 /** A memory as the area knows it. */
 export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
-  return {
+  const entry = {
     id: row.id,
     user_id: scope.userId,
     persona_id: scope.personaId,
@@ -69,8 +69,8 @@ export function entryOf(scope: Scope, row: Row, vector?: Vector): MemoryEntry {
     timestamp: row.timestamp,
     importance_score: row.importance,
     metadata: JSON.parse(row.metadata),
-    ...(vector && { vector }),
   }
+  return vector ? { ...entry, vector } : entry
 }
 
 /** The record of an evicted memory. */

@@ -64,21 +64,13 @@ function tidyTerms(db: Database): void {
     `SELECT memory_id, terms, about, context FROM memory_terms WHERE memory_id > ? AND (${doubtful})
       ORDER BY memory_id LIMIT 500`,
   )
-  const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
-  const update = db.prepare('UPDATE memory_terms SET terms = ?, about = ?, context = ? WHERE memory_id = ?')
-  const index = db.prepare(
-    `INSERT INTO memory_text (rowid, content, about, context)
-       SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
-  )
-  const lengthen = db.prepare('UPDATE memory_scope SET length = length + ? WHERE scope_id = ? >> 24')
+  const rewrite = createRewriter(db)
   for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.memory_id))
-    for (const { memory_id, terms, about, context } of rows) {
-      const tidied = [tidy(terms), tidy(about), context.split('\n').map(tidyLine).join('\n')] as const
-      if (tidied[0] === terms && tidied[1] === about && tidied[2] === context) continue
-      unindex.run(memory_id)
-      update.run(...tidied, memory_id)
-      index.run(memory_id)
-      lengthen.run(tidied[0].length - terms.length, memory_id)
+    for (const row of rows) {
+      const terms = tidy(row.terms)
+      const about = tidy(row.about)
+      const context = row.context.split('\n').map(tidyLine).join('\n')
+      if (terms !== row.terms || about !== row.about || context !== row.context) rewrite(row, { terms, about, context })
     }
 }
 
@@ -87,27 +79,36 @@ function tidyTerms(db: Database): void {
  * verb. The context of their neighbours follows with the next write beside them.
  */
 function renewTerms(db: Database): void {
-  const next = db.prepare<[number], { memory_id: number; content: string; terms: string }>(
-    `SELECT memory_id, content, terms FROM memory_terms JOIN memory USING (memory_id)
+  const next = db.prepare<[number], TermsRow & { readonly content: string }>(
+    `SELECT memory_id, content, terms, about, context FROM memory_terms JOIN memory USING (memory_id)
       WHERE memory_id > ? AND (instr(content, '''') OR instr(content, '’') OR instr(lower(content), 'lives'))
       ORDER BY memory_id LIMIT 500`,
   )
+  const rewrite = createRewriter(db)
+  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.memory_id))
+    for (const { content, ...row } of rows) {
+      const terms = termsOf(content).join(' ')
+      if (terms !== row.terms) rewrite(row, { ...row, terms })
+    }
+}
+
+/** Writes the terms of a memory anew, in the full-text index and in the length of its scope too. */
+function createRewriter(db: Database) {
   const unindex = db.prepare('DELETE FROM memory_text WHERE rowid = ?')
-  const update = db.prepare('UPDATE memory_terms SET terms = ? WHERE memory_id = ?')
+  const update = db.prepare('UPDATE memory_terms SET terms = ?, about = ?, context = ? WHERE memory_id = ?')
   const index = db.prepare(
     `INSERT INTO memory_text (rowid, content, about, context)
        SELECT memory_id, content, about, context FROM memory_indexed WHERE memory_id = ?`,
   )
   const lengthen = db.prepare('UPDATE memory_scope SET length = length + ? WHERE scope_id = ? >> 24')
-  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.memory_id))
-    for (const { memory_id, content, terms } of rows) {
-      const renewed = termsOf(content).join(' ')
-      if (renewed === terms) continue
-      unindex.run(memory_id)
-      update.run(renewed, memory_id)
-      index.run(memory_id)
-      lengthen.run(renewed.length - terms.length, memory_id)
-    }
+  return (before: TermsRow, { terms, about, context }: Omit<TermsRow, 'memory_id'>) => {
+    const { memory_id } = before
+    // The index reads the terms of a removed row through its view: it is unindexed before they change.
+    unindex.run(memory_id)
+    update.run(terms, about, context, memory_id)
+    index.run(memory_id)
+    lengthen.run(terms.length - before.terms.length, memory_id)
+  }
 }
 
 function tidy(terms: string): string {

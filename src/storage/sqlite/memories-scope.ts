@@ -25,6 +25,14 @@ export function rangeOf(scopeId: number): NumberRange {
 }
 
 /**
+ * SQL for a memory's number within its scope: how far it lies above `low`. An integer, where a difference to a bound `low`
+ * beyond 32 bits would be a float, which SQLite writes and JSON reads at several times the cost.
+ */
+export function numberWithin(column: string): string {
+  return `(${column} & ${width - 1})`
+}
+
+/**
  * A term as the full-text index knows it: with its scope's number before it, so that a scope has posting lists of its own.
  * The view `memory_indexed` writes the same. No term holds a dot, so no two scopes' terms are alike.
  */
