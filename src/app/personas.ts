@@ -31,6 +31,8 @@ export interface PersonaArea {
   readonly conversations: Conversations
   readonly embedders: Embedders
   readonly chat: PersonaChat
+  /** The clock of the area, to which "last week" refers: milliseconds since 1970 UTC. */
+  readonly now: () => number
   /** The stores themselves, for measurements. */
   readonly stores: Pick<Storage, 'personas' | 'memories' | 'conversations'>
   close(): Promise<void>
@@ -110,6 +112,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       redact: parts.redact,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
+    now: clock,
     stores: storage,
     async close() {
       await upkeep?.close()

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { AppError } from '../errors.ts'
 import type { MemoryView } from '../personas/memory/memories.ts'
 import { memoryChange, memoryInput } from '../personas/memory/memory.ts'
+import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona } from './personas.ts'
@@ -32,8 +34,9 @@ const memory = entry.extend({
   embedding: z.exactOptional(z.array(z.number())),
 })
 
-/** A time in milliseconds since 1970 UTC, as a number or a query value. */
-const time = z.coerce.number().int()
+const timeRule = `must be ${timeForms}`
+/** A time as `timeFromText` reads it, or in milliseconds since 1970 UTC. */
+const time = z.union([z.int(timeRule), z.string().trim().min(1, timeRule).max(100, timeRule)], timeRule)
 
 /** The conditions of a list or search; a memory has to meet all that are given. */
 const filter = {
@@ -46,6 +49,27 @@ const filter = {
   /** The time before which it is. */
   before: z.exactOptional(time),
   pinned: z.exactOptional(z.union([z.boolean(), z.stringbool()])),
+}
+
+interface TimesAsGiven {
+  readonly after?: number | string
+  readonly before?: number | string
+}
+
+/** The conditions with their times as numbers. Throws `invalid` for one that is no time. */
+function conditionsOf<T extends TimesAsGiven>({ after, before, ...others }: T, now: number) {
+  const timeOf = (field: string, given: number | string) => {
+    // A number in a query is one of milliseconds as well, also 2000.
+    const isNumber = typeof given === 'number' || /^\d+$/.test(given)
+    const read = isNumber ? Number(given) : timeFromText(given, now)
+    if (read === undefined) throw new AppError('invalid', 'Invalid request', { details: [`${field}: ${timeRule}`] })
+    return read
+  }
+  return {
+    ...others,
+    ...(after !== undefined && { after: timeOf('after', after) }),
+    ...(before !== undefined && { before: timeOf('before', before) }),
+  }
 }
 
 /** The most memories with embeddings in one answer: 1,000 of 448 numbers are 10 MB of JSON, which take 500 ms to write. */
@@ -189,8 +213,10 @@ export const listMemories = defineOperation({
   output: z.object({ memories: z.array(memory), total: z.int() }),
   run: async ({ app, caller }, { id, include, id_prefix: idPrefix, ...options }) => {
     const embeddings = include === 'embedding'
-    const listed = { ...options, embeddings, ...(idPrefix !== undefined && { idPrefix }) }
-    const { memories, total } = await (await app.personas()).memories.list(caller.id, id, listed)
+    const area = await app.personas()
+    const conditions = conditionsOf(options, area.now())
+    const listed = { ...conditions, embeddings, ...(idPrefix !== undefined && { idPrefix }) }
+    const { memories, total } = await area.memories.list(caller.id, id, listed)
     return {
       memories: memories.map(({ embedding, ...rest }) => ({
         ...rest,
@@ -236,6 +262,8 @@ export const searchMemories = defineOperation({
           vector: z.number(),
           recency: z.number(),
           importance: z.number(),
+          /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
+          time: z.exactOptional(z.number()),
           /** The share of the query's information in the memory's own words. */
           coverage: z.number(),
           /** The probability that anything found answers. */
@@ -247,11 +275,12 @@ export const searchMemories = defineOperation({
     embedding_model: z.string(),
   }),
   run: async ({ app, caller, signal }, { id, query, limit, max_results, top_k, min_score, ...conditions }) => {
-    const { hits, mode, embedding_model } = await (await app.personas()).memories.search(caller.id, id, {
+    const { memories, now } = await app.personas()
+    const { hits, mode, embedding_model } = await memories.search(caller.id, id, {
       query,
       limit: limit ?? max_results ?? top_k ?? 10,
       minScore: min_score,
-      filter: conditions,
+      filter: conditionsOf(conditions, now()),
       signal,
     })
     const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))

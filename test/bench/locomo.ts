@@ -8,7 +8,7 @@ import type { Found, NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { type Weights, weights } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
-import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
+import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { testData } from '../data.ts'
 import { categories, type Question, readTalks, type Talk, type Turn } from './memory-parts/locomo-data.ts'
 import { leaveOneOut } from './memory-parts/locomo-fit.ts'
@@ -84,10 +84,9 @@ async function ask(talks: readonly Talk[], setting: Setting, embedder?: Embedder
     await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
     const asked: Asked[] = []
     for (const question of talk.questions) {
-      const query = readQuery(question.question, rarity)
+      const query = readQuery(question.question, rarity, Math.max(...memories.map(({ timestamp }) => timestamp)))
       const vector = embedder && (await queryVector(embedder, question.question))
-      const found = await stores.memories.search(scope, {
-        ...lookupsOf(query),
+      const found = await candidatesFor(stores.memories, scope, query, {
         candidates: 120,
         ...(vector && { vector }),
       })

@@ -7,7 +7,7 @@
 import { maxContentLength, type NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
-import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
+import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { type Instance, readInstances } from './longmemeval-parts/data.ts'
 import { depths, meanOf, type Scores, scoresAt, sessionScoresAt } from './longmemeval-parts/scores.ts'
 import {
@@ -78,10 +78,9 @@ async function rankingOf({ question, turns, asked: now }: Instance, embedder?: E
       }),
     )
     await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
-    const query = readQuery(question, builtinEmbedder().rarity)
+    const query = readQuery(question, builtinEmbedder().rarity, now)
     const vector = embedder && (await queryVector(embedder, question))
-    const found = await stores.memories.search(scope, {
-      ...lookupsOf(query),
+    const found = await candidatesFor(stores.memories, scope, query, {
       candidates: 400,
       ...(vector && { vector }),
     })

@@ -9,7 +9,7 @@ import { rank } from '../../src/personas/memory/ranking.ts'
 import { coefficients, features } from '../../src/personas/memory/ranking-calibration.ts'
 import { lexicalEvidence } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
-import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
+import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
 import { testData } from '../data.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
@@ -87,12 +87,12 @@ async function ask(
     const memories = [...set.memories.map(memoryOf), ...others]
     await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
     const { rarity } = builtinEmbedder()
+    const now = Math.max(0, ...memories.map(({ timestamp }) => timestamp)) + dayMs
     const asked: Asked[] = []
     for (const query of set.queries) {
-      const read = readQuery(query.query, rarity)
+      const read = readQuery(query.query, rarity, now)
       const vector = embedder && (await queryVector(embedder, query.query))
-      const found = await stores.memories.search(scope, {
-        ...lookupsOf(read),
+      const found = await candidatesFor(stores.memories, scope, read, {
         candidates: 120,
         ...(vector && { vector }),
       })

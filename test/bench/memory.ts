@@ -3,7 +3,7 @@
 import type { EmbeddingSpace, NewMemory, Scope } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
-import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
+import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { overHttp } from './memory-parts/http.ts'
 import { builtinEmbedder, keepAll, openStores, percentiles, print } from './memory-parts/scope.ts'
 import { createText } from './memory-parts/text.ts'
@@ -94,8 +94,8 @@ async function latency(stores: Stores, scope: Scope, dimension: number, text: Te
     const query = text.question()
     const vector = { space: spaceOf(dimension), values: text.vector(dimension) }
     const start = performance.now()
-    const read = readQuery(query, builtin.rarity)
-    const found = await stores.memories.search(scope, { ...lookupsOf(read), vector, candidates: 120 })
+    const read = readQuery(query, builtin.rarity, text.now())
+    const found = await candidatesFor(stores.memories, scope, read, { vector, candidates: 120 })
     rank(found, { query: read, vectors: { trust: 0.5, knowsLanguage: true }, now: text.now() }).slice(0, 10)
     // The first rounds fill caches and let the compiler warm up.
     if (round >= 20) times.push(performance.now() - start)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
-import { lookupsOf } from '../../src/personas/memory/ranking-spelling.ts'
+import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { testData } from '../data.ts'
 import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
 import {
@@ -60,11 +60,10 @@ async function places(
   const { rarity } = builtinEmbedder()
   const result: number[] = []
   for (const [at, [, query]] of pairs.entries()) {
-    const read = readQuery(query, rarity)
+    const read = readQuery(query, rarity, pairs.length)
     const asked = mode === 'vectors' ? { ...read, terms: [], pairs: [] } : read
     const vector = embedder && (await queryVector(embedder, query))
-    const found = await stores.memories.search(scope, {
-      ...lookupsOf(asked),
+    const found = await candidatesFor(stores.memories, scope, asked, {
       candidates: 120,
       ...(vector && { vector }),
     })

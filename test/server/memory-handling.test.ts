@@ -146,7 +146,7 @@ test('lists and searches take the same conditions, and a misspelt one is refused
     assert.is(await found({ pinned: true }), 'five')
     assert.is(await found({ pinned: false, category: 'drinks' }), 'noon')
     assert.is(await found({ speaker: 'ada' }), '')
-    for (const query of ['categroy=drinks', 'after=yesterday', 'pinned=perhaps', 'after=2024-05-08'])
+    for (const query of ['categroy=drinks', 'after=soon', 'pinned=perhaps', 'after=2024-13-08'])
       assert.is((await ada('GET', `${path}?${query}`)).status, 400, query)
     assert.is((await ada('POST', `${path}/search`, { query: 'tea', speakers: 'Ada' })).status, 400)
   }))
@@ -197,5 +197,56 @@ test('a batch that breaks a rule or a limit stores nothing and evicts nothing', 
     },
     { environment: { AICHAT_LIMIT_STORED_MEMORIES_PER_USER: '100' } },
   ))
+
+test('a time in the words of a query favours memories of that time and shuts out none', () =>
+  withUsers(async ({ ada, persona }) => {
+    const path = `${await persona()}/memory`
+    const dayMs = 86_400_000
+    const weekday = (new Date().getUTCDay() + 6) % 7
+    const lastWeek = Date.now() - (weekday + 4) * dayMs
+    const memories = [
+      { content: 'We planted tomatoes in the garden.', timestamp: lastWeek },
+      { content: 'We planted beans in the garden.', timestamp: Date.now() - 200 * dayMs },
+      { content: 'Wir haben im Garten Dill gesät.', timestamp: lastWeek },
+      { content: 'Wir haben im Garten Mohn gesät.', timestamp: Date.now() - 200 * dayMs },
+      { content: 'Hatalmas vihar volt.', timestamp: lastWeek },
+    ]
+    await ada('POST', `${path}/batch`, { memories })
+    const search = async (query: string, more = {}) =>
+      (await ada('POST', `${path}/search`, { query, ...more })).body.results as {
+        content: string
+        score: number
+        relevant: boolean
+        parts: { time?: number }
+      }[]
+    const contents = async (query: string, more = {}) => (await search(query, more)).map(({ content }) => content)
+    assert.equal((await contents('what did we plant in the garden last week?')).slice(0, 2), [
+      'We planted tomatoes in the garden.',
+      'We planted beans in the garden.',
+    ])
+    assert.is((await contents('was haben wir letzte Woche im Garten gesät?'))[0], 'Wir haben im Garten Dill gesät.')
+    const [timely, other] = await search('what did we plant in the garden last week?')
+    const [same] = await search('what did we plant in the garden?')
+    assert.ok(timely!.score > other!.score && timely!.score >= same!.score - 0.2)
+    assert.equal([timely!.parts.time, other!.parts.time, same!.parts.time], [1, 0, undefined])
+    const only = await search('what did I do last week?')
+    assert.equal(only.filter(({ relevant }) => relevant).length, 3)
+    assert.ok(only.some(({ content }) => content === 'Hatalmas vihar volt.'))
+    assert.not.match((await contents('garden', { after: 'last week' })).join(), /beans|Mohn/)
+    assert.equal(
+      (await contents('what did we plant in the garden last week?', { before: 'vor zwei Monaten' })).length,
+      2,
+    )
+    assert.is((await ada('GET', `${path}?before=${encodeURIComponent('hace dos meses')}`)).body.total, 2)
+    assert.is((await ada('GET', `${path}?after=in%202024`)).body.total, 5)
+    assert.is((await ada('GET', `${path}?after=${lastWeek}`)).body.total, 3)
+    for (const after of ['soon', '', '\u0301', '275761-01-01', 1.5, 'x'.repeat(200)]) {
+      const refused = await ada('POST', `${path}/search`, { query: 'tea', after })
+      assert.is(refused.status, 400, String(after))
+      assert.match(refused.body.details.join(), /after: .*2024-05-08.*"last week"/)
+      if (typeof after === 'string')
+        assert.is((await ada('GET', `${path}?after=${encodeURIComponent(after)}`)).status, 400, after)
+    }
+  }))
 
 test.run()

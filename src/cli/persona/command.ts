@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount, parseNumber, parsePastTime, parseTime } from '../terminal/parsers.ts'
+import { parseCount, parseNumber, parseTime } from '../terminal/parsers.ts'
 
 /** `aichat persona …`: characters with a model, settings and a memory. */
 export function addPersonaCommands(program: CliCommand, cli: Cli): void {
@@ -156,6 +156,7 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .option('--min-score <number>', 'only memories with at least this score', parseNumber)
     .example(
       'aichat persona memory search Ada "what frightens my pet?" -n 3',
+      'aichat persona memory search Ada "what did I plant in March?"',
       'aichat persona memory search Ada tea --category drinks --after 2024-05-01 --before 2024-06-01',
     )
     .action(run((memories) => memories.search))
@@ -177,10 +178,9 @@ function withFilter(command: CliCommand): CliCommand {
     .option('--conversation <name>', 'only memories of this conversation; "" for those without one')
     .option(
       '--after <when>',
-      'only memories from this time on, such as 2026-01-31, or 7d for the last seven days',
-      parsePastTime,
+      'only memories from this time on, such as 2026-01-31, 7d for the last seven days, or "last week" in your language',
     )
-    .option('--before <when>', 'only memories before this time', parsePastTime)
+    .option('--before <when>', 'only memories before this time')
     .option('--pinned', 'only pinned memories')
 }
 

@@ -9,6 +9,7 @@ import {
   showMemory,
   wipeMemories,
 } from '../../operations/memories.ts'
+import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { editText } from '../terminal/editor.ts'
 import { note, print } from '../terminal/output.ts'
@@ -190,17 +191,28 @@ interface FilterOptions {
   category?: string
   speaker?: string
   conversation?: string
-  after?: number
-  before?: number
+  after?: string
+  before?: string
   pinned?: boolean
+}
+
+/** The conditions with their times read. Throws `usage` for one that is no time. */
+function conditionsOf({ after, before, ...others }: FilterOptions) {
+  return { ...others, ...given({ after: timeOf('--after', after), before: timeOf('--before', before) }) }
+}
+
+function timeOf(option: string, text: string | undefined): number | undefined {
+  const time = text === undefined ? undefined : timeFromText(text, Date.now())
+  if (text === undefined || time !== undefined) return time
+  throw new AppError('usage', `Invalid time "${text.slice(0, 40)}" for ${option}: use ${timeForms}`)
 }
 
 export async function list(
   cli: Cli,
   id: string,
-  options: FilterOptions & { limit: number; offset: number },
+  { limit, offset, ...options }: FilterOptions & { limit: number; offset: number },
 ): Promise<void> {
-  const found = await cli.ask(listMemories, { id, ...options })
+  const found = await cli.ask(listMemories, { id, limit, offset, ...conditionsOf(options) })
   await print(cli, found, ({ memories }) =>
     table(
       cli,
@@ -228,7 +240,13 @@ export async function search(
   { limit, minScore, ...filter }: FilterOptions & { limit: number; minScore?: number },
 ): Promise<void> {
   const query = words.join(' ')
-  const found = await cli.ask(searchMemories, { id, query, limit, ...given({ min_score: minScore, ...filter }) })
+  const found = await cli.ask(searchMemories, {
+    id,
+    query,
+    limit,
+    ...given({ min_score: minScore }),
+    ...conditionsOf(filter),
+  })
   await print(cli, found, ({ results }) =>
     table(
       cli,

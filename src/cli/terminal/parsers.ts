@@ -28,14 +28,6 @@ export function parseTime(text: string): number {
   return value
 }
 
-/** An option's time as `parseTime` reads it, or a time ago such as `12h`, `7d` or `2w`. Throws as `parseNumber`. */
-export function parsePastTime(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(text.trim())
-  if (!match) return parseTime(text)
-  const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-  return Math.max(0, Math.round(Date.now() - Number(match[1]) * units[match[2] as keyof typeof units]))
-}
-
 /** An option's count, a whole number from 1. Throws as `parseNumber`. */
 export function parseCount(text: string): number {
   const value = parseNumber(text)

@@ -20,8 +20,8 @@ import type {
 import { metadata } from './memory.ts'
 import { type Parts, type Ranked, rank } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
-import { lookupsOf } from './ranking-spelling.ts'
 import { createReembedding } from './reembedding.ts'
+import { candidatesFor } from './timely-search.ts'
 
 /** A memory in answers. */
 export interface MemoryView extends Omit<MemoryEntry, 'vector'> {
@@ -308,11 +308,12 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     { query, limit, minScore, filter, signal }: SearchOptions,
   ): Promise<SearchOutcome> {
     const embedder = embedders.embedder(persona.embedding_model)
-    const asked = readQuery(query, embedders.rarity)
-    const vector = await queryVector(embedder, query, signal)
     const now = clock()
-    const found = await store.search(scopeOf(persona), {
-      ...lookupsOf(asked),
+    // Times that were set apart from the words go before the words.
+    const isBounded = filter?.after !== undefined || filter?.before !== undefined
+    const asked = readQuery(query, embedders.rarity, isBounded ? undefined : now)
+    const vector = await queryVector(embedder, query, signal)
+    const found = await candidatesFor(store, scopeOf(persona), asked, {
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
       ...(filter && { filter }),

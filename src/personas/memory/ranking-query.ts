@@ -1,5 +1,6 @@
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
 import { plain, termsOf, unspaced, wordsOf } from './ranking-terms.ts'
+import { type SaidTime, timesOfQuery } from './time-words.ts'
 import { isAboutSelfUnspaced, withoutParticle, worthOfCharacters } from './unspaced-words.ts'
 
 /** A term of a query. */
@@ -25,6 +26,10 @@ export interface MemoryQuery {
   readonly terms: readonly QueryTerm[]
   /** The pairs of adjacent words with at least one telling word, as index terms with a space between them. */
   readonly pairs: readonly string[]
+  /** The times that it names, such as "last week"; none where it was read without a `now`. */
+  readonly times: readonly SaidTime[]
+  /** Whether it names a time and nothing else that would tell: "what did I do last week?". */
+  readonly isOnlyTime: boolean
 }
 
 /**
@@ -35,8 +40,11 @@ export type Rarity = (word: string) => number | undefined
 /** Each term costs a lookup. */
 const mostTerms = 32
 
-/** Parses a query. It has at least one term unless its text holds neither letters nor digits. */
-export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
+/**
+ * Parses a query. It has at least one term unless its text holds neither letters nor digits.
+ * @param now to which its "last week" refers, in milliseconds since 1970 UTC; undefined leaves times alone
+ */
+export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQuery {
   const words = wordsOf(text)
   const plainWords = words.map(plain)
   const language = languageOf(text, plainWords)
@@ -45,17 +53,20 @@ export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
   const add = (term: QueryTerm) => {
     if (!terms.has(term.term)) terms.set(term.term, term)
   }
+  const times = now === undefined ? [] : timesOfQuery(text, now)
+  // A memory that was stored in that week need not say "week", and one that does speaks of another.
+  const relative = new Set(times.filter((time) => time.isRelative).flatMap((time) => termsOf(time.words)))
   const { functions, weak } = wordsIn(language)
   const termsByWord = words.map((word) => (unspaced.test(word) ? [] : termsOf(word)))
   for (const [at, word] of words.entries()) {
     if (unspaced.test(word)) {
-      addUnspaced(word, language as UnspacedLanguage, add)
+      addUnspaced(word, language as UnspacedLanguage, relative, add)
       continue
     }
     const letters = plainWords[at]!
     const [term] = termsByWord[at]!
     if (term === undefined || functions.has(letters)) continue
-    const worth = weak.has(letters) || isWeakStem(term, language) ? weakWorth : 1
+    const worth = relative.has(term) || weak.has(letters) || isWeakStem(term, language) ? weakWorth : 1
     const rare = language === 'en' ? rarity?.(letters) : undefined
     const isName = language !== 'de' && capitals.has(letters)
     add({ term, worth, isWord: true, isName, ...(rare !== undefined && { rarity: rare }) })
@@ -63,12 +74,15 @@ export function readQuery(text: string, rarity?: Rarity): MemoryQuery {
   // A query of function words alone asks for them.
   if (terms.size === 0) for (const term of termsOf(text)) add({ term, worth: 1, isWord: true, isName: false })
   const kept = [...terms.values()].slice(0, mostTerms)
+  const said = new Set(times.flatMap((time) => termsOf(time.words)))
   return {
     text,
     language,
     isPersonal: isPersonal(text, plainWords, language),
     terms: kept,
     pairs: pairsOf(termsByWord.flat(), kept),
+    times,
+    isOnlyTime: times.length > 0 && kept.every(({ term, worth }) => worth <= weakWorth || said.has(term)),
   }
 }
 
@@ -91,13 +105,18 @@ function isWeakStem(term: string, language: string): boolean {
   return stems.has(term)
 }
 
-function addUnspaced(word: string, language: UnspacedLanguage, add: (term: QueryTerm) => void): void {
+function addUnspaced(
+  word: string,
+  language: UnspacedLanguage,
+  relative: ReadonlySet<string>,
+  add: (term: QueryTerm) => void,
+): void {
   const bare = withoutParticle(word, language)
   if (bare === undefined) return
   const terms = termsOf(bare)
   for (const term of terms) {
     if (language === 'ko' && [...term].length === 1 && terms.length > 1) continue
-    const worth = worthOfCharacters(term, language)
+    const worth = worthOfCharacters(term, language) * (relative.has(term) ? weakWorth : 1)
     if (worth > 0) add({ term, worth, isWord: false, isName: false })
   }
 }

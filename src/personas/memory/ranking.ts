@@ -3,6 +3,7 @@ import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } fr
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalEvidence, type Weights, weights } from './ranking-lexical.ts'
 import type { MemoryQuery } from './ranking-query.ts'
+import { nearnessInTime } from './time-words.ts'
 
 /** The parts of a memory's score. */
 export interface Parts {
@@ -14,6 +15,8 @@ export interface Parts {
   readonly recency: number
   /** Between `1 - priors.importance` and `1 + priors.importance`. */
   readonly importance: number
+  /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
+  readonly time?: number
   /** The share of the query's information that its own words cover, from 0 to 1. */
   readonly coverage: number
   /** The probability that anything found answers the query: the score of the best memory. */
@@ -50,7 +53,7 @@ export interface RankOptions {
 }
 
 /**
- * Ranks the candidates of a store, best first. Memories that match by neither term nor vector are left out. Pure, and the
+ * Ranks the candidates of a store, best first. Memories that match by neither term nor vector nor time are left out. Pure, and the
  * same for every store.
  *
  * The score is a probability in two steps. The best evidence of any memory's own words says whether the query is answered at
@@ -67,12 +70,15 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
     const own = evidence[at]!
     const lexical = own.match
     const vector = meaning.matches[at]!
-    if (lexical + vector === 0) return
+    const time = query.times.length === 0 ? undefined : nearnessInTime(candidate.entry, query.times)
+    if (lexical + vector + (time ?? 0) === 0) return
     const recency = recencyOf(candidate.entry.timestamp, now)
     const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
-    const odds = logOdds(own, options.coefficients ?? coefficients)
-    const match = (lexical + vector) * recency * importance
-    matched.push({ candidate, evidence: own, lexical, vector, recency, importance, match, odds })
+    const odds = logOdds(own, options.coefficients ?? coefficients) + timeWeight.odds * (time ?? 0)
+    const said = (lexical + vector) * (1 + timeWeight.match * (time ?? 0))
+    const timely = query.isOnlyTime ? (time ?? 0) + timeWeight.asides * said : said + timeWeight.alone * (time ?? 0)
+    const match = timely * recency * importance
+    if (match > 0) matched.push({ candidate, evidence: own, lexical, vector, recency, importance, time, match, odds })
   })
   matched.sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
   const [best] = matched
@@ -80,7 +86,7 @@ export function rank(found: Found, options: RankOptions): readonly Ranked[] {
   const { unmatched } = calibration
   const least = oddsOf(query.isPersonal ? unmatched.personal : unmatched.other)
   const own = matched.filter(({ lexical }) => lexical > 0).map(({ odds }) => odds + sizePrior(found.memories))
-  const most = Math.max(least, meaning.odds, ...own)
+  const most = Math.max(least, meaning.odds, ...own, oddsByTime(query, matched))
   const mostOwn = most - sizePrior(found.memories)
   const ordered = matched
     .map((each) => lossOf(each, best, mostOwn))
@@ -102,8 +108,29 @@ interface Matched {
   readonly vector: number
   readonly recency: number
   readonly importance: number
+  readonly time: number | undefined
   readonly match: number
   readonly odds: number
+}
+
+/** The part of times that a query names. Soft: a memory from within gains, others lose nothing by themselves. */
+const timeWeight = {
+  /** The share by which the match of a memory from within grows. */
+  match: 0.3,
+  /** The log-odds that its own words gain. */
+  odds: 1,
+  /** The match of a memory from within that nothing else speaks for. */
+  alone: 0.01,
+  /** The share of other matches where the query names nothing but a time. */
+  asides: 0.05,
+  /** The probability of such a memory where the query names nothing but a time, and speaks of the user or not. */
+  personal: 0.3,
+  other: 0.1,
+} as const
+
+function oddsByTime({ isOnlyTime, isPersonal }: MemoryQuery, matched: readonly Matched[]): number {
+  if (!isOnlyTime || !matched.some(({ time }) => time === 1)) return Number.NEGATIVE_INFINITY
+  return oddsOf(isPersonal ? timeWeight.personal : timeWeight.other)
 }
 
 /**
@@ -140,9 +167,10 @@ function inOrder(
   )
   return scores.map((score, at): Ranked => {
     const place = order[at] ?? at
-    const { candidate, lexical, vector, recency, importance, evidence: own } = ranked[place]!
+    const { candidate, lexical, vector, recency, importance, time, evidence: own } = ranked[place]!
     const older = superseded.get(place)
-    const parts = { lexical, vector, recency, importance, coverage: own.coverage, evidence }
+    const timely = time === undefined ? {} : { time }
+    const parts = { lexical, vector, recency, importance, ...timely, coverage: own.coverage, evidence }
     if (older === undefined) return { candidate, score, parts }
     return { candidate, score, parts, supersedes: ranked[older]!.candidate.entry.id }
   })

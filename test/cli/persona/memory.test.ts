@@ -69,9 +69,15 @@ test('list and search take conditions, with times as days, moments and times ago
     assert.is(await found('--after', '7d'), 'today')
     assert.is(await found('--before', '2w'), 'May spring')
     assert.is(await found('--pinned'), 'spring')
-    const wrong = await memory('list', 'Ada', '--after', 'yesterday')
-    assert.equal([wrong.code, wrong.stdout], [64, ''])
-    assert.match(wrong.stderr, /--after .*Use a time such as/)
+    for (const words of ['gestern', 'last week', 'hace dos meses', '先週', '2025', '7d'])
+      assert.is(await found('--after', words), 'today', words)
+    assert.is(await found('--before', 'last week'), 'May spring')
+    assert.is(await found('--after', 'May 2024', '--before', 'June 2024'), 'May')
+    for (const words of ['soon', '', '\u0301', '275761-01-01', '+275761-01-01', 'last week tea', 'x'.repeat(20_000)]) {
+      const wrong = await memory('list', 'Ada', '--after', words)
+      assert.equal([wrong.code, wrong.stdout], [64, ''], words)
+      assert.match(wrong.stderr, /for --after: use a time such as 2024-05-08.*"last week"/)
+    }
   }))
 
 test('a file of JSON lines is stored, and its wrong lines are named before anything is', () =>
