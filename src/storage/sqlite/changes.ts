@@ -5,6 +5,8 @@ import type { Database } from './connection.ts'
 export interface OwnChanges extends Changes {
   /** Called after a write that may have changed an account or a login. */
   wroteAccounts(): void
+  /** Called after a write of prices. */
+  wrotePrices(): void
 }
 
 /**
@@ -14,11 +16,36 @@ export interface OwnChanges extends Changes {
  */
 export function createChanges(db: Database, plugins: () => string): OwnChanges {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  const commits = () => `${version.get()} ${own}`
   let own = 0
+  let ownPrices = 0
+  let readPriceChanges: (() => number | undefined) | undefined
+  let prices: { readonly at: string; readonly mark: string } | undefined
   return {
-    mark: (kind) => (kind === 'plugins' ? plugins() : `${version.get()} ${own}`),
+    mark(kind) {
+      if (kind === 'plugins') return plugins()
+      return kind === 'prices' ? priceMark() : commits()
+    },
     wroteAccounts() {
       own++
     },
+    wrotePrices() {
+      ownPrices++
+    },
+  }
+
+  /** Prices change seldom, and other rows all the time: a commit of another process has their count read again. */
+  function priceMark(): string {
+    const at = `${commits()} ${ownPrices}`
+    if (prices?.at !== at) {
+      readPriceChanges ??= preparedPriceChanges()
+      prices = { at, mark: String(readPriceChanges()) }
+    }
+    return prices.mark
+  }
+
+  function preparedPriceChanges(): () => number | undefined {
+    const count = db.prepare<[], number>('SELECT number FROM price_changes').pluck()
+    return () => count.get()
   }
 }

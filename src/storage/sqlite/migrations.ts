@@ -5,6 +5,7 @@ import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
+import { priceMigrations } from './prices-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   ...revisionMigrations,
   ...loreMigrations,
   ...ledgerMigrations,
+  ...priceMigrations,
 ]

@@ -44,6 +44,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     ),
     backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
     ledger: atFirstUse(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
+    prices: atFirstUse(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
     async check() {

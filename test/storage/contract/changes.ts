@@ -2,24 +2,25 @@ import * as assert from 'uvu/assert'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { Rule } from './rule.ts'
-import { account, noon } from './samples.ts'
+import { account, newPrice, noon } from './samples.ts'
 
 export const changeRules: readonly Rule[] = [
   {
     store: 'changes',
     topic: 'concurrency',
-    says: 'the mark of the accounts is another one after a change by any connection, and of the plugins likewise',
+    says: 'the mark of the accounts is another one after a change by any connection, and of plugins and prices likewise',
     async holds(place) {
       const both = [await place.open(), await place.open()]
       await both[0]!.accounts.insert(account('ada'), false)
       let logins = 0
       const session = () => ({ id: `s${logins++}`, userId: 'ada', createdAt: noon, expiresAt: noon + 1000 })
-      const writes: readonly ['accounts' | 'plugins', (storage: Storage) => unknown][] = [
+      const writes: readonly ['accounts' | 'plugins' | 'prices', (storage: Storage) => unknown][] = [
         ['accounts', ({ accounts }) => accounts.openSession(session(), 'hash')],
         ['accounts', ({ accounts }) => accounts.update('ada', { email: null }, noon)],
         ['accounts', ({ accounts }) => accounts.setPassword('ada', 'next', true, noon)],
         ['plugins', ({ plugins }) => plugins.write('p', { id: 'p' } as unknown as PluginManifest)],
         ['plugins', ({ plugins }) => plugins.setActive('chat', 'p')],
+        ['prices', ({ prices }) => prices.write({ set: [newPrice('m', logins++)], end: [] }, noon)],
       ]
       for (const [kind, write] of writes)
         for (const writer of both) {

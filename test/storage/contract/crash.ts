@@ -6,6 +6,7 @@ import { emptyLog } from '../../../src/personas/adaptation/log.ts'
 import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import type { NewPrice } from '../../../src/usage/prices/store.ts'
 import type { Place, Rule, StoreName } from './rule.ts'
 import {
   account,
@@ -15,6 +16,7 @@ import {
   keepAll,
   makeScope,
   memory,
+  newPrice,
   noon,
   publish,
   record,
@@ -133,6 +135,21 @@ const crashes: readonly Crash[] = [
     },
   },
   {
+    store: 'prices',
+    says: 'acknowledged prices are there after a crash, and of a change that dies in the middle nothing',
+    async act({ prices }) {
+      await prices.write({ set: [newPrice('kept', 1)], end: [] }, noon)
+      const set = [newPrice('kept', 2), newPrice('new', 2), dyingPrice()]
+      await prices.write({ set, end: [{ source: 'operator', plugin: 'p', model: 'kept' }] }, noon)
+    },
+    async holds({ prices }) {
+      assert.equal(
+        (await prices.list()).map(({ model, rates }) => [model, rates.input]),
+        [['kept', 1]],
+      )
+    },
+  },
+  {
     store: 'plugins',
     says: 'an acknowledged plugin is there after a crash, and active',
     async act({ plugins }) {
@@ -169,6 +186,18 @@ async function die({ settings, flaw = '' }: Place, at: number): Promise<void> {
   const words = [...(isSource ? ['--import', 'tsx'] : []), child, JSON.stringify(settings), String(at), flaw]
   const [, signal] = await once(spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')
   assert.is(signal, 'SIGKILL', 'the process did not die as it was meant to')
+}
+
+/** A price that ends with the death of its reader. */
+function dyingPrice(): NewPrice {
+  const { price, ...rest } = newPrice('last', 2)
+  return {
+    ...rest,
+    get price() {
+      process.kill(process.pid, 'SIGKILL')
+      return price
+    },
+  }
 }
 
 /** Memories that end with the death of their reader. */

@@ -90,6 +90,8 @@ export const flaws: readonly Flaw[] = [
     },
   })),
 
+  flaw('prices', 'order', ({ prices }) => ({ list: async () => (await prices.list()).toReversed() })),
+
   // Ties: rows of one moment come in another order than the one that is promised.
   flaw('accounts', 'ties', ({ accounts }) => ({
     async list(query) {
@@ -130,6 +132,13 @@ export const flaws: readonly Flaw[] = [
   unlimited('adaptations'),
   unlimited('packages'),
   unlimited('backups'),
+  flaw('prices', 'limits', ({ prices }) => ({
+    async write(change, at) {
+      const ids: string[] = []
+      for (const one of change.set) ids.push(...(await prices.write({ set: [one], end: [] }, at)).ids)
+      return { ids, ended: 0 }
+    },
+  })),
 
   // Edits: made on an outdated memory, or with a vector that belongs to another text.
   flaw('memories', 'edits', ({ memories }) => ({
@@ -173,6 +182,13 @@ export const flaws: readonly Flaw[] = [
   // Revisions: always the same, or not expected, or only where a write replaces.
   snapshots('revisions', async () => ({ revision: 'always the same' })),
   publications('revisions', (conditions, now) => (now === undefined ? conditions : { ...conditions, expected: now })),
+  flaw('prices', 'revisions', ({ prices }) => ({
+    write: (change, at) =>
+      prices.write(
+        { set: change.set.map((one) => ({ ...one, origin: 'x', price: { ...one.price, rounded: true } })), end: [] },
+        at,
+      ),
+  })),
   flaw('packages', 'revisions', ({ packages }) => ({
     stage: ({ maxMemories: _most, ...write }, signal) => packages.stage(write, signal),
   })),
@@ -251,6 +267,10 @@ export const flaws: readonly Flaw[] = [
       },
     }
   }),
+  flaw('prices', 'concurrency', ({ prices }) => {
+    const known = prices.list()
+    return { list: () => known }
+  }),
   flaw('changes', 'concurrency', () => ({ mark: () => 'always the same' })),
 
   // Crash: acknowledged before it is written, or written before it is whole.
@@ -266,6 +286,12 @@ export const flaws: readonly Flaw[] = [
     },
   })),
   flaw('backups', 'crash', () => ({ add: async () => undefined })),
+  flaw('prices', 'crash', ({ prices }) => ({
+    async write(change, at) {
+      for (const one of change.set) await prices.write({ set: [one], end: change.end }, at)
+      return { ids: [], ended: 0 }
+    },
+  })),
   flaw('plugins', 'crash', () => ({ setActive: async () => undefined })),
 ]
 

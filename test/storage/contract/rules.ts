@@ -10,6 +10,7 @@ import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
+import { priceRules } from './prices.ts'
 import type { Rule } from './rule.ts'
 
 /** The contract: every promise that a storage makes, whichever database is behind it. */
@@ -24,6 +25,7 @@ export const rules: readonly Rule[] = [
   ...backupRules,
   ...ledgerRules,
   ...pluginRules,
+  ...priceRules,
   ...changeRules,
   ...crashRules,
 ]

@@ -13,6 +13,8 @@ import {
 import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
+import type { Price } from '../../../src/usage/prices/price.ts'
+import type { NewPrice } from '../../../src/usage/prices/store.ts'
 
 /** Milliseconds since 1970: the time of the samples. */
 export const noon = Date.UTC(2026, 5, 1, 12)
@@ -91,6 +93,11 @@ export function backup(id: string, personaId: string, more: Partial<BackupRow> =
     adaptations: 0,
     ...more,
   }
+}
+
+/** A price of the operator's. */
+export function newPrice(model: string, input: number, more: Partial<Price> = {}): NewPrice {
+  return { source: 'operator', origin: 'ada', price: { plugin: 'p', model, rates: { input }, ...more } }
 }
 
 /** So many memories of a package. */

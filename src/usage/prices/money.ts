@@ -1,0 +1,68 @@
+/**
+ * Money as whole numbers. A rate is 10^-12 USD per token, which is the same number as 10^-6 USD per million tokens: the
+ * decimal text that providers print, USD per million tokens, with six decimals. A cost is nano-USD, 10^-9.
+ */
+
+/** USD per million tokens: the dearest known model costs 600 (o1-pro, 2025), so that more is a wrong unit. */
+export const dearestRate = 1_000_000
+
+const rateRule = /^(\d{1,7})(?:\.(\d{1,6}))?$/
+
+/** The rate of a text such as `2.5`, USD per million tokens; undefined for what is none: negative, finer or dearer ones. */
+export function rateOf(text: string): number | undefined {
+  const [, whole, fraction = ''] = rateRule.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const rate = Number(whole + fraction.padEnd(6, '0'))
+  return rate <= dearestRate * 1e6 ? rate : undefined
+}
+
+/** A rate as the text that `rateOf` reads, without needless zeros. */
+export function rateText(rate: number): string {
+  const digits = String(rate).padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return digits.slice(0, -6) + (fraction && `.${fraction}`)
+}
+
+/** A decimal number of at least 0, as JSON writes one, as so many units of 10^-`digits`; undefined for anything else. */
+function scaled(text: string, digits: number): { readonly units: number; readonly isExact: boolean } | undefined {
+  const [, whole, fraction = '', exponent = '0'] = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,3}))?$/i.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const shift = Number(exponent) - fraction.length + digits
+  if (Math.abs(shift) > 100) return undefined
+  const value = BigInt(whole + fraction)
+  if (shift >= 0) return safe(value * 10n ** BigInt(shift), true)
+  const divisor = 10n ** BigInt(-shift)
+  return safe((value + divisor / 2n) / divisor, value % divisor === 0n)
+}
+
+function safe(units: bigint, isExact: boolean) {
+  return units <= BigInt(Number.MAX_SAFE_INTEGER) ? { units: Number(units), isExact } : undefined
+}
+
+/**
+ * The rate of USD per token, as a text or number of a provider's list. `isExact` is false where it had to be rounded, half
+ * up, to 10^-12 USD. Undefined for what is no price, also for a negative one.
+ */
+export function ratePerToken(usd: unknown): { readonly rate: number; readonly isExact: boolean } | undefined {
+  const found = typeof usd === 'string' || typeof usd === 'number' ? scaled(String(usd), 12) : undefined
+  if (!found || found.units > dearestRate * 1e6) return undefined
+  return { rate: found.units, isExact: found.isExact }
+}
+
+/** Nano-USD of a cost in USD, rounded half up; undefined for what is no cost. */
+function nanoOf(usd: unknown): number | undefined {
+  return typeof usd === 'number' || typeof usd === 'string' ? scaled(String(usd), 9)?.units : undefined
+}
+
+/**
+ * The cost that a provider reports beside its counts, in nano-USD: OpenRouter's `cost`, whose credits are USD. For a key of
+ * the user's own (`is_byok`) that is the fee alone, and the provider's own bill is added; undefined where either is not
+ * told, since an absent cost is unknown, not 0.
+ */
+export function reportedNano(usage: Readonly<Record<string, unknown>>): number | undefined {
+  const cost = nanoOf(usage['cost'])
+  if (cost === undefined || usage['is_byok'] !== true) return cost
+  const details = usage['cost_details'] as { readonly upstream_inference_cost?: unknown } | null | undefined
+  const upstream = nanoOf(details?.upstream_inference_cost)
+  return upstream === undefined ? undefined : cost + upstream
+}

@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto'
+import type { Amounts, Cost, Place, PriceList } from '../usage.ts'
+import { isPattern, longestName, type Pattern, patternOf, withDashedDates } from './names.ts'
+import type { KnownPrice, Price, PriceSource, Rates, Tariff } from './price.ts'
+import { costOf, type FlatPrice, flatPrice, mostFor } from './tariffs.ts'
+
+/** The prices of each source; the ids of shipped ones are made from what they say. */
+export interface PriceLayers {
+  readonly operator?: readonly KnownPrice[]
+  readonly refreshed?: readonly KnownPrice[]
+  readonly shipped?: readonly Price[]
+}
+
+/** Prices that do not change; see `createPriceList`. */
+export interface FixedPriceList extends PriceList {
+  /** The price that holds for a model at that time, or undefined. */
+  priceFor(place: Place, at: number): KnownPrice | undefined
+}
+
+/** The places whose price is kept at hand. A caller may name any model: the oldest go. */
+const mostPlaces = 4096
+
+/**
+ * Prices of these layers, the operator's before refreshed before shipped ones. Within a layer a name goes before a pattern,
+ * a longer pattern before a shorter one, and of two of the same model the one that began last. A cost that the provider
+ * reports goes before all; a model of this machine and speech cost nothing. A call takes about a microsecond, the first one
+ * for a place some more.
+ */
+export function createPriceList(layers: PriceLayers): FixedPriceList {
+  const indexes: readonly Index[] = [
+    indexOf(layers.operator ?? []),
+    indexOf(layers.refreshed ?? []),
+    indexOf(layers.shipped ?? []),
+  ]
+  const known = new Map<string, Map<string, Found>>()
+  let places = 0
+
+  return {
+    costOf(place, amounts, at) {
+      const reported = amounts.reportedNano
+      if (reported !== undefined && Number.isSafeInteger(reported) && reported >= 0) return costs(reported, 'reported')
+      if (isFree(place, amounts)) return free
+      const { price } = found(place, at)
+      const nano = price ? costOf(price.flat(), amounts) : null
+      return nano === null ? unknown : { nano, source: price!.source, priceId: price!.id() }
+    },
+    mostFor(place, input, output, at) {
+      if (place.plugin === null) return 0
+      const { price } = found(place, at)
+      return price ? mostFor(price.flat(), input, output) : null
+    },
+    priceFor: (place, at) => (place.plugin === null ? undefined : found(place, at).price?.known()),
+  }
+
+  function found({ plugin, model }: Place, at: number): Found {
+    const kept = known.get(plugin!)?.get(model)
+    if (kept && at >= kept.from && at < kept.until) return kept
+    const looked = lookUp(indexes, plugin!, model, at)
+    if (model.length > longestName) return looked
+    if (places >= mostPlaces) {
+      known.clear()
+      places = 0
+    }
+    const models = known.get(plugin!) ?? new Map<string, Found>()
+    known.set(plugin!, models)
+    if (!models.has(model)) places++
+    models.set(model, looked)
+    return looked
+  }
+}
+
+const free: Cost = { nano: 0, source: 'local', priceId: null }
+const unknown: Cost = { nano: null, source: null, priceId: null }
+
+function costs(nano: number, source: 'reported'): Cost {
+  return { nano, source, priceId: null }
+}
+
+function isFree({ plugin }: Place, { characters }: Amounts): boolean {
+  return plugin === null || characters !== undefined
+}
+
+/** The price of a place, and for how long it stays this one: milliseconds since 1970 UTC, `until` excluded. */
+interface Found {
+  readonly price: Entry | undefined
+  readonly from: number
+  readonly until: number
+}
+
+/** A price in an index; what is needed of it is made at its first use. */
+interface Entry {
+  readonly price: Price
+  readonly source: PriceSource
+  flat(): FlatPrice
+  id(): string
+  known(): KnownPrice
+}
+
+/** A pattern of a price. */
+interface Rule {
+  readonly pattern: Pattern
+  readonly entry: Entry
+}
+
+interface Names {
+  readonly exact: Map<string, Entry[]>
+  readonly rules: Rule[]
+}
+
+/** The prices of one source, by plugin. */
+type Index = ReadonlyMap<string, Names>
+
+function indexOf(prices: readonly (Price | KnownPrice)[]): Index {
+  const index = new Map<string, Names>()
+  for (const price of prices) {
+    const names: Names = index.get(price.plugin) ?? { exact: new Map(), rules: [] }
+    index.set(price.plugin, names)
+    const entry = entryOf(price)
+    for (const text of [price.model, ...(price.also ?? [])]) {
+      if (isPattern(text)) names.rules.push({ pattern: patternOf(text), entry })
+      else {
+        const name = text.toLowerCase()
+        const same = names.exact.get(name)
+        if (same) same.push(entry)
+        else names.exact.set(name, [entry])
+      }
+    }
+  }
+  for (const { rules } of index.values()) rules.sort((a, b) => b.pattern.weight - a.pattern.weight)
+  return index
+}
+
+function entryOf(price: Price | KnownPrice): Entry {
+  let flat: FlatPrice | undefined
+  let id = 'id' in price ? price.id : undefined
+  const source = 'source' in price ? price.source : 'shipped'
+  const entry: Entry = {
+    price,
+    source,
+    flat: () => (flat ??= flatPrice(price)),
+    id: () => (id ??= shippedId(price)),
+    known: () => ({ ...price, id: entry.id(), source }),
+  }
+  return entry
+}
+
+/** The id of a shipped price: the same in every release that says the same. */
+function shippedId({ plugin, model, rates, long, services, validFrom }: Price): string {
+  const tariff = ({ rates, long }: Tariff) => [rated(rates), long ? [long.above, rated(long.rates)] : 0]
+  const rated = (each: Rates) => Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))
+  const others = [...(services ?? [])].map(([name, each]) => [name, tariff(each)])
+  const said = JSON.stringify([plugin, model, tariff({ rates, ...(long && { long }) }), others, validFrom ?? 0])
+  return `s${createHash('sha256').update(said).digest('hex').slice(0, 12)}`
+}
+
+/** The price of the best source that has one at that time. */
+function lookUp(indexes: readonly Index[], plugin: string, model: string, at: number): Found {
+  let from = Number.NEGATIVE_INFINITY
+  let until = Number.POSITIVE_INFINITY
+  const name = model.toLowerCase()
+  const names = model.length > longestName ? [] : [name, withDashedDates(name)].filter((each) => each !== undefined)
+  for (const index of indexes) {
+    const known = index.get(plugin)
+    if (!known) continue
+    for (const each of names) {
+      // A later price for the name may begin while one for a pattern holds.
+      const price = latest(known.exact.get(each) ?? []) ?? byPattern(known.rules, each)
+      if (price) return { price, from, until }
+    }
+  }
+  return { price: undefined, from, until }
+
+  function byPattern(rules: readonly Rule[], name: string): Entry | undefined {
+    const matching = rules.filter(({ pattern, entry }) => pattern.matches(name) && !isExcepted(entry.price, name))
+    const best = new Map<string, Entry[]>()
+    for (const { entry } of matching) best.set(entry.price.model, [...(best.get(entry.price.model) ?? []), entry])
+    for (const same of best.values()) {
+      const price = latest(same)
+      if (price) return price
+    }
+    return undefined
+  }
+
+  /** The one that began last; moves the bounds to the nearest beginnings on both sides. */
+  function latest(entries: readonly Entry[]): Entry | undefined {
+    let best: Entry | undefined
+    let began = Number.NEGATIVE_INFINITY
+    for (const entry of entries) {
+      const begin = entry.price.validFrom ?? Number.NEGATIVE_INFINITY
+      if (begin > at) until = Math.min(until, begin)
+      else {
+        from = Math.max(from, begin)
+        if (!best || begin > began) [best, began] = [entry, begin]
+      }
+    }
+    return best
+  }
+}
+
+function isExcepted({ except = [] }: Price, name: string): boolean {
+  return except.some((text) => patternOf(text).matches(name))
+}

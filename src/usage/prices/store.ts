@@ -1,0 +1,49 @@
+import type { KnownPrice, Price } from './price.ts'
+
+/** The most prices of the operator and of refreshes that hold at once. */
+export const mostStoredPrices = 50_000
+
+/** A price that this installation keeps. Its id is never used again, and what it says never changes. */
+export interface StoredPrice extends KnownPrice {
+  readonly source: 'operator' | 'refreshed'
+  /** Where it is from: the user who set it, a plugin's list, or a file's name or address. */
+  readonly origin: string
+  /** Milliseconds since 1970 UTC. */
+  readonly setAt: number
+  /** When it was superseded or taken back; absent while it holds. */
+  readonly endedAt?: number
+}
+
+/** What distinguishes the prices of one source: one of each holds at a time. */
+export interface PriceKey {
+  readonly source: StoredPrice['source']
+  readonly plugin: string
+  readonly model: string
+  readonly validFrom?: number
+}
+
+export interface NewPrice {
+  readonly source: StoredPrice['source']
+  readonly origin: string
+  readonly price: Price
+}
+
+/** Prices that are set, and keys whose price ends, in one change. */
+export interface PriceChange {
+  readonly set: readonly NewPrice[]
+  readonly end: readonly PriceKey[]
+}
+
+/** The operator's and the refreshed prices; `test/storage/contract/prices.ts` has its promises. */
+export interface PriceStore {
+  /** The prices that hold, in the order in which they were set. */
+  list(): Promise<readonly StoredPrice[]>
+  /** A price by its id, also one that ended; undefined where there never was one. */
+  find(id: string): Promise<StoredPrice | undefined>
+  /**
+   * Makes the whole change or none of it. A price that is set ends the one of the same key; where that one says the same, it
+   * stays under its id. Throws `too_large` beyond `mostStoredPrices`. Resolves with the ids of the set prices, in their
+   * order, and with the number of prices that ended.
+   */
+  write(change: PriceChange, at: number): Promise<{ readonly ids: readonly string[]; readonly ended: number }>
+}

@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { reportedNano } from '../../../src/usage/prices/money.ts'
+import type { KnownPrice } from '../../../src/usage/prices/price.ts'
+import { type PriceFile, type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
+import { createPriceList } from '../../../src/usage/prices/price-list.ts'
+import type { Amounts, CostSource } from '../../../src/usage/usage.ts'
+import { fc } from '../../properties.ts'
+import { suite } from '../../suite.ts'
+import { shippedPath } from './ship.ts'
+
+const test = suite('costs of attempts')
+
+const { prices }: PriceFile = JSON.parse(readFileSync(shippedPath, 'utf8'))
+
+/** The operator's own, in USD per million tokens. */
+const own: readonly PriceRow[] = [
+  {
+    plugin: 'own',
+    model: 'tiers',
+    rates: { input: '2', output: '8' },
+    services: { flex: { rates: { input: '1', output: '4' } }, fast: { rates: { input: '12', output: '48' } } },
+  },
+  { plugin: 'own', model: 'third', rates: { input: '0.333333', output: '0.666667' } },
+  { plugin: 'own', model: 'tiny', rates: { input: '0.000001', output: '0.0005' } },
+  { plugin: 'own', model: 'claude-odd', rates: { input: '0.000002', output: '1' } },
+  { plugin: 'own', model: 'dear', rates: { input: '1000000', output: '1000000' } },
+  { plugin: 'own', model: 'dated', rates: { input: '10', output: '10' } },
+  { plugin: 'own', model: 'dated', rates: { input: '1', output: '1' }, valid_from: '2026-12-01' },
+]
+
+const list = createPriceList({
+  shipped: prices.map(priceOf),
+  operator: own.map((row, at) => ({ ...priceOf(row), id: `p${at}`, source: 'operator' }) satisfies KnownPrice),
+})
+
+const today = Date.UTC(2026, 10, 22)
+
+type Case = readonly [what: string, plugin: string | null, model: string, amounts: Amounts, nano: number | null]
+
+// Each figure was computed by hand: tokens × USD per million = micro-USD; × 1000 = nano-USD.
+const cases: readonly Case[] = [
+  ['a plain request: 1000 × 0.4 + 500 × 1.6', 'openai', 'gpt-4.1-mini', { input: 1000, output: 500 }, 1_200_000],
+  ['nothing at all', 'openai', 'gpt-4.1-mini', { input: 0, output: 0 }, 0],
+  ['a cached part: 200 × 0.4 + 800 × 0.1', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 800, output: 0 }, 160_000],
+  ['all cached: 1000 × 0.1', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 1000, output: 0 }, 100_000],
+  ['more cached than sent is all cached', 'openai', 'gpt-4.1-mini', { input: 1000, cached: 1500, output: 0 }, 100_000],
+  [
+    'a dated snapshot with its own price: 1000 × 5',
+    'openai',
+    'gpt-4o-2024-05-13',
+    { input: 1000, output: 0 },
+    5_000_000,
+  ],
+  ['a name in capitals', 'openai', 'GPT-4.1-Mini', { input: 1000, output: 500 }, 1_200_000],
+  ['reasoning is inside the output: 300 × 8', 'openai', 'o3', { input: 0, output: 300, reasoning: 200 }, 2_400_000],
+  [
+    '272,000 tokens cost the higher rate, all: × 0.4',
+    'openai',
+    'gpt-5.6-luna',
+    { input: 272_000, output: 0 },
+    108_800_000,
+  ],
+  ['271,999 tokens do not: × 0.2', 'openai', 'gpt-5.6-luna', { input: 271_999, output: 0 }, 54_399_800],
+  ['an embedding: 1,234 × 0.02', 'openai', 'text-embedding-3-small', { input: 1234, output: 0 }, 24_680],
+  ['an output that has no rate', 'openai', 'text-embedding-3-small', { input: 1234, output: 1 }, null],
+  [
+    'writes for 5 minutes and an hour: 100 × 3 + 1000 × 3.75 + 2000 × 6 + 500 × 0.3 + 400 × 15',
+    'anthropic',
+    'claude-sonnet-4-5-20250929',
+    { input: 3600, cacheWrite: 1000, cacheWriteLong: 2000, cached: 500, output: 400 },
+    22_200_000,
+  ],
+  [
+    '300,000 tokens: 300,000 × 6 + 1000 × 22.5',
+    'anthropic',
+    'claude-sonnet-4-5',
+    { input: 300_000, output: 1000 },
+    1_822_500_000,
+  ],
+  [
+    '200,000 tokens are the last at the lower rate: × 3',
+    'anthropic',
+    'claude-sonnet-4-5',
+    { input: 200_000, output: 0 },
+    600_000_000,
+  ],
+  [
+    'a long input that is nearly all cached: 290,000 × 0.6 + 10,000 × 6',
+    'anthropic',
+    'claude-sonnet-4-5',
+    { input: 300_000, cached: 290_000, output: 0 },
+    234_000_000,
+  ],
+  [
+    'no such tier since March: 300,000 × 3',
+    'anthropic',
+    'claude-sonnet-4-6',
+    { input: 300_000, output: 0 },
+    900_000_000,
+  ],
+  [
+    'reads of a model with its own factor: 1000 × 0.25',
+    'anthropic',
+    'claude-fable-5-1',
+    { input: 1000, cached: 1000, output: 0 },
+    250_000,
+  ],
+  [
+    'caches without a rate by Anthropic’s factors: 100 × 0.8 + 100 × 10 + 100 × 16',
+    'anthropic',
+    'claude-2.1',
+    { input: 300, cached: 100, cacheWrite: 100, cacheWriteLong: 100, output: 0 },
+    2_680_000,
+  ],
+  [
+    'a fast answer, whose rate is not known',
+    'anthropic',
+    'claude-opus-4-6',
+    { input: 10, output: 10, speed: 'fast' },
+    null,
+  ],
+  ['audio: 900 × 1 + 100 × 0.3', 'gemini', 'gemini-2.5-flash', { input: 1000, audioInput: 900, output: 0 }, 930_000],
+  [
+    'a long input at Google: 250,000 × 2.5 + 10 × 15',
+    'gemini',
+    'gemini-2.5-pro',
+    { input: 250_000, output: 10 },
+    625_150_000,
+  ],
+  ['a free model', 'gemini', 'gemma-3-27b-it', { input: 5000, output: 5000 }, 0],
+  ['an alias that nobody priced', 'gemini', 'gemini-flash-latest', { input: 10, output: 10 }, null],
+  [
+    'a rate that is no whole nano: 1000 × 0.0375',
+    'groq',
+    'openai/gpt-oss-20b',
+    { input: 1000, cached: 1000, output: 0 },
+    37_500,
+  ],
+  ['half a nano is rounded up: 1 × 37.5 nano', 'groq', 'openai/gpt-oss-20b', { input: 1, cached: 1, output: 0 }, 38],
+  [
+    'reasoning at a rate of its own: 100 × 3 + 100 × 8',
+    'openrouter',
+    'perplexity/sonar-deep-research',
+    { input: 0, output: 200, reasoning: 100 },
+    1_100_000,
+  ],
+  [
+    'a third, rounded to 0.083333: 3,000 of 12,000 × 0.083333',
+    'openrouter',
+    'google/gemini-2.5-flash-lite',
+    { input: 3000, cacheWrite: 3000, output: 0 },
+    249_999,
+  ],
+  ['thirds: 1 × 0.333333 + 1 × 0.666667', 'own', 'third', { input: 1, output: 1 }, 1000],
+  ['the smallest rate: 499 × 0.001 nano', 'own', 'tiny', { input: 499, output: 0 }, 0],
+  ['and from a half on: 500 × 0.001 nano', 'own', 'tiny', { input: 500, output: 0 }, 1],
+  ['one sum is rounded, not its parts: 250 × 0.001 + 0.5 nano', 'own', 'tiny', { input: 250, output: 1 }, 1],
+  [
+    'a factor of the smallest rate: 1.25 × 2 = 2.5, so 3',
+    'own',
+    'claude-odd',
+    { input: 1000, cacheWrite: 1000, output: 0 },
+    3,
+  ],
+  ['flex: 1000 × 1 + 100 × 4', 'own', 'tiers', { input: 1000, output: 100, serviceTier: 'flex' }, 1_400_000],
+  [
+    'the same, as Google writes it',
+    'own',
+    'tiers',
+    { input: 1000, output: 100, serviceTier: 'SERVICE_TIER_FLEX' },
+    1_400_000,
+  ],
+  ['a speed: 10 × 12', 'own', 'tiers', { input: 10, output: 0, speed: 'fast' }, 120_000],
+  [
+    'the normal tier by any name',
+    'own',
+    'tiers',
+    { input: 10, output: 0, serviceTier: 'on_demand', speed: 'standard' },
+    20_000,
+  ],
+  ['a tier without a rate', 'own', 'tiers', { input: 10, output: 0, serviceTier: 'priority' }, null],
+  ['a tier and a speed at once', 'own', 'tiers', { input: 10, output: 0, serviceTier: 'flex', speed: 'fast' }, null],
+  [
+    'a sum beyond 2^53: 8,000,000 USD and a token',
+    'own',
+    'dear',
+    { input: 8_000_001, output: 0 },
+    8_000_001_000_000_000,
+  ],
+  ['a sum that no number holds', 'own', 'dear', { input: 9_100_000_000, output: 0 }, null],
+  ['a model that no list has', 'own', 'nothing', { input: 1, output: 1 }, null],
+  ['a plugin that no list has', 'other', 'gpt-4.1', { input: 1, output: 1 }, null],
+  ['a negative count', 'openai', 'gpt-4.1-mini', { input: -1, output: 1 }, null],
+  ['no count', 'openai', 'gpt-4.1-mini', { input: Number.NaN, output: 1 }, null],
+  [
+    'parts that are no counts are not told',
+    'openai',
+    'gpt-4.1-mini',
+    { input: 1000, cached: -5, reasoning: 0.5, output: 0 },
+    400_000,
+  ],
+  ['a model of this machine', null, 'smollm2', { input: 1000, output: 1000 }, 0],
+  ['speech', 'voxa-tts', 'tts-1', { input: 0, output: 0, characters: 900 }, 0],
+]
+
+for (const [what, plugin, model, amounts, nano] of cases)
+  test(`${plugin ?? 'this machine'} ${model}, ${what}`, () => {
+    const cost = list.costOf({ plugin, model }, amounts, today)
+    assert.is(cost.nano, nano)
+    assert.is(cost.source === null, nano === null)
+    const isPriced = nano !== null && plugin !== null && amounts.characters === undefined
+    assert.is(cost.priceId !== null, isPriced)
+  })
+
+test('a price changes at midnight UTC of its day, also for a place that was asked before', () => {
+  const place = { plugin: 'own', model: 'dated' }
+  const midnight = Date.UTC(2026, 11, 1)
+  const at = (time: number) => list.costOf(place, { input: 1000, output: 0 }, time)
+  assert.equal(at(midnight - 1), { nano: 10_000_000, source: 'operator', priceId: 'p5' })
+  assert.equal(at(midnight), { nano: 1_000_000, source: 'operator', priceId: 'p6' })
+  assert.is(at(midnight - 1).priceId, 'p5')
+  const shipped = (time: number) => list.costOf({ plugin: 'openai', model: 'o3' }, { input: 1000, output: 0 }, time)
+  assert.is(shipped(Date.UTC(2025, 5, 10) - 1).nano, 10_000_000)
+  assert.is(shipped(Date.UTC(2025, 5, 10)).nano, 2_000_000)
+})
+
+test('a cost that the provider reports goes before all prices', () => {
+  const source: CostSource = 'reported'
+  for (const place of [
+    { plugin: 'openai', model: 'gpt-4.1-mini' },
+    { plugin: 'other', model: 'nothing' },
+  ])
+    assert.equal(list.costOf(place, { input: 9, output: 9, reportedNano: 81_000 }, today), {
+      nano: 81_000,
+      source,
+      priceId: null,
+    })
+  const wrong = list.costOf(
+    { plugin: 'openai', model: 'gpt-4.1-mini' },
+    { input: 1000, output: 0, reportedNano: -1 },
+    today,
+  )
+  assert.is(wrong.nano, 400_000)
+})
+
+test("OpenRouter's cost is the bill, but for a key of one's own the fee, to which the provider's bill is added", () => {
+  assert.is(
+    reportedNano({ cost: 0.000081, is_byok: false, cost_details: { upstream_inference_cost: 0.000081 } }),
+    81_000,
+  )
+  assert.is(reportedNano({ cost: 0.0000113 }), 11_300)
+  assert.is(
+    reportedNano({ cost: 0.00000405, is_byok: true, cost_details: { upstream_inference_cost: 0.000081 } }),
+    85_050,
+  )
+  assert.is(reportedNano({ cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 1.5 } }), 1_500_000_000)
+  assert.is(reportedNano({ cost: 5e-10 }), 1)
+  for (const usage of [
+    {},
+    { cost: null },
+    { cost: -1 },
+    { cost: 1e300 },
+    { cost: 'NaN' },
+    { cost: 0.1, is_byok: true },
+    { cost: 0.1, is_byok: true, cost_details: { upstream_inference_cost: null } },
+  ])
+    assert.is(reportedNano(usage), undefined)
+})
+
+test('the most that an attempt can cost takes the dearest part, service and tier', () => {
+  const most = (plugin: string | null, model: string, input: number, output: number) =>
+    list.mostFor({ plugin, model }, input, output, today)
+  assert.is(most('openai', 'gpt-4.1-mini', 1000, 500), 1_200_000)
+  // A write for an hour: 1000 × 10, and 100 × 25.
+  assert.is(most('anthropic', 'claude-opus-4-5', 1000, 100), 12_500_000)
+  assert.is(most('own', 'tiers', 1000, 100), 16_800_000)
+  // An estimate of more than half of the threshold, 200,000, may be beyond it.
+  assert.is(most('gemini', 'gemini-2.5-pro', 100_000, 0), 125_000_000)
+  assert.is(most('gemini', 'gemini-2.5-pro', 100_001, 0), 250_002_500)
+  assert.is(most('own', 'tiny', 1, 0), 1)
+  assert.is(most('openai', 'text-embedding-3-small', 1000, 0), 20_000)
+  assert.is(most('openai', 'text-embedding-3-small', 1000, 1), null)
+  assert.is(most('own', 'nothing', 1, 1), null)
+  assert.is(most(null, 'smollm2', 1, 1), 0)
+  assert.is(most('own', 'dear', Number.POSITIVE_INFINITY, 1), Number.MAX_SAFE_INTEGER)
+  assert.is(most('own', 'dear', Number.NaN, 1), null)
+})
+
+test('no attempt costs more than the most, nor less than nothing, whatever its counts', () => {
+  const models = [
+    { plugin: 'anthropic', model: 'claude-sonnet-4-5' },
+    { plugin: 'gemini', model: 'gemini-2.5-flash' },
+    { plugin: 'openai', model: 'gpt-5.6-sol' },
+    { plugin: 'own', model: 'tiers' },
+    { plugin: 'own', model: 'dear' },
+  ]
+  const count = fc.integer({ min: 0, max: 1_000_000 })
+  const some = fc.option(count, { nil: undefined })
+  const amounts = fc.record({
+    input: count,
+    output: count,
+    cached: some,
+    cacheWrite: some,
+    cacheWriteLong: some,
+    audioInput: some,
+    audioOutput: some,
+    reasoning: some,
+    serviceTier: fc.constantFrom(undefined, 'default', 'flex'),
+  })
+  fc.assert(
+    fc.property(fc.constantFrom(...models), amounts, (place, given) => {
+      const { nano } = list.costOf(place, given as Amounts, today)
+      const most = list.mostFor(place, given.input, given.output, today)
+      assert.ok(most !== null)
+      if (nano !== null) assert.ok(nano >= 0 && nano <= most!, `${nano} of ${most}`)
+    }),
+  )
+})
+
+test.run()
