@@ -1,5 +1,5 @@
-/** The data that is cached in front of a storage: accounts with their logins, and plugins. */
-export type ChangeKind = 'accounts' | 'plugins'
+/** The data that is cached in front of a storage: accounts with their logins, limits, and plugins. */
+export type ChangeKind = 'accounts' | 'limits' | 'plugins'
 
 /**
  * Tells caches when to drop their entries, also after a write of another process on the same storage. A database of

@@ -3,8 +3,9 @@ import type { Database } from './connection.ts'
 
 /** The changes of all processes, and how this one's account store tells of its own. */
 export interface OwnChanges extends Changes {
-  /** Called after a write that may have changed an account or a login. */
+  /** Called after a write that may have changed an account or a login, and after one that changed a limit. */
   wroteAccounts(): void
+  wroteLimits(): void
 }
 
 /**
@@ -15,10 +16,10 @@ export interface OwnChanges extends Changes {
 export function createChanges(db: Database, plugins: () => string): OwnChanges {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
   let own = 0
+  const wrote = () => void own++
   return {
     mark: (kind) => (kind === 'plugins' ? plugins() : `${version.get()} ${own}`),
-    wroteAccounts() {
-      own++
-    },
+    wroteAccounts: wrote,
+    wroteLimits: wrote,
   }
 }
