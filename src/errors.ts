@@ -64,6 +64,8 @@ export interface AppErrorOptions extends ErrorOptions {
   readonly provider?: ProviderError
   /** A retry cannot succeed, though clients may retry this status: becomes `x-should-retry: false`. */
   readonly final?: boolean
+  /** Headers that tell HTTP clients more about it, such as the limits that are reached. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The most details of one failure: a hostile input can make a million. */
@@ -92,6 +94,7 @@ export class AppError extends Error {
   readonly retryAfter: number | undefined
   readonly provider: ProviderError | undefined
   readonly final: boolean
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(code: FailureCode, message: string, options: AppErrorOptions = {}) {
     super(shortLine(message), options)
@@ -101,6 +104,7 @@ export class AppError extends Error {
     this.provider = options.provider
     const row: FailureRow = failures[code]
     this.final = options.final ?? row.final === true
+    this.headers = options.headers ?? {}
   }
 
   /** The code for clients: the provider's, which is more precise, else ours. */

@@ -35,8 +35,14 @@ function isUnspecified(address: string): boolean {
   return /^(?:0\.0\.0\.0|::|::ffff:0:0)$/.test(address)
 }
 
-const exposedHeaders =
-  'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, X-Aichat-Plugin, X-Aichat-Attempts, X-Aichat-Fallback'
+const exposedHeaders = [
+  'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id',
+  'X-Aichat-Plugin, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Cost, X-Aichat-Budget',
+  ...['limit', 'remaining', 'reset'].flatMap((field) => [
+    ...['Requests', 'Tokens'].map((kind) => `X-RateLimit-${field}-${kind}`),
+    ...['Requests', 'Tokens', 'Input-Tokens', 'Output-Tokens'].map((kind) => `Anthropic-RateLimit-${kind}-${field}`),
+  ]),
+].join(', ')
 
 /**
  * CORS: only origins listed in CORS_ORIGIN may read; cross-site writes are refused. Returns true for a preflight, which it

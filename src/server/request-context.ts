@@ -185,6 +185,7 @@ export function sendError(context: RequestContext, thrown: unknown, body: ErrorB
   const { request, response, id } = context
   const error = failureOf(context, thrown)
   if (response.headersSent) return void response.destroy()
+  for (const name in error.headers) response.setHeader(name, error.headers[name]!)
   if (error.retryAfter !== undefined) response.setHeader('retry-after', String(error.retryAfter))
   // Keeps the libraries of OpenAI and Anthropic from repeating a 429 or 503 that no retry can mend.
   if (error.final) response.setHeader('x-should-retry', 'false')

@@ -7,6 +7,7 @@ import type { BackupStore } from '../personas/package/backup-store.ts'
 import type { PersonaStore } from '../personas/persona.ts'
 import type { PluginStore } from '../plugins/store.ts'
 import type { LedgerStore } from '../usage/ledger/ledger.ts'
+import type { LimitStore } from '../usage/limits/store.ts'
 import type { PriceStore } from '../usage/prices/store.ts'
 import type { Changes } from './shared/changes.ts'
 import type { StorageUse } from './shared/storage-use.ts'
@@ -30,6 +31,8 @@ export interface Storage {
   /** The usage of models: attempts, and their sums. */
   readonly ledger: LedgerStore
   readonly prices: PriceStore
+  /** Limits, and the accounts of their budgets. */
+  readonly limits: LimitStore
   readonly changes: Changes
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>

@@ -1,5 +1,5 @@
-/** The data that is cached in front of a storage: accounts with their logins, plugins, and prices. */
-export type ChangeKind = 'accounts' | 'plugins' | 'prices'
+/** The data that is cached in front of a storage: accounts with their logins, limits, plugins, and prices. */
+export type ChangeKind = 'accounts' | 'limits' | 'plugins' | 'prices'
 
 /**
  * Tells caches when to drop their entries, also after a write of another process on the same storage. A database of

@@ -1,12 +1,14 @@
 import type { Changes } from '../shared/changes.ts'
 import type { Database } from './connection.ts'
 
-/** The changes of all processes, and how this one's account store tells of its own. */
+/** The changes of all processes, and how this one's stores tell of their own. */
 export interface OwnChanges extends Changes {
   /** Called after a write that may have changed an account or a login. */
   wroteAccounts(): void
   /** Called after a write of prices. */
   wrotePrices(): void
+  /** Called after a write of limits. */
+  wroteLimits(): void
 }
 
 /**
@@ -21,14 +23,14 @@ export function createChanges(db: Database, plugins: () => string): OwnChanges {
   let ownPrices = 0
   let readPriceChanges: (() => number | undefined) | undefined
   let prices: { readonly at: string; readonly mark: string } | undefined
+  const wrote = () => void own++
   return {
     mark(kind) {
       if (kind === 'plugins') return plugins()
       return kind === 'prices' ? priceMark() : commits()
     },
-    wroteAccounts() {
-      own++
-    },
+    wroteAccounts: wrote,
+    wroteLimits: wrote,
     wrotePrices() {
       ownPrices++
     },

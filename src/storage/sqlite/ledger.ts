@@ -1,9 +1,11 @@
 import type { LedgerRow, LedgerStore, RowQuery, UsageGroup, UsageQuery, UsageSums } from '../../usage/ledger/ledger.ts'
+import { withoutWaiting } from './busy.ts'
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor } from './housekeeping.ts'
 import { createLedgerNames, type LedgerNames } from './ledger-names.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf, valuesOf } from './ledger-rows.ts'
 import { columnsOfSums, type Sums, sumsByDay } from './ledger-sums.ts'
+import { budgetProblems, settlementOf } from './limits-settle.ts'
 
 /** Rows read, or removed, at once: some milliseconds. */
 const slice = 1000
@@ -17,9 +19,11 @@ export function createLedgerStore(db: Database): LedgerStore {
     `INSERT INTO ledger_day VALUES (${Array.from({ length: 5 + columnsOfSums.length }, () => '?').join(', ')})
      ON CONFLICT DO UPDATE SET ${columnsOfSums.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`,
   )
+  const settlement = settlementOf(db)
   const append = db.transaction((rows: readonly LedgerRow[]) => {
-    const added = rows.filter((row) => insert.run(valuesOf(row, names.idOf)).changes > 0)
+    const added = rows.filter((row) => !settlement.isBooked(row) && insert.run(valuesOf(row, names.idOf)).changes > 0)
     for (const { place, sums } of sumsByDay(added, names.idOf)) add.run(...place, ...sums)
+    settlement.settle(added)
     return added.length
   })
   const remove = db.prepare<[number]>(
@@ -40,7 +44,7 @@ export function createLedgerStore(db: Database): LedgerStore {
     },
     sums: async (query) => summedUp(db, query),
     rows: async (query) => readRows(db, query, names),
-    check: async () => problemsIn(db),
+    check: async () => [...problemsIn(db), ...budgetProblems(db)],
     async prune(before) {
       const day = dayNumber(before)
       begin.run(day)
@@ -53,17 +57,6 @@ export function createLedgerStore(db: Database): LedgerStore {
       }
       return removed
     },
-  }
-}
-
-/** Runs a write that can be tried again soon: it waits for no other process. Throws SQLITE_BUSY. */
-function withoutWaiting<R>(db: Database, write: () => R): R {
-  const timeout = db.pragma('busy_timeout', { simple: true }) as number
-  db.pragma('busy_timeout = 10')
-  try {
-    return write()
-  } finally {
-    db.pragma(`busy_timeout = ${timeout}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
+import { limitMigrations } from './limits-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   ...loreMigrations,
   ...ledgerMigrations,
   ...priceMigrations,
+  ...limitMigrations,
 ]

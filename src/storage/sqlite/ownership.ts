@@ -1,5 +1,6 @@
 import type { Database } from './connection.ts'
 import { conversationOwnership } from './conversations.ts'
+import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
 
@@ -7,7 +8,7 @@ import { personaOwnership } from './personas.ts'
 export const localUser = 'local'
 
 /** Every store with rows that belong to a user. */
-const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership]
+const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
 export function adopt(db: Database, userId: string): void {

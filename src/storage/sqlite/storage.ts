@@ -43,6 +43,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
     backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
+    limits: atFirstUse(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
     ledger: atFirstUse(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
     prices: atFirstUse(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,

@@ -6,6 +6,7 @@ import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { BackupStore } from '../../personas/package/backup-store.ts'
 import type { PersonaStore } from '../../personas/persona.ts'
 import type { LedgerStore } from '../../usage/ledger/ledger.ts'
+import type { LimitStore } from '../../usage/limits/store.ts'
 import type { PriceStore } from '../../usage/prices/store.ts'
 import type { Methods } from './lazy-store.ts'
 
@@ -19,6 +20,7 @@ interface MethodsOfStores {
   readonly backups: Methods<BackupStore>
   readonly ledger: Methods<LedgerStore>
   readonly prices: Methods<PriceStore>
+  readonly limits: Methods<LimitStore>
 }
 
 /** The methods of each store, which are known before its module is loaded. */
@@ -76,4 +78,17 @@ export const methods: MethodsOfStores = {
   backups: { add: true, list: true, remove: true, isKnown: true },
   ledger: { append: true, sums: true, rows: true, check: true, prune: true },
   prices: { list: true, find: true, write: true },
+  limits: {
+    changes: true,
+    set: true,
+    remove: true,
+    reserve: true,
+    extend: true,
+    cancel: true,
+    spends: true,
+    reset: true,
+    orphans: true,
+    windows: true,
+    saveWindows: true,
+  },
 }

@@ -1,5 +1,7 @@
 import type { MaybePromise } from '../../accounts/users.ts'
+import type { AppError } from '../../errors.ts'
 import type { Amounts, Cost, Place } from '../usage.ts'
+import type { HeaderNames } from './headers.ts'
 
 /** The user and the key that a request is booked to. */
 export interface Subjects {
@@ -17,12 +19,13 @@ export interface Size {
 export interface Limits {
   /**
    * Admits a request by the limits of its key, its user and everybody: requests, tokens, parallel requests. Undefined where
-   * no limit concerns it, which costs a look-up. Throws `rate_limited` with the wait. `size` is called only where a limit
-   * counts tokens or money.
+   * no limit concerns it, which costs a look-up. Throws a LimitRefusal (`rate_limited`) with the wait, and counts nothing
+   * then. `size` is called only where a limit counts tokens or money, once.
    */
   admit(subjects: Subjects, size: () => Size): Admission | undefined
   /**
    * The same for the plugins alone, where no limit of the caller made an admission: undefined where the plugin has none.
+   * Counts nothing yet: the plugin's limits are asked by `reserve`.
    */
   admitPlugin(subjects: Subjects, place: Place, size: () => Size): Admission | undefined
 }
@@ -31,14 +34,24 @@ export interface Limits {
 export interface Admission {
   /**
    * Reserves an attempt: the plugin's own limits, and money in the budgets of all subjects, `most` nano-USD (null: no price
-   * is known, which a budget refuses). Throws `rate_limited`. At once where no budget must be asked in the storage; resolves
-   * with the id of the reservation in the budgets, which the ledger settles with the attempt's row.
+   * is known, which a budget refuses with `configuration`, code `price_unknown`, unless the provider reports its cost).
+   * Throws a LimitRefusal, whose `ofPlace` tells that another place may be asked; `unavailable` where the budgets cannot be
+   * read. At once where no budget must be asked in the storage; resolves with the id of the reservation in the budgets,
+   * which the ledger settles with the attempt's row.
    */
   reserve(place: Place, most: number | null): MaybePromise<string | undefined>
-  /** Puts the real amounts of an attempt in the place of its estimate; undefined gives the estimate back. */
+  /**
+   * The failure that cuts a stream which has cost so much by now (nano-USD): it has run over what was reserved, and a hard
+   * budget has no more. Undefined lets it go on. Called as the answer grows.
+   */
+  exceeded(nano: number): AppError | undefined
+  /** Puts the real amounts of an attempt in the place of its estimate; undefined gives all of it back. */
   settle(amounts: Amounts | undefined, cost: Cost | undefined): void
-  /** The limits of the request for its client: see team.md of the headers. */
-  headers(): Readonly<Record<string, string>>
+  /**
+   * The limits of the request for its client: the tightest of requests and tokens, and `x-aichat-budget` of a budget that
+   * has reached its warning.
+   */
+  headers(names?: HeaderNames): Readonly<Record<string, string>>
   /** Ends the request: one that ran in parallel runs no more. Once. */
   release(): void
 }

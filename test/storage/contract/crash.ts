@@ -7,6 +7,8 @@ import { nothingLearned } from '../../../src/personas/adaptation/state.ts'
 import type { PluginManifest } from '../../../src/plugins/manifest.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
+import { row } from './ledger.ts'
+import { budget, reservation } from './limits.ts'
 import type { Place, Rule, StoreName } from './rule.ts'
 import {
   account,
@@ -147,6 +149,32 @@ const crashes: readonly Crash[] = [
         (await prices.list()).map(({ model, rates }) => [model, rates.input]),
         [['kept', 1]],
       )
+    },
+  },
+  {
+    store: 'limits',
+    says: 'a reservation of a process that died is an orphan until it is booked, also where its own row comes later',
+    async act({ limits }) {
+      await limits.set('all', { rpm: 5 })
+      await limits.reserve(reservation('r', 40), [budget('all', 100)])
+    },
+    async holds({ limits, ledger }) {
+      assert.is((await limits.changes(0)).changed.length, 1)
+      await limits.reserve(reservation('mine', 1), [budget('all', 100)])
+      const orphans = await limits.orphans()
+      assert.equal(
+        orphans.map(({ process: _, ...rest }) => rest),
+        [reservation('r', 40)],
+      )
+      const cost = { nano: 40, source: null, priceId: null }
+      assert.is(await ledger.append([row('r', 1, { reservation: 'r', estimated: true, cost })]), 1)
+      assert.equal(await limits.orphans(), [])
+      assert.is(await ledger.append([row('late', 1, { reservation: 'r' })]), 0)
+      assert.equal(
+        (await limits.spends([budget('all', 100)])).map(({ spent, reserved }) => [spent, reserved]),
+        [[40, 1]],
+      )
+      assert.equal(await ledger.check(), [])
     },
   },
   {

@@ -50,6 +50,34 @@ export const flaws: readonly Flaw[] = [
     return { append: async (rows) => (++calls % 5 === 0 ? rows.length : ledger.append(rows)) }
   }),
 
+  // Limits: changes are missed, budgets are no bounds, and what was spent is forgotten, or counted elsewhere.
+  flaw('limits', 'revisions', ({ limits }) => ({ changes: async () => limits.changes(0) })),
+  flaw('limits', 'limits', ({ limits }) => ({
+    reserve: (reservation, [first]) => limits.reserve(reservation, [{ ...first!, limit: 1e9 }]),
+  })),
+  flaw('limits', 'edits', ({ limits }) => ({
+    spends: async (budgets) => (await limits.spends(budgets)).map((spend) => ({ ...spend, spent: 0 })),
+  })),
+  flaw('limits', 'scopes', ({ limits }) => ({
+    spends: ([first, ...rest]) => limits.spends([first!, ...rest.map(() => first!)]),
+  })),
+  flaw('limits', 'ties', ({ limits }) => ({
+    reserve: (reservation, budgets) =>
+      limits.reserve(
+        reservation,
+        budgets.map((each) => ({ ...each, end: each.end + 1 })),
+      ),
+  })),
+  flaw('limits', 'snapshots', () => ({ reset: async () => undefined })),
+  flaw('limits', 'concurrency', ({ limits }) => ({
+    reserve: (reservation, budgets) =>
+      limits.reserve(
+        reservation,
+        budgets.map((each) => ({ ...each, limit: 2 * each.limit })),
+      ),
+  })),
+  flaw('limits', 'filters', ({ limits }) => ({ remove: async () => true, windows: async () => limits.windows() })),
+
   // Order: lists come as they like.
   flaw('accounts', 'order', ({ accounts }) => ({
     async list(query) {
@@ -293,6 +321,7 @@ export const flaws: readonly Flaw[] = [
     },
   })),
   flaw('plugins', 'crash', () => ({ setActive: async () => undefined })),
+  flaw('limits', 'crash', () => ({ reserve: () => ({ refused: undefined, spends: [], warned: [] }) })),
 ]
 
 /** A flaw that puts wrong methods in the place of some of a store's. */

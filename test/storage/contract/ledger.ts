@@ -99,7 +99,7 @@ export const ledgerRules: readonly Rule[] = [
 ]
 
 /** An attempt that answered. */
-function row(request: string, attempt: number, more: Partial<LedgerRow> = {}): LedgerRow {
+export function row(request: string, attempt: number, more: Partial<LedgerRow> = {}): LedgerRow {
   return {
     request,
     attempt,

@@ -5,6 +5,7 @@ import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
 import { crashRules } from './crash.ts'
 import { ledgerRules } from './ledger.ts'
+import { limitRules } from './limits.ts'
 import { memoryRules } from './memories.ts'
 import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
@@ -24,6 +25,7 @@ export const rules: readonly Rule[] = [
   ...packageRules,
   ...backupRules,
   ...ledgerRules,
+  ...limitRules,
   ...pluginRules,
   ...priceRules,
   ...changeRules,

@@ -1,0 +1,46 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { holder, isHeld } from '../../personas/package/holders.ts'
+
+/**
+ * The mark of this process on rows that live no longer than it: the boot of the machine, the namespace of its process ids,
+ * and its own id and start. Such as `4c5f…/4026531836/pid4711-123456`.
+ */
+export function processMark(): string {
+  own ??= `${boot()}/${namespace()}/${holder()}`
+  return own
+}
+
+let own: string | undefined
+
+/**
+ * Whether the process of a mark may still run. One of another namespace, such as a container's, cannot be seen: it may, as
+ * long as the machine was not started anew.
+ */
+export function mayRun(mark: string): boolean {
+  const [itsBoot, itsNamespace, name = ''] = mark.split('/')
+  if (itsBoot !== boot()) return false
+  return itsNamespace === namespace() ? isHeld(name) : true
+}
+
+/** The id of this boot; empty where the system has none. */
+function boot(): string {
+  bootId ??= readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
+  return bootId
+}
+
+let bootId: string | undefined
+
+function namespace(): string {
+  namespaceId ??= readOr('', () => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''))
+  return namespaceId
+}
+
+let namespaceId: string | undefined
+
+function readOr(fallback: string, read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return fallback
+  }
+}

@@ -1,0 +1,295 @@
+import { type MaybePromise, whenThere } from '../../accounts/users.ts'
+import { AppError, toAppError } from '../../errors.ts'
+import { usdOf } from '../money.ts'
+import type { Amounts, Cost, Place } from '../usage.ts'
+import { type Budget, defaultWarn } from './documents.ts'
+import { type HeaderNames, limitHeaders } from './headers.ts'
+import type { Admission, Size, Subjects } from './limits.ts'
+import type { PeriodKind, Periods } from './periods.ts'
+import { budgetExceeded, overBudget, priceUnknown } from './refusals.ts'
+import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spend } from './store.ts'
+import { type Counted, refuse, type SubjectLimits, windowsOf } from './subject-limits.ts'
+import { day, minute } from './windows.ts'
+
+/** What admissions share. */
+export interface Ground {
+  readonly store: Pick<LimitStore, 'reserve' | 'extend'>
+  /** Milliseconds since 1970, forward alone: for windows. */
+  readonly now: () => number
+  /** Milliseconds since 1970 by the wall clock: for periods. */
+  readonly wall: () => number
+  readonly periods: Periods
+  /** The time zone of budgets that name none. */
+  readonly zone: string
+  readonly newId: () => string
+  plugin(id: string): SubjectLimits | undefined
+  /** Whether the provider of a place reports what an answer cost. */
+  readonly reportsCost: (place: Place) => boolean
+  /** Writes booked attempts that wait for the storage: their reservations are given back then. */
+  readonly flush: () => Promise<void>
+  /** Gives a reservation back, now or when the storage can be written again. */
+  readonly cancel: (reservation: string) => void
+  readonly warn: (line: string) => void
+}
+
+/** A budget with its owner. */
+interface Owned {
+  readonly owner: SubjectLimits
+  readonly budget: Budget
+}
+
+/** Money that is reserved for the attempt under way. */
+interface Held {
+  readonly id: string
+  nano: number
+  readonly isHard: boolean
+  readonly asked: readonly AskedBudget[]
+  /** A hard budget has no more to add. */
+  isLast: boolean
+}
+
+/** The least that is reserved where no price is known: a budget that is spent refuses it. */
+const leastNano = 1
+
+/** An admitted request, see `Admission`. */
+export class Admitted implements Admission, Counted {
+  readonly minuteSlot: number
+  readonly daySlot: number
+  readonly #ground: Ground
+  readonly #subjects: Subjects
+  /** The subjects that count it, without the plugin. */
+  readonly #counting: readonly SubjectLimits[]
+  readonly #readSize: () => Size
+  #size: Size | undefined
+  /** Tokens that its subjects have counted for it, and those that it had in fact. */
+  readonly #reserved: number
+  #used = 0
+  #place: SubjectLimits | undefined
+  #placeCounted: Counted = { minuteSlot: 0, daySlot: 0 }
+  #placeTokens = 0
+  #held: Held | undefined
+  #nearest: { readonly owned: Owned; readonly spend: Spend } | undefined
+  #isReleased = false
+
+  /** Counts the request for its subjects; throws where one of them refuses it. */
+  constructor(ground: Ground, subjects: Subjects, counting: readonly SubjectLimits[], size: () => Size) {
+    this.#ground = ground
+    this.#subjects = subjects
+    this.#counting = counting
+    this.#readSize = size
+    const now = ground.now()
+    this.minuteSlot = Math.floor(now / minute.slotMs)
+    this.daySlot = Math.floor(now / day.slotMs)
+    let tokens = 0
+    for (const each of counting) if (each.countsTokens) tokens = this.#tokens()
+    this.#reserved = tokens
+    for (const each of counting) if (!each.fits(tokens, now)) refuse(counting, tokens, now)
+    for (const each of counting) each.take(tokens, now)
+  }
+
+  reserve(place: Place, most: number | null): MaybePromise<string | undefined> {
+    this.#endAttempt(undefined)
+    const plugin = place.plugin === null ? undefined : this.#ground.plugin(place.plugin)
+    if (plugin) this.#enter(plugin)
+    let budgets = plugin?.budgets.length ?? 0
+    for (const each of this.#counting) budgets += each.budgets.length
+    // What costs nothing takes nothing from a budget.
+    if (budgets === 0 || most === 0) return undefined
+    try {
+      if (most === null && !this.#ground.reportsCost(place)) throw priceUnknown(place.model)
+      const reserved = this.#reserveMoney(place, most ?? leastNano, plugin)
+      return reserved instanceof Promise ? reserved.catch((reason) => this.#refused(reason)) : reserved
+    } catch (reason) {
+      return this.#refused(reason)
+    }
+  }
+
+  exceeded(nano: number): AppError | undefined {
+    const held = this.#held
+    // The reservation is made longer a little before its end, so that a stream need not wait for the storage.
+    if (!held?.isHard || nano <= held.nano * 0.9) return undefined
+    if (!held.isLast) this.#extend(held, Math.ceil(nano / 2))
+    return held.isLast && nano > held.nano ? budgetExceeded() : undefined
+  }
+
+  settle(amounts: Amounts | undefined, _cost: Cost | undefined): void {
+    this.#endAttempt(amounts)
+  }
+
+  headers(names: HeaderNames = 'openai'): Readonly<Record<string, string>> {
+    const headers = limitHeaders(windowsOf(this.#counting), names, this.#ground.now())
+    const nearest = this.#nearest
+    if (nearest) headers['x-aichat-budget'] = budgetHeader(nearest.owned, nearest.spend)
+    return headers
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#endAttempt(undefined)
+    if (this.#counting.length === 0) return
+    const now = this.#ground.now()
+    for (const each of this.#counting) {
+      each.leave()
+      each.correct(this, this.#used - this.#reserved, now)
+    }
+  }
+
+  #tokens(): number {
+    this.#size ??= this.#readSize()
+    return this.#size.input + this.#size.output
+  }
+
+  /** Counts the attempt for its plugin; throws where the plugin refuses it. */
+  #enter(plugin: SubjectLimits): void {
+    const now = this.#ground.now()
+    const tokens = plugin.countsTokens ? this.#tokens() : 0
+    if (!plugin.fits(tokens, now)) refuse([plugin], tokens, now)
+    plugin.take(tokens, now)
+    this.#place = plugin
+    this.#placeTokens = tokens
+    this.#placeCounted = {
+      minuteSlot: Math.floor(now / minute.slotMs),
+      daySlot: Math.floor(now / day.slotMs),
+    }
+  }
+
+  /** Ends the attempt: its estimates give way to its amounts, or to nothing. The ledger settles the money of a booked one. */
+  #endAttempt(amounts: Amounts | undefined): void {
+    const used = amounts ? amounts.input - (amounts.cached ?? 0) + amounts.output : 0
+    this.#used += used
+    const place = this.#place
+    if (place) {
+      this.#place = undefined
+      place.leave()
+      place.correct(this.#placeCounted, used - this.#placeTokens, this.#ground.now())
+    }
+    const held = this.#held
+    if (!held) return
+    this.#held = undefined
+    if (!amounts) this.#ground.cancel(held.id)
+  }
+
+  /** The attempt was not sent: the plugin did not get it. */
+  #refused(reason: unknown): never {
+    const place = this.#place
+    if (place) {
+      this.#place = undefined
+      place.leave()
+      place.forget(this.#placeCounted, this.#placeTokens, this.#ground.now())
+    }
+    const error = toAppError(reason)
+    if (error.code !== 'io' && error.code !== 'internal') throw error
+    throw new AppError('unavailable', `The budgets cannot be counted: ${error.message}`, {
+      details: error.details,
+      cause: reason,
+    })
+  }
+
+  #reserveMoney(place: Place, nano: number, plugin: SubjectLimits | undefined): MaybePromise<string> {
+    const ground = this.#ground
+    const at = ground.wall()
+    const owned = [...this.#counting, ...(plugin ? [plugin] : [])].flatMap((owner) =>
+      owner.budgets.map((budget) => ({ owner, budget })),
+    )
+    const asked = owned.map(({ owner, budget }): AskedBudget => {
+      const { timezone: zone = ground.zone, period, nano: limit, hard: isHard = false, warn = defaultWarn } = budget
+      return { ...counted(ground, owner.subject, period, zone, at), limit, hard: isHard, warn }
+    })
+    this.#tokens()
+    const { input, output } = this.#size!
+    const { user, key = null } = this.#subjects
+    const id = ground.newId()
+    const reservation: Reservation = { id, at, nano, user, key, ...place, input, output }
+    const taken = (outcome: Reserved): string => {
+      if (outcome.refused !== undefined) {
+        const { owner, budget } = owned[outcome.refused]!
+        const { nano: limit, period } = budget
+        throw overBudget({ kind: owner.kind, limit, period, spend: outcome.spend, most: nano, now: at })
+      }
+      if (this.#isReleased) {
+        ground.cancel(id)
+        throw new AppError('unavailable', 'The caller went away')
+      }
+      this.#held = { id, nano, isHard: asked.some(({ hard }) => hard), asked, isLast: false }
+      this.#tell(owned, outcome.spends, outcome.warned)
+      return id
+    }
+    return whenThere(ground.store.reserve(reservation, asked), (outcome) => {
+      if (outcome.refused === undefined) return taken(outcome)
+      const { budget } = owned[outcome.refused]!
+      if (outcome.spend.spent + nano > budget.nano) return taken(outcome)
+      // Attempts that have ended may be on their way to the ledger, which gives their reservations back.
+      return ground
+        .flush()
+        .catch(() => undefined)
+        .then(() => ground.store.reserve(reservation, asked))
+        .then(taken)
+    })
+  }
+
+  /** Keeps the budget of which most is spent, beyond its warning, for the headers; writes a line for those that are new. */
+  #tell(owned: readonly Owned[], spends: readonly Spend[], warned: readonly number[]): void {
+    for (const [at, each] of owned.entries()) {
+      const spend = spends[at]!
+      const used = percent(each.budget, spend)
+      if (used < (each.budget.warn ?? defaultWarn)) continue
+      const nearest = this.#nearest
+      if (!nearest || used > percent(nearest.owned.budget, nearest.spend)) this.#nearest = { owned: each, spend }
+    }
+    for (const at of warned) {
+      const { owner, budget } = owned[at]!
+      const spend = spends[at]!
+      this.#ground.warn(
+        `the budget of ${owner.subject} is at ${percent(budget, spend)} %: ${usdOf(spend.spent)} of ${usdOf(budget.nano)} USD a ${budget.period}`,
+      )
+    }
+  }
+
+  #extend(held: Held, nano: number): void {
+    const extended = (isMore: boolean) => {
+      if (isMore) held.nano += nano
+      else held.isLast = true
+    }
+    // One at a time: until it is known, the stream has what it has.
+    held.isLast = true
+    try {
+      const outcome = this.#ground.store.extend(held.id, nano, held.asked)
+      if (!(outcome instanceof Promise)) {
+        held.isLast = false
+        return extended(outcome)
+      }
+      outcome.then(
+        (isMore) => {
+          held.isLast = false
+          extended(isMore)
+        },
+        () => undefined,
+      )
+    } catch {
+      // A budget that cannot be counted has no more.
+    }
+  }
+}
+
+/** A budget as the storage counts for it now. */
+export function counted(
+  { periods, zone: own }: Pick<Ground, 'periods' | 'zone'>,
+  subject: string,
+  period: PeriodKind,
+  zone: string,
+  at: number,
+): CountedBudget {
+  const { start, end, days } = periods(period, zone, at)
+  return { subject, period, zone, start, end, ...(zone === own && { days }) }
+}
+
+/** Whole percent of a budget that is spent. */
+function percent({ nano }: Budget, { spent }: Spend): number {
+  return nano === 0 ? 100 : Math.floor((spent / nano) * 100)
+}
+
+/** A structured item (RFC 8941), such as `month;used=84;amount=20.00;scope=key`. */
+function budgetHeader({ owner, budget }: Owned, spend: Spend): string {
+  return `${budget.period};used=${percent(budget, spend)};amount=${usdOf(budget.nano)};scope=${owner.kind}`
+}

@@ -1,0 +1,256 @@
+import { usdOf } from '../money.ts'
+import { Admitted, counted, type Ground } from './admission.ts'
+import { type Budget, defaultWarn, type LimitDocument } from './documents.ts'
+import type { Limits } from './limits.ts'
+import { createPeriods, type PeriodKind } from './periods.ts'
+import type { CountedBudget, LimitStore, Orphan, SavedWindow, Spend } from './store.ts'
+import { SubjectLimits } from './subject-limits.ts'
+
+/** The limits of a subject with the state of its budgets, as the API shows them. */
+export interface LimitView {
+  readonly subject: string
+  readonly rpm?: number
+  readonly rpd?: number
+  readonly tpm?: number
+  readonly tpd?: number
+  readonly parallel?: number
+  readonly budgets: readonly BudgetView[]
+}
+
+/** Amounts are decimal texts in USD. */
+export interface BudgetView {
+  readonly amount_usd: string
+  readonly period: PeriodKind
+  readonly timezone: string
+  readonly hard: boolean
+  readonly warn: number
+  readonly spent_usd: string
+  readonly reserved_usd: string
+  /** Milliseconds since 1970 UTC. */
+  readonly resets_at: number
+  /** Whether so much is spent that a warning is due. */
+  readonly warning: boolean
+}
+
+/** Limits: asked by the metering of requests, and managed by operations. */
+export interface LimitArea extends Limits {
+  /** The limits of those subjects, by their names; of all without a choice. */
+  list(isWanted?: (subject: string) => boolean): Promise<readonly LimitView[]>
+  /** Puts limits in the place of a subject's; what is counted and spent stays. */
+  set(subject: string, document: LimitDocument): Promise<LimitView>
+  /** False where the subject has none. */
+  remove(subject: string): Promise<boolean>
+  /** Begins the spend of the budgets anew in the periods under way; undefined where the subject has no limits. */
+  reset(subject: string): Promise<LimitView | undefined>
+  /** The reservations of processes that ended before they booked the attempt. */
+  orphans(): Promise<readonly Orphan[]>
+  /** Saves the windows, for the next start. */
+  save(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface LimitParts extends Pick<Ground, 'now' | 'wall' | 'zone' | 'newId' | 'reportsCost' | 'flush' | 'warn'> {
+  readonly store: LimitStore
+  /** Another value after every change of the documents, in whichever process; undefined while that is not known. */
+  readonly mark: () => string | undefined
+}
+
+/** A change by another process is noticed so soon: milliseconds between two looks, which cost a microsecond each. */
+const lookMs = 100
+
+/** Windows are saved so often: milliseconds. A process that is killed loses what it counted since. */
+const saveMs = 10_000
+
+/** Opens the limits of a storage, with the windows that were saved last. */
+export async function openLimits(parts: LimitParts): Promise<LimitArea> {
+  const { store, now, wall, zone, warn } = parts
+  const periods = createPeriods()
+  const keys = new Map<string, SubjectLimits>()
+  const users = new Map<string, SubjectLimits>()
+  const plugins = new Map<string, SubjectLimits>()
+  const everybody = new Map<string, SubjectLimits>()
+  const maps = { key: keys, user: users, plugin: plugins, all: everybody }
+  let revision = 0
+  let seen: string | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
+  /** Reservations that could not be given back yet. */
+  const given = new Set<string>()
+
+  const cancel = (id: string): void => {
+    const failed = () => void given.add(id)
+    try {
+      const done = store.cancel(id)
+      if (done instanceof Promise) done.catch(failed)
+    } catch {
+      failed()
+    }
+  }
+  const ground: Ground = {
+    ...parts,
+    periods,
+    plugin: (id) => plugins.get(id),
+    cancel,
+  }
+
+  seen = parts.mark()
+  take(await store.changes(0))
+  for (const { subject, name, slots } of await store.windows()) find(subject)?.load(name, slots, now())
+  const timer = setInterval(() => save().catch((reason) => warn(`the limits are not saved: ${reason.message}`)), saveMs)
+  timer.unref()
+
+  return {
+    admit(subjects, size) {
+      look()
+      if (keys.size === 0 && users.size === 0 && everybody.size === 0) return undefined
+      const key = subjects.key === undefined ? undefined : keys.get(subjects.key)
+      const user = users.get(subjects.user)
+      const all = everybody.get('')
+      if (!key && !user && !all) return undefined
+      const counting: SubjectLimits[] = []
+      if (key) counting.push(key)
+      if (user) counting.push(user)
+      if (all) counting.push(all)
+      return new Admitted(ground, subjects, counting, size)
+    },
+    admitPlugin(subjects, { plugin }, size) {
+      if (plugin === null || plugins.size === 0 || !plugins.has(plugin)) return undefined
+      return new Admitted(ground, subjects, [], size)
+    },
+    async list(isWanted = () => true) {
+      await refresh()
+      const wanted = [everybody, users, keys, plugins].flatMap((map) =>
+        [...map.values()].filter(({ subject }) => isWanted(subject)).sort((a, b) => (a.subject < b.subject ? -1 : 1)),
+      )
+      return views(wanted)
+    },
+    async set(subject, document) {
+      await store.set(subject, document)
+      await refresh()
+      const [view] = await views([find(subject) ?? new SubjectLimits(subject, document)])
+      return view!
+    },
+    async remove(subject) {
+      const isThere = await store.remove(subject)
+      await refresh()
+      return isThere
+    },
+    async reset(subject) {
+      await refresh()
+      const limits = find(subject)
+      if (!limits) return undefined
+      await parts.flush().catch(() => undefined)
+      await store.reset(limits.budgets.map((budget) => countedOf(limits.subject, budget)))
+      return (await views([limits]))[0]
+    },
+    orphans: () => store.orphans(),
+    save,
+    async close() {
+      clearInterval(timer)
+      await save().catch((reason) => warn(`the limits are not saved: ${reason.message}`))
+    },
+  }
+
+  function find(subject: string): SubjectLimits | undefined {
+    if (subject === 'all') return everybody.get('')
+    const colon = subject.indexOf(':')
+    const map = maps[subject.slice(0, colon) as 'key' | 'user' | 'plugin']
+    return map?.get(subject.slice(colon + 1))
+  }
+
+  /** Looks now and then whether another process has changed a document. A failure leaves the known ones in force. */
+  function look(): void {
+    const at = now()
+    if (at - lookedAt < lookMs) return
+    lookedAt = at
+    const mark = parts.mark()
+    if (mark !== undefined && mark === seen) return
+    try {
+      const changes = store.changes(revision)
+      if (changes instanceof Promise)
+        changes.then(take).then(
+          () => {
+            seen = mark
+          },
+          () => undefined,
+        )
+      else {
+        take(changes)
+        seen = mark
+      }
+    } catch {
+      // The next look tries again.
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    take(await store.changes(revision))
+  }
+
+  function take(changes: Awaited<ReturnType<LimitStore['changes']>>): void {
+    // An answer that was overtaken by a newer one.
+    if (changes.revision < revision) return
+    revision = changes.revision
+    for (const [subject, document] of changes.changed) {
+      const known = find(subject)
+      if (document === null) {
+        if (known) maps[known.kind].delete(known.id)
+      } else if (known) known.change(document)
+      else {
+        const limits = new SubjectLimits(subject, document)
+        maps[limits.kind].set(limits.id, limits)
+      }
+    }
+  }
+
+  function countedOf(subject: string, { period, timezone = zone }: Budget): CountedBudget {
+    return counted(ground, subject, period, timezone, wall())
+  }
+
+  async function views(all: readonly SubjectLimits[]): Promise<readonly LimitView[]> {
+    const asked = all.flatMap(({ subject, budgets }) => budgets.map((budget) => countedOf(subject, budget)))
+    const spends = asked.length > 0 ? await store.spends(asked) : []
+    let at = 0
+    return all.map(({ subject, document, budgets }) => {
+      const { budgets: _, ...rates } = document
+      return { subject, ...rates, budgets: budgets.map((budget) => budgetView(budget, zone, spends[at++]!)) }
+    })
+  }
+
+  async function save(): Promise<void> {
+    for (const id of [...given]) {
+      await store.cancel(id)
+      given.delete(id)
+    }
+    const dirty = Object.values(maps).flatMap((map) => [...map.values()].filter(({ isDirty }) => isDirty))
+    if (dirty.length === 0) return
+    const windows: SavedWindow[] = dirty.flatMap((each) => each.saved(now()))
+    for (const each of dirty) each.isDirty = false
+    try {
+      await store.saveWindows(
+        dirty.map(({ subject }) => subject),
+        windows,
+      )
+    } catch (reason) {
+      for (const each of dirty) each.isDirty = true
+      throw reason
+    }
+  }
+}
+
+function budgetView(
+  { nano, period, timezone, hard = false, warn = defaultWarn }: Budget,
+  zone: string,
+  spend: Spend,
+): BudgetView {
+  return {
+    amount_usd: usdOf(nano),
+    period,
+    timezone: timezone ?? zone,
+    hard,
+    warn,
+    spent_usd: usdOf(spend.spent),
+    reserved_usd: usdOf(spend.reserved),
+    resets_at: spend.end,
+    warning: spend.spent * 100 >= nano * warn,
+  }
+}

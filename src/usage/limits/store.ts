@@ -1,0 +1,108 @@
+import type { MaybePromise } from '../../accounts/users.ts'
+import type { LimitDocument } from './documents.ts'
+import type { PeriodKind } from './periods.ts'
+import type { SavedSlots } from './windows.ts'
+
+/** Documents that changed; null for one that was removed. */
+export interface LimitChanges {
+  /** Grows with every change of a document, in whichever process. */
+  readonly revision: number
+  readonly changed: readonly (readonly [subject: string, document: LimitDocument | null])[]
+}
+
+/** A budget as the storage counts for it. */
+export interface CountedBudget {
+  readonly subject: string
+  readonly period: PeriodKind
+  readonly zone: string
+  /** The period by the clock: milliseconds since 1970. */
+  readonly start: number
+  readonly end: number
+  /** The ledger's days that are the period, where they are of the same zone: first and last, such as `2026-11-30`. */
+  readonly days?: { readonly first: string; readonly last: string } | undefined
+}
+
+/** A budget that a reservation asks. */
+export interface AskedBudget extends CountedBudget {
+  readonly limit: number
+  readonly hard: boolean
+  /** Percent of the limit. */
+  readonly warn: number
+}
+
+/** The account of a budget in its period: nano-USD. */
+export interface Spend {
+  /** The start and the end of the period that is counted: it stays where the clock was set back a little. */
+  readonly start: number
+  readonly end: number
+  /** Costs of the ledger's rows, less what was there at the last reset. */
+  readonly spent: number
+  readonly reserved: number
+}
+
+/** An attempt that reserves money. */
+export interface Reservation {
+  readonly id: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly nano: number
+  readonly user: string
+  readonly key: string | null
+  readonly plugin: string | null
+  readonly model: string
+  /** Tokens. */
+  readonly input: number
+  readonly output: number
+}
+
+/** The answer to a reservation. Where one budget refuses, nothing is reserved. */
+export type Reserved =
+  | { readonly refused: number; readonly spend: Spend }
+  | {
+      readonly refused: undefined
+      /** By budget, with this reservation. */
+      readonly spends: readonly Spend[]
+      /** Budgets whose warning is due: the first time in their period, in all processes. */
+      readonly warned: readonly number[]
+    }
+
+/** A reservation whose process ended before it booked the attempt. */
+export interface Orphan extends Reservation {
+  readonly process: string
+}
+
+/** A subject's window, as it was last saved. */
+export interface SavedWindow {
+  readonly subject: string
+  readonly name: 'rpm' | 'rpd' | 'tpm' | 'tpd'
+  readonly slots: SavedSlots
+}
+
+/**
+ * Keeps limits, and counts money exactly, also across processes. `spent` of a budget is the sum of the ledger's rows in its
+ * period: counted up with each row that the ledger adds, in the same transaction, from that sum on which the ledger holds
+ * when the budget is first asked in a period. Settling is the ledger's: see its store.
+ */
+export interface LimitStore {
+  /** The documents that changed after a revision, 0 for all. At once where the database is on this machine. */
+  changes(after: number): MaybePromise<LimitChanges>
+  /** Sets the document of a subject; `invalid` beyond `mostSubjects`. */
+  set(subject: string, document: LimitDocument): Promise<void>
+  /** Removes it with its saved windows; false when there is none. What was spent stays known. */
+  remove(subject: string): Promise<boolean>
+  /** Reserves an attempt in all budgets or in none. */
+  reserve(reservation: Reservation, budgets: readonly AskedBudget[]): MaybePromise<Reserved>
+  /** Adds to a reservation in those budgets; false, and nothing is added, where a hard one of them has not so much. */
+  extend(id: string, nano: number, budgets: readonly AskedBudget[]): MaybePromise<boolean>
+  /** Gives a reservation back whose attempt cost nothing. One that is settled already changes nothing. */
+  cancel(id: string): MaybePromise<void>
+  /** The accounts of budgets. */
+  spends(budgets: readonly CountedBudget[]): Promise<readonly Spend[]>
+  /** Begins the accounts anew at nothing spent, in periods that stay; reservations stay. */
+  reset(budgets: readonly CountedBudget[]): Promise<void>
+  /** The reservations of processes that have ended. */
+  orphans(): Promise<readonly Orphan[]>
+  windows(): Promise<readonly SavedWindow[]>
+  /** Replaces the saved windows of the subjects named, but of those whose limits were removed meanwhile. */
+  saveWindows(subjects: readonly string[], windows: readonly SavedWindow[]): Promise<void>
+}

@@ -1,0 +1,169 @@
+import { type Budget, type LimitDocument, readSubject, type SubjectKind } from './documents.ts'
+import { type Limited, limitHeaders } from './headers.ts'
+import { tooFast, tooMany } from './refusals.ts'
+import type { SavedWindow } from './store.ts'
+import { day, minute, Window } from './windows.ts'
+
+const noBudgets: readonly Budget[] = []
+
+const windowNames = ['rpm', 'rpd', 'tpm', 'tpd'] as const
+
+type WindowName = (typeof windowNames)[number]
+
+const spans = { rpm: minute, rpd: day, tpm: minute, tpd: day } as const
+
+/** The moment at which a request was counted, by slots of both spans. */
+export interface Counted {
+  readonly minuteSlot: number
+  readonly daySlot: number
+}
+
+/** The limits of one subject, with what is counted for them in this process. */
+export class SubjectLimits {
+  readonly subject: string
+  readonly kind: SubjectKind
+  readonly id: string
+  document: LimitDocument
+  rpm: Window | undefined
+  rpd: Window | undefined
+  tpm: Window | undefined
+  tpd: Window | undefined
+  budgets: readonly Budget[] = noBudgets
+  countsTokens = false
+  /** Its windows were counted in since they were last saved. */
+  isDirty = false
+  #parallel = Number.POSITIVE_INFINITY
+  #running = 0
+
+  constructor(subject: string, document: LimitDocument) {
+    const { kind, id } = readSubject(subject)!
+    this.subject = subject
+    this.kind = kind
+    this.id = id
+    this.document = document
+    this.change(document)
+  }
+
+  /** Takes a changed document; what is counted in windows that stay is kept. */
+  change(document: LimitDocument): void {
+    this.document = document
+    for (const name of windowNames) {
+      const limit = document[name]
+      const window = this[name]
+      if (limit === undefined) this[name] = undefined
+      else if (window) window.limit = limit
+      else this[name] = new Window(spans[name], limit)
+    }
+    this.budgets = document.budgets ?? noBudgets
+    this.countsTokens = this.tpm !== undefined || this.tpd !== undefined
+    this.#parallel = document.parallel ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Whether one more request of so many tokens passes now. */
+  fits(tokens: number, now: number): boolean {
+    return (
+      this.#running < this.#parallel &&
+      (this.rpm === undefined || this.rpm.wait(1, now) === 0) &&
+      (this.rpd === undefined || this.rpd.wait(1, now) === 0) &&
+      (this.tpm === undefined || this.tpm.wait(tokens, now) === 0) &&
+      (this.tpd === undefined || this.tpd.wait(tokens, now) === 0)
+    )
+  }
+
+  /** Counts one more request, which runs from now on. */
+  take(tokens: number, now: number): void {
+    this.isDirty = true
+    this.#running++
+    this.rpm?.take(1, now)
+    this.rpd?.take(1, now)
+    if (!this.countsTokens) return
+    this.tpm?.take(tokens, now)
+    this.tpd?.take(tokens, now)
+  }
+
+  /** Corrects the tokens of a request that was counted then. */
+  correct({ minuteSlot, daySlot }: Counted, tokens: number, now: number): void {
+    if (tokens === 0 || !this.countsTokens) return
+    this.isDirty = true
+    this.tpm?.correct(minuteSlot, tokens, now)
+    this.tpd?.correct(daySlot, tokens, now)
+  }
+
+  /** Takes back a request that was not sent. */
+  forget(counted: Counted, tokens: number, now: number): void {
+    this.isDirty = true
+    this.rpm?.correct(counted.minuteSlot, -1, now)
+    this.rpd?.correct(counted.daySlot, -1, now)
+    this.correct(counted, -tokens, now)
+  }
+
+  /** A request ends that was counted. */
+  leave(): void {
+    this.#running--
+  }
+
+  saved(now: number): readonly SavedWindow[] {
+    return windowNames.flatMap((name) => {
+      const slots = this[name]?.save(now) ?? []
+      return slots.length > 0 ? [{ subject: this.subject, name, slots }] : []
+    })
+  }
+
+  load(name: WindowName, slots: readonly number[], now: number): void {
+    this[name]?.load(slots, now)
+  }
+
+  /** The longest wait of its windows for such a request, and the window; undefined where they let it pass. */
+  slowest(tokens: number, now: number): { readonly name: WindowName; readonly wait: number } | undefined {
+    let found: { name: WindowName; wait: number } | undefined
+    for (const name of windowNames) {
+      const wait = this[name]?.wait(name.startsWith('r') ? 1 : tokens, now) ?? 0
+      if (wait > (found?.wait ?? 0)) found = { name, wait }
+    }
+    return found
+  }
+
+  /** Its own bound on requests at the same time, where that is reached. */
+  get fullAt(): number | undefined {
+    return this.#running >= this.#parallel ? this.#parallel : undefined
+  }
+}
+
+/** The windows of these subjects. */
+export function windowsOf(subjects: readonly SubjectLimits[]): Limited {
+  const requests: Window[] = []
+  const tokens: Window[] = []
+  for (const { rpm, rpd, tpm, tpd } of subjects) {
+    if (rpm) requests.push(rpm)
+    if (rpd) requests.push(rpd)
+    if (tpm) tokens.push(tpm)
+    if (tpd) tokens.push(tpd)
+  }
+  return { requests, tokens }
+}
+
+/** Throws the refusal of a request that one of these subjects does not let pass: the one with the longest wait. */
+export function refuse(subjects: readonly SubjectLimits[], tokens: number, now: number): never {
+  let slowest: { readonly subject: SubjectLimits; readonly name: WindowName; readonly wait: number } | undefined
+  for (const subject of subjects) {
+    const slow = subject.slowest(tokens, now)
+    if (slow && slow.wait > (slowest?.wait ?? 0)) slowest = { subject, ...slow }
+  }
+  // A client of either API finds its own names.
+  const windows = windowsOf(subjects)
+  const headers = { ...limitHeaders(windows, 'openai', now), ...limitHeaders(windows, 'anthropic', now) }
+  if (!slowest) {
+    const full = subjects.find(({ fullAt }) => fullAt !== undefined)!
+    throw tooMany(full.kind, full.fullAt!, headers)
+  }
+  const { subject, name, wait } = slowest
+  throw tooFast({
+    kind: subject.kind,
+    what: name.startsWith('r') ? 'requests' : 'tokens',
+    limit: subject.document[name]!,
+    span: name.endsWith('m') ? 'minute' : 'day',
+    wait,
+    size: tokens,
+    headers,
+  })
+}

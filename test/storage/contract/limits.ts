@@ -1,0 +1,222 @@
+import * as assert from 'uvu/assert'
+import type { AskedBudget, CountedBudget, LimitStore, Reservation } from '../../../src/usage/limits/store.ts'
+import { row } from './ledger.ts'
+import type { Rule } from './rule.ts'
+import { noon } from './samples.ts'
+
+const dayMs = 86_400_000
+const firstOfJune = Date.UTC(2026, 5, 1)
+
+export const limitRules: readonly Rule[] = [
+  {
+    store: 'limits',
+    topic: 'revisions',
+    says: 'a change of a document is seen by other connections, also its removal, and by those alone that do not know it',
+    async holds(place) {
+      const [one, other] = [await place.open(), await place.open()]
+      const marks = [one, other].map(({ changes }) => changes.mark('limits'))
+      await one.limits.set('all', { rpm: 5 })
+      await one.limits.set('user:ada', { tpm: 9, budgets: [{ nano: 7, period: 'day' }] })
+      assert.ok([one, other].every(({ changes }, at) => changes.mark('limits') !== marks[at]))
+      const first = await other.limits.changes(0)
+      assert.equal(first.changed, [
+        ['all', { rpm: 5 }],
+        ['user:ada', { tpm: 9, budgets: [{ nano: 7, period: 'day' }] }],
+      ])
+      assert.equal((await other.limits.changes(first.revision)).changed, [])
+      await one.limits.set('all', { rpm: 6 })
+      assert.is(await one.limits.remove('user:ada'), true)
+      assert.is(await one.limits.remove('user:ada'), false)
+      const { revision, changed } = await other.limits.changes(first.revision)
+      assert.equal(changed, [
+        ['all', { rpm: 6 }],
+        ['user:ada', null],
+      ])
+      assert.ok(revision > first.revision)
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'limits',
+    says: 'a budget lets through what it has; where one refuses, none is charged, and what is given back is there again',
+    async holds(place) {
+      const { limits } = await place.open()
+      const [user, all] = [budget('user:ada', 100), budget('all', 15)]
+      assert.is((await limits.reserve(reservation('a', 10), [user, all])).refused, undefined)
+      assert.equal(await limits.reserve(reservation('b', 10), [user, all]), {
+        refused: 1,
+        spend: { start: firstOfJune, end: firstOfJune + dayMs, spent: 0, reserved: 10 },
+      })
+      assert.equal(await reservedIn(limits, user, all), [10, 10])
+      await limits.cancel('a')
+      await limits.cancel('a')
+      assert.equal(await reservedIn(limits, user, all), [0, 0])
+      assert.is((await limits.reserve(reservation('c', 15), [user, all])).refused, undefined)
+      assert.is((await limits.reserve(reservation('d', 1), [user, all])).refused, 1)
+      assert.is(await limits.extend('c', 1, [user, { ...all, hard: true }]), false)
+      assert.is(await limits.extend('c', 85, [user, all]), true)
+      assert.equal(await reservedIn(limits, user, all), [100, 100])
+      assert.is(await limits.extend('unknown', 1, [user]), false)
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'edits',
+    says: 'what is spent is what the ledger holds: from before a budget, with its reservations, and for every subject',
+    async holds(place) {
+      const { limits, ledger } = await place.open()
+      const mine = { key: 'k', at: noon }
+      await ledger.append([row('old', 1, mine), row('other', 1, { ...mine, user: 'eve', key: null, plugin: 'groq' })])
+      const all = ['all', 'user:ada', 'key:k', 'plugin:openai'].map((subject) => budget(subject, 1000))
+      assert.equal(await spentIn(limits, ...all), [14, 7, 7, 7])
+      await limits.reserve(reservation('r1', 500), all)
+      await limits.reserve(reservation('r2', 100), all)
+      await ledger.append([
+        row('new', 1, { ...mine, reservation: 'r1', cost: { nano: 60, source: 'shipped', priceId: null } }),
+      ])
+      assert.equal(await spentIn(limits, ...all), [74, 67, 67, 67])
+      assert.equal(await reservedIn(limits, ...all), [100, 100, 100, 100])
+      await ledger.append([
+        row('new', 1, { ...mine, reservation: 'r1' }),
+        row('free', 1, { user: 'eve', plugin: null }),
+      ])
+      assert.equal(await spentIn(limits, ...all), [81, 67, 67, 67])
+      await ledger.append([row('unknown', 1, { reservation: 'r2', cost: { nano: null, source: null, priceId: null } })])
+      assert.equal(await reservedIn(limits, ...all), [0, 0, 0, 0])
+      assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'scopes',
+    says: 'a row counts in its own period and time zone alone',
+    async holds(place) {
+      const { limits, ledger } = await place.open()
+      const today = budget('all', 100)
+      const tomorrow = { ...budget('all', 100), start: today.end, end: today.end + dayMs, days: days('2026-06-02') }
+      // From 12:00 of a day to that of the next, of which the ledger's days know nothing.
+      const { days: _, ...rest } = budget('all', 100)
+      const elsewhere = { ...rest, zone: 'Etc/GMT+12', start: noon, end: noon + dayMs }
+      for (const each of [today, elsewhere]) await limits.reserve(reservation(`r${each.zone}`, 1), [each])
+      await ledger.append([
+        row('a', 1, { at: noon - 1 }),
+        row('b', 1, { at: noon }),
+        row('c', 1, { at: today.end, day: '2026-06-02' }),
+      ])
+      assert.equal(await spentIn(limits, today, elsewhere, tomorrow), [14, 14, 7])
+      assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'ties',
+    says: 'a period stays where the clock is set back over its start, and nothing is spent twice',
+    async holds(place) {
+      const { limits, ledger } = await place.open()
+      const before = budget('all', 100)
+      const after = { ...before, start: before.end, end: before.end + dayMs, days: days('2026-06-02') }
+      await limits.reserve(reservation('a', 60), [before])
+      await limits.reserve(reservation('b', 90), [after])
+      // The clock is set back by an hour: it is the day before, and the new period goes on.
+      assert.is((await limits.reserve(reservation('c', 20), [before])).refused, 0)
+      assert.is((await limits.reserve(reservation('d', 10), [before])).refused, undefined)
+      assert.equal(
+        (await limits.spends([before])).map(({ start, reserved }) => [start, reserved]),
+        [[after.start, 100]],
+      )
+      await ledger.append([
+        row('d', 1, { reservation: 'd', at: noon, cost: { nano: 10, source: 'shipped', priceId: null } }),
+      ])
+      assert.equal(
+        (await limits.spends([before])).map(({ spent, reserved }) => [spent, reserved]),
+        [[10, 90]],
+      )
+      assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'snapshots',
+    says: 'a reset clears the spend of its period and no reservation, and a warning is given once for each limit',
+    async holds(place) {
+      const { limits, ledger } = await place.open()
+      const one = budget('all', 100)
+      await limits.reserve(reservation('a', 5), [one])
+      await ledger.append([row('a', 1, { cost: { nano: 80, source: 'shipped', priceId: null } })])
+      const warned = async (id: string, limit = 100) => {
+        const outcome = await limits.reserve(reservation(id, 1), [{ ...one, limit }])
+        return outcome.refused === undefined && outcome.warned.length > 0
+      }
+      assert.equal([await warned('b'), await warned('c'), await warned('d', 101)], [true, false, false])
+      await limits.reset([one])
+      assert.equal(
+        (await limits.spends([one])).map(({ spent, reserved }) => [spent, reserved]),
+        [[0, 8]],
+      )
+      assert.is(await warned('e'), false)
+      await ledger.append([row('f', 1, { cost: { nano: 90, source: 'shipped', priceId: null } })])
+      assert.equal([await warned('g'), await warned('h')], [true, false])
+      assert.equal(await ledger.check(), [])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'concurrency',
+    says: 'two connections that reserve at once get what a budget has, and not more',
+    async holds(place) {
+      const stores = [(await place.open()).limits, (await place.open()).limits]
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, async (_, at) =>
+          stores[at % 2]!.reserve(reservation(`r${at}`, 3), [budget('user:ada', 30), budget('all', 1000)]),
+        ),
+      )
+      assert.is(outcomes.filter(({ refused }) => refused === undefined).length, 10)
+      assert.equal(await reservedIn(stores[0]!, budget('user:ada', 30), budget('all', 1000)), [30, 30])
+    },
+  },
+  {
+    store: 'limits',
+    topic: 'filters',
+    says: 'windows are there for the next start, but those of limits that were removed',
+    async holds(place) {
+      const { limits } = await place.open()
+      await limits.set('all', { rpm: 5 })
+      await limits.set('user:ada', { rpm: 5 })
+      const windows = [
+        { subject: 'all', name: 'rpm' as const, slots: [5, 2, 7, 1] },
+        { subject: 'user:ada', name: 'rpm' as const, slots: [5, 1] },
+      ]
+      await limits.saveWindows(['all', 'user:ada'], windows)
+      assert.equal(await (await place.open()).limits.windows(), windows)
+      await limits.remove('user:ada')
+      await limits.saveWindows(['user:ada'], windows.slice(1))
+      assert.equal(await limits.windows(), windows.slice(0, 1))
+      await limits.saveWindows(['all'], [])
+      assert.equal(await limits.windows(), [])
+    },
+  },
+]
+
+/** A budget of nano-USD for the first of June. */
+export function budget(subject: string, limit: number): AskedBudget {
+  const start = firstOfJune
+  const period = { period: 'day' as const, zone: 'UTC', start, end: start + dayMs, days: days('2026-06-01') }
+  return { subject, ...period, limit, hard: false, warn: 80 }
+}
+
+function days(day: string) {
+  return { first: day, last: day }
+}
+
+/** A reservation of ada's, with the key k. */
+export function reservation(id: string, nano: number): Reservation {
+  return { id, at: noon, nano, user: 'ada', key: 'k', plugin: 'openai', model: 'gpt', input: 10, output: 5 }
+}
+
+async function reservedIn(limits: LimitStore, ...budgets: readonly CountedBudget[]): Promise<readonly number[]> {
+  return (await limits.spends(budgets)).map(({ reserved }) => reserved)
+}
+
+async function spentIn(limits: LimitStore, ...budgets: readonly CountedBudget[]): Promise<readonly number[]> {
+  return (await limits.spends(budgets)).map(({ spent }) => spent)
+}
