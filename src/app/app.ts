@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
@@ -32,6 +33,8 @@ export interface App {
   models(): Promise<Models>
   /** Users and logins. The storage is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
+  /** The keys of programs; opens the storage as `accounts` does. */
+  apiKeys(): Promise<ApiKeys>
   /** Personas, their memories, and saved conversations. */
   personas(): Promise<PersonaArea>
   /** Adaptation of personas; their packages and backups. */
@@ -123,6 +126,10 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       return openAccounts(settings, accounts)
+    }),
+    apiKeys: once(async () => {
+      const [{ keys }, { openApiKeys }] = await Promise.all([storage(), import('./accounts.ts')])
+      return closing(openApiKeys(settings, keys))
     }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')

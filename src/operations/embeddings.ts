@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Permits, requirePlace } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
 import { AppError } from '../errors.ts'
@@ -30,18 +31,19 @@ interface Embeddings {
 
 /**
  * Embeddings in OpenAI's shape: by the plugin that the model's prefix or the active embedding plugin names, by the built-in
- * or the pulled model, or by the model runner. Throws `not_found` for an unknown model.
+ * or the pulled model, or by the model runner. Throws `not_found` for an unknown model, and `model_not_allowed` for one that
+ * the caller's key does not permit.
  */
 export async function createEmbeddings(
   app: App,
   input: EmbeddingsInput,
-  signal?: AbortSignal,
+  { permits, signal }: EmbeddingsCall = {},
 ): Promise<Record<string, unknown>> {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
   const made = plugin
-    ? await byPlugin(app, plugin, input, texts, signal)
-    : await onThisMachine(app, input, texts, signal)
+    ? await byPlugin(app, plugin, input, texts, { permits, signal })
+    : await onThisMachine(app, input, texts, { permits, signal })
   const tokens = made.tokens ?? estimateTokens(texts)
   return {
     object: 'list',
@@ -53,6 +55,12 @@ export async function createEmbeddings(
     model: made.model,
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   }
+}
+
+export interface EmbeddingsCall {
+  /** Whether the caller's key permits a place. */
+  readonly permits?: Permits | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 interface PluginChoice {
@@ -79,8 +87,9 @@ async function byPlugin(
   { manifest, model }: PluginChoice,
   { dimensions }: EmbeddingsInput,
   input: readonly string[],
-  signal?: AbortSignal,
+  { permits, signal }: EmbeddingsCall,
 ): Promise<Embeddings> {
+  requirePlace(permits, { plugin: manifest.id, model })
   const { send } = await app.chat()
   const parts = {
     send,
@@ -97,7 +106,7 @@ async function onThisMachine(
   app: App,
   { model, dimensions }: EmbeddingsInput,
   texts: readonly string[],
-  signal?: AbortSignal,
+  { permits, signal }: EmbeddingsCall,
 ): Promise<Embeddings> {
   const { embedders } = await app.personas()
   const { models } = await embedders.list()
@@ -108,6 +117,7 @@ async function onThisMachine(
     throw new AppError('not_found', `Embedding model "${model.slice(0, 100)}" not found`, {
       details: [`Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
     })
+  requirePlace(permits, { plugin: null, model: chosen.name || builtinModel })
   const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)
   const size = vectors[0]?.length ?? 0
   if (dimensions !== undefined && dimensions !== size)

@@ -1,3 +1,4 @@
+import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
@@ -24,7 +25,7 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   const input = parseInput(chat, withBetas(body, context))
   boundText(app.settings, input)
   await nextStage(input, work)
-  const call = { ...routed(input), user }
+  const call = { ...routed(input), user, permits: permitsOf(identity.caller?.key) }
   const { router } = await app.chat()
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {

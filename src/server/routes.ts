@@ -75,13 +75,13 @@ function callParts(app: App, context: RequestContext, { session, address }: Iden
   return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
 }
 
-/** Runs the work of a long answer, and aborts its context when the login ends meanwhile. */
+/** Runs the work of a long answer, and aborts its context when the login or key ends meanwhile. */
 export async function whileLoggedIn(
   context: RequestContext,
   { watch }: Identity,
   work: () => Promise<void>,
 ): Promise<void> {
-  const unwatch = watch?.(() => context.abort(new AppError('unauthenticated', 'The login has ended')))
+  const unwatch = watch?.((reason) => context.abort(reason))
   try {
     await work()
   } finally {

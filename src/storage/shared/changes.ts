@@ -1,4 +1,4 @@
-/** The data that is cached in front of a storage: accounts with their logins, and plugins. */
+/** The data that is cached in front of a storage: accounts with their logins and API keys, and plugins. */
 export type ChangeKind = 'accounts' | 'plugins'
 
 /**

@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { keyMigrations } from './keys-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   ...sealMigrations,
   ...revisionMigrations,
   ...loreMigrations,
+  ...keyMigrations,
 ]
