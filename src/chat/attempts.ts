@@ -11,10 +11,10 @@ export interface Attempt {
   readonly plugin: string | null
   readonly runner: string | null
   readonly model: string
-  /** Requests sent; 0 when the circuit was open or the key missing. */
+  /** Requests sent; 0 when the circuit was open, the key missing, or the place not permitted to the caller. */
   readonly tries: number
   readonly outcome: 'answered' | 'failed'
-  readonly class?: Failure['class'] | 'configuration'
+  readonly class?: Failure['class'] | 'configuration' | 'not_permitted'
   readonly error?: string
   readonly status?: number
   /** Milliseconds from the first try to the last result. */

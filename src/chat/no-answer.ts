@@ -62,6 +62,7 @@ const classNames: Readonly<Record<NonNullable<Attempt['class']>, string>> = {
   protocol: 'unreadable answer',
   cancelled: 'cancelled',
   configuration: 'not set up',
+  not_permitted: 'not allowed',
 }
 
 /** Which class of error a caller gets when only one target was to be asked. */

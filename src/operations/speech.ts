@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RoutedSpeech } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
+import { permitsOf } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 
@@ -22,8 +23,8 @@ const speechInput = z.object({
 })
 
 /** Speaks, for an operation and for the route of OpenAI's clients. */
-export async function speak({ app, signal }: Call, request: RoutedSpeech): Promise<Download> {
-  const answer = await (await app.speech()).speak(request, signal)
+export async function speak({ app, caller, signal }: Call, request: RoutedSpeech): Promise<Download> {
+  const answer = await (await app.speech()).speak({ ...request, permits: permitsOf(caller.key) }, signal)
   return new Download(answer.type, answer.body, answer)
 }
 
@@ -33,6 +34,7 @@ export const speakText = defineOperation({
   method: 'POST',
   path: '/api/speech',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file.',
   input: speechInput,
@@ -47,6 +49,7 @@ export const designVoice = defineOperation({
   method: 'POST',
   path: '/api/speech/design',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text with a voice made from its description; the answer is a WAV file.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
@@ -62,6 +65,7 @@ export const cloneVoice = defineOperation({
   method: 'POST',
   path: '/api/speech/clone',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file.',
   limit: 32 * 1024 * 1024,
@@ -99,6 +103,7 @@ export const listVoicesOfServers = defineOperation({
   method: 'GET',
   path: '/api/speech/voices',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Lists the voices of the speech servers.',
   input: z.object({ model: z.exactOptional(z.string()) }),
@@ -115,6 +120,7 @@ export const showSpeechHealth = defineOperation({
   method: 'GET',
   path: '/api/speech/health',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Shows the state and the engine of each speech server.',
   input: z.object({}),

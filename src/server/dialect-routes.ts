@@ -72,7 +72,11 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   async function embed(context: RequestContext, { caller }: Identity): Promise<void> {
     const { createEmbeddings, embeddingsInput, embeddingsLimit } = await import('../operations/embeddings.ts')
     const input = parseInput({ input: embeddingsInput }, await readJson(context.request, embeddingsLimit))
-    sendJson(context, 200, await createEmbeddings(app, input, { permits: permitsOf(caller?.key), signal: context.signal }))
+    sendJson(
+      context,
+      200,
+      await createEmbeddings(app, input, { permits: permitsOf(caller?.key), signal: context.signal }),
+    )
   }
 
   async function tokens(context: RequestContext, identity: Identity): Promise<void> {

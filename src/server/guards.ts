@@ -11,8 +11,8 @@ import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
-import type { Settings } from '../settings/settings.ts'
 import type { Caller } from '../operations/operation.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
 import { type Credential, watchLogins } from './live-logins.ts'
 import { isRepeated, type RequestContext } from './request-context.ts'
@@ -198,7 +198,8 @@ function tokenOf({ request }: RequestContext, apiKeyHeader = false): string | un
   // A proxy may pick another one of two.
   if (isRepeated(request, 'authorization')) return ''
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (bearer !== undefined || !apiKeyHeader) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
+  if (bearer !== undefined || !apiKeyHeader)
+    return bearer ?? (request.headers.authorization === undefined ? undefined : '')
   const key = request.headers['x-api-key']
   return typeof key === 'string' ? key : undefined
 }

@@ -14,7 +14,10 @@ export interface Identity {
 }
 
 /** The access rule of an operation, or of a route without one. */
-export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'scope' | 'loginLimit' | 'createsFirstUser'> & {
+export type Rule = Pick<
+  Operation,
+  'access' | 'blockedInSingleUserMode' | 'scope' | 'loginLimit' | 'createsFirstUser'
+> & {
   /** The token or key may also come as x-api-key. */
   readonly apiKeyHeader?: true
 }

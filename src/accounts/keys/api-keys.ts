@@ -273,7 +273,9 @@ function notMade(reason: 'absent' | 'too_many' | 'too_many_of_user', { inAll, pe
       details: ['Create the first one: aichat setup'],
     })
   const [count, setting] =
-    reason === 'too_many' ? [`${inAll} in all`, 'limits.api_keys'] : [`${perUser} of one user`, 'limits.api_keys_per_user']
+    reason === 'too_many'
+      ? [`${inAll} in all`, 'limits.api_keys']
+      : [`${perUser} of one user`, 'limits.api_keys_per_user']
   return new AppError('invalid', `There are as many live API keys as may be: ${count}`, {
     details: [`Revoke one that is not needed, or raise ${setting}`],
   })

@@ -41,7 +41,8 @@ export function requireScopes({ scopes: had }: KeyRights, rule: ScopeRule | unde
     throw new AppError('key_scope', 'An API key may not do this', {
       details: ['No scope opens it: log in as a user, see aichat login'],
     })
-  const missing = typeof rule === 'string' ? (had.includes(rule) ? [] : [rule]) : rule.filter((one) => !had.includes(one))
+  const missing =
+    typeof rule === 'string' ? (had.includes(rule) ? [] : [rule]) : rule.filter((one) => !had.includes(one))
   if (missing.length > 0) throw missingScope(missing)
 }
 

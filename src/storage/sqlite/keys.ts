@@ -199,7 +199,11 @@ function keyStatements(db: Database) {
       insertKey.run({ ...key, ...textsOf(key) })
       insertSecret.run({ ...secret, id: key.id, now: key.created_at })
     },
-    describe(id: string, key: Required<Pick<KeyChange, 'name' | 'scopes' | 'expires_at'>> & KeyChange, now: number): void {
+    describe(
+      id: string,
+      key: Required<Pick<KeyChange, 'name' | 'scopes' | 'expires_at'>> & KeyChange,
+      now: number,
+    ): void {
       describe.run({ id, name: key.name, expires_at: key.expires_at, ...textsOf(key), now })
     },
     replaceSecret(id: string, secret: NewSecret, until: number, now: number): void {
