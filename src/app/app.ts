@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
+import type { ApiKey } from '../accounts/keys/store.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
@@ -45,6 +46,8 @@ export interface App {
    * `configuration` when it is damaged.
    */
   checkStorage(): Promise<string>
+  /** The live API keys without a use for so many milliseconds. Creates no storage where none is there yet. */
+  unusedKeys(milliseconds: number): Promise<readonly ApiKey[]>
   /** Ends the removal of deleted rows soon, for a service that stops; the next start finishes it. */
   deferCleanup(): void
   close(): Promise<void>
@@ -139,6 +142,17 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       const examined = await openStorage(storageSettings, { create: false })
       try {
         return await examined.check()
+      } finally {
+        await examined.close()
+      }
+    },
+    async unusedKeys(milliseconds) {
+      const [examined, { openApiKeys }] = await Promise.all([
+        openStorage(storageSettings, { create: false }),
+        import('./accounts.ts'),
+      ])
+      try {
+        return await openApiKeys(settings, examined.keys).unusedFor(milliseconds)
       } finally {
         await examined.close()
       }
