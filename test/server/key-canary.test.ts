@@ -71,8 +71,8 @@ test('stands in the answer that made it, and in no other answer, log, error, aud
     )
     const { stdout, stderr } = daemon.output
     assert.match(stderr, /request/)
+    // Also no part of it that would spare a guess.
     for (const secret of secrets)
-      // Also no part of it that would spare a guess.
       for (const [where, text] of [
         ['answers', later.join('\n')],
         ['stdout', stdout],

@@ -80,7 +80,7 @@ export interface ApiKeyParts {
 }
 
 /** The longest name: characters. */
-export const longestKeyName = 100
+const longestKeyName = 100
 
 /** Uses are told to the minute, and written in batches this long after the first: milliseconds. */
 const useGrain = 60_000
