@@ -11,17 +11,17 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --plugin | --expires | --overlap) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
   done
   case "$path" in
   '')
-    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users secret config status doctor completion help'
+    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users key secret config status doctor completion help'
     flags=''
     kind=''
     ;;
@@ -337,7 +337,7 @@ _aichat() {
     ;;
   'passwd')
     commands=''
-    flags='--password-stdin -h --help'
+    flags='--password-stdin --revoke-keys -h --help'
     kind=''
     ;;
   'auth')
@@ -387,13 +387,48 @@ _aichat() {
     ;;
   'users reset-password')
     commands=''
-    flags='--password-stdin -h --help'
+    flags='--password-stdin --revoke-keys -h --help'
     kind='users'
     ;;
   'users stats')
     commands=''
     flags='-h --help'
     kind=''
+    ;;
+  'key')
+    commands='create list show update revoke rotate'
+    flags='-h --help'
+    kind=''
+    ;;
+  'key create')
+    commands=''
+    flags='--user --scope --plugin --model --persona --expires -h --help'
+    kind=''
+    ;;
+  'key list')
+    commands=''
+    flags='--all --user -n --limit --offset -h --help'
+    kind=''
+    ;;
+  'key show')
+    commands=''
+    flags='-h --help'
+    kind='api-keys'
+    ;;
+  'key update')
+    commands=''
+    flags='--name --scope --plugin --model --persona --expires -h --help'
+    kind='api-keys'
+    ;;
+  'key revoke')
+    commands=''
+    flags='-h --help'
+    kind='api-keys'
+    ;;
+  'key rotate')
+    commands=''
+    flags='--overlap -h --help'
+    kind='api-keys'
     ;;
   'secret')
     commands='set list remove'
@@ -493,6 +528,14 @@ _aichat() {
     'tts design|--model') kind='speech-servers' ;;
     'users create|--role') commands='user admin' ;;
     'users update|--role') commands='user admin' ;;
+    'key create|--user') kind='users' ;;
+    'key create|--plugin') kind='plugins' ;;
+    'key create|--model') kind='models' ;;
+    'key create|--persona') kind='personas' ;;
+    'key list|--user') kind='users' ;;
+    'key update|--plugin') kind='plugins' ;;
+    'key update|--model') kind='models' ;;
+    'key update|--persona') kind='personas' ;;
     esac
   fi
   word="${COMP_LINE:0:COMP_POINT}"

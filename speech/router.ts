@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Permits, requirePlace } from '../src/accounts/keys/rights.ts'
 import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { Send } from '../src/http/send.ts'
 import type { PluginManifest } from '../src/plugins/manifest.ts'
@@ -25,6 +26,8 @@ export interface RoutedSpeech extends ServiceInput {
   /** A plugin, one of its models, or `plugin:model`. */
   readonly model?: string | undefined
   readonly stream?: boolean | undefined
+  /** Whether the caller's API key permits a place; without it all are permitted. */
+  readonly permits?: Permits | undefined
 }
 
 export interface ServerHealth extends Health {
@@ -62,10 +65,15 @@ const errorLimit = 64 * 1024
 
 export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   return {
-    async speak(request, signal) {
+    async speak({ permits, ...request }, signal) {
       const { voice } = request
-      if (typeof voice === 'object') return speakHere(serviceOf(voice.kind, request.model), request, signal)
+      if (typeof voice === 'object') {
+        const { server, variant } = serverFor(voice.kind, request.model)
+        requirePlace(permits, { plugin: server, model: readManifest(server).models[0]! })
+        return speakHere(parts.open(server, variant), request, signal)
+      }
       const plugin = pluginFor(request.model, voice)
+      requirePlace(permits, { plugin: plugin.id, model: modelOf(plugin, request.model) })
       const local = isServerId(plugin.id) ? plugin.id : undefined
       if (local && voice && !voice.includes('/')) findVoice(readManifest(local), voice)
       try {
@@ -93,9 +101,9 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   }
 
   /** Server B always clones; server A where the model names it. */
-  function serviceOf(kind: 'design' | 'recording', model = ''): SpeechService {
-    if (kind === 'design') return parts.open('voxa-tts', 'voicedesign-1.7b')
-    return /^voxa-tts/i.test(model) ? parts.open('voxa-tts', 'base-1.7b') : parts.open('voxb-tts')
+  function serverFor(kind: 'design' | 'recording', model = ''): { server: ServerId; variant?: string } {
+    if (kind === 'design') return { server: 'voxa-tts', variant: 'voicedesign-1.7b' }
+    return /^voxa-tts/i.test(model) ? { server: 'voxa-tts', variant: 'base-1.7b' } : { server: 'voxb-tts' }
   }
 
   async function healthOf(server: ServerId, signal?: AbortSignal): Promise<ServerHealth> {
@@ -176,12 +184,10 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
-  const { model = '', voice, language, instruct, cfg_coef, stream } = request
-  const bare = model.startsWith(`${plugin.id}:`) ? model.slice(plugin.id.length + 1) : model
-  const known = plugin.model_map.find((name) => name.toLowerCase() === bare.toLowerCase())
+  const { model, voice, language, instruct, cfg_coef, stream } = request
   const config = plugin.capabilities?.tts?.config
   return {
-    model: known ?? plugin.model_map[0],
+    model: modelOf(plugin, model),
     input: request.input,
     voice: voice ?? config?.default_voice ?? 'alloy',
     response_format: 'wav',
@@ -190,6 +196,12 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     cfg_coef,
     ...(stream && config?.supports_streaming ? { stream: true } : {}),
   }
+}
+
+/** The plugin's model of that name, which may begin with its id, else its first. */
+function modelOf({ id, model_map: models }: PluginManifest, asked = ''): string {
+  const bare = asked.startsWith(`${id}:`) ? asked.slice(id.length + 1) : asked
+  return models.find((name) => name.toLowerCase() === bare.toLowerCase()) ?? models[0]!
 }
 
 /** The first server that has a voice of this name; the small one where no voice is named. */

@@ -30,7 +30,15 @@ const failures = {
   /** A reply that does not parse or breaks off. */
   protocol: { status: 502, exit: 76 },
   unauthenticated: { status: 401, exit: 77, final: true },
+  /** The text of an API key that is none of ours, or of one that is dead. */
+  invalid_api_key: { status: 401, exit: 77, final: true },
+  /** An API key that ended while its answer was under way. */
+  key_revoked: { status: 401, exit: 77, final: true },
   forbidden: { status: 403, exit: 77 },
+  /** An API key without the scope, or the persona, that a call needs. */
+  key_scope: { status: 403, exit: 77, final: true },
+  /** An API key whose lists hold none of the places that could answer. */
+  model_not_allowed: { status: 403, exit: 77, final: true },
   /** A provider refuses our key. Not 401, which would mean the caller's own token. */
   provider_auth: { status: 503, exit: 77, final: true },
   /** Something has to be set up first: a key variable, a secret, a database. */

@@ -45,8 +45,9 @@ export interface TestDaemon {
 
 export async function openDaemon(environment: Record<string, string> = {}): Promise<TestDaemon> {
   const installation = openInstallation(environment)
-  const accounts = await installation.app.accounts()
-  const url = await installation.serve(identifyBy(accounts, installation.app.settings, 'setup-token-of-the-test'))
+  const { app } = installation
+  const [accounts, keys] = await Promise.all([app.accounts(), app.apiKeys()])
+  const url = await installation.serve(identifyBy(accounts, keys, app.settings, 'setup-token-of-the-test'))
   const call = callApi(url)
   return {
     home: installation.home,

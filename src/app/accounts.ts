@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
+import { type ApiKeys, createApiKeys } from '../accounts/keys/api-keys.ts'
+import type { KeyStore } from '../accounts/keys/store.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createTokens, refuseWeakSecret, type Secrets, secretProblems } from '../accounts/tokens.ts'
 import type { AccountStore } from '../accounts/users.ts'
@@ -24,6 +26,16 @@ export function openAccounts(settings: Settings, store: AccountStore): Accounts 
     secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
     initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
     now: () => performance.now(),
+    clock: Date.now,
+    newId: randomUUID,
+  })
+}
+
+/** The part of the composition root that deals with API keys. */
+export function openApiKeys({ limits }: Settings, store: KeyStore): ApiKeys {
+  return createApiKeys({
+    store,
+    bounds: { inAll: limits.apiKeys, perUser: limits.apiKeysPerUser },
     clock: Date.now,
     newId: randomUUID,
   })

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ApiKeys } from '../accounts/keys/api-keys.ts'
+import type { ApiKey } from '../accounts/keys/store.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import { createKeychain } from '../keychain/keychain.ts'
@@ -33,6 +35,8 @@ export interface App {
   models(): Promise<Models>
   /** Users and logins. The storage is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
+  /** The keys of programs; opens the storage as `accounts` does. */
+  apiKeys(): Promise<ApiKeys>
   /** Personas, their memories, and saved conversations. */
   personas(): Promise<PersonaArea>
   /** Adaptation of personas; their packages and backups. */
@@ -45,6 +49,8 @@ export interface App {
    * `configuration` when it is damaged.
    */
   checkStorage(): Promise<string>
+  /** The live API keys without a use for so many milliseconds. Creates no storage where none is there yet. */
+  unusedKeys(milliseconds: number): Promise<readonly ApiKey[]>
   /** Ends the removal of deleted rows soon, for a service that stops; the next start finishes it. */
   deferCleanup(): void
   close(): Promise<void>
@@ -135,6 +141,10 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       return openAccounts(settings, accounts)
     }),
     usage,
+    apiKeys: once(async () => {
+      const [{ keys }, { openApiKeys }] = await Promise.all([storage(), import('./accounts.ts')])
+      return closing(openApiKeys(settings, keys))
+    }),
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys })).router
@@ -143,6 +153,17 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       const examined = await openStorage(storageSettings, { create: false })
       try {
         return await examined.check()
+      } finally {
+        await examined.close()
+      }
+    },
+    async unusedKeys(milliseconds) {
+      const [examined, { openApiKeys }] = await Promise.all([
+        openStorage(storageSettings, { create: false }),
+        import('./accounts.ts'),
+      ])
+      try {
+        return await openApiKeys(settings, examined.keys).unusedFor(milliseconds)
       } finally {
         await examined.close()
       }

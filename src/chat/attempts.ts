@@ -15,10 +15,10 @@ export interface Attempt {
   readonly model: string
   /** The variable of the key that was asked last, where the plugin has several. */
   readonly key?: string
-  /** Requests sent; 0 when the circuit was open or the key missing. */
+  /** Requests sent; 0 when the circuit was open, the key missing, or the place not permitted to the caller. */
   readonly tries: number
   readonly outcome: 'answered' | 'failed'
-  readonly class?: Failure['class'] | 'configuration' | 'limit'
+  readonly class?: Failure['class'] | 'configuration' | 'limit' | 'not_permitted'
   readonly error?: string
   readonly status?: number
   /** Milliseconds from the first try to the last result. */

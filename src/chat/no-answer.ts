@@ -64,6 +64,7 @@ const classNames: Readonly<Record<NonNullable<Attempt['class']>, string>> = {
   cancelled: 'cancelled',
   configuration: 'not set up',
   limit: 'limit reached',
+  not_permitted: 'not allowed',
 }
 
 /** Which class of error a caller gets when only one target was to be asked. */

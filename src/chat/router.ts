@@ -1,3 +1,4 @@
+import { type KeyPlace, modelNotAllowed, type Permits } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
@@ -33,6 +34,8 @@ export interface ChatCall {
   readonly session?: string | undefined
   /** The use behind the request; default `chat`. */
   readonly purpose?: Purpose | undefined
+  /** Whether the caller's API key permits a place; without it all are permitted. No other place is ever asked. */
+  readonly permits?: Permits | undefined
 }
 
 /** The target that answered, and the tries before it. */
@@ -140,7 +143,7 @@ export function createRouter(parts: RouterParts): Router {
     async preview(call) {
       const remarks = await remarksOn(call)
       const { targets, warnings } = plan(call, remarks)
-      const target = await targets[0]!()
+      const target = await firstPermitted(call, call.fallback === false ? targets.slice(0, 1) : targets)
       if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
       const request = { ...call.request, model: target.model }
       return {
@@ -167,12 +170,17 @@ export function createRouter(parts: RouterParts): Router {
     const remarks = call.request.model?.includes(':') ? await remarksOn(call) : []
     const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
+    const skipped: Attempt[] = []
     let deadline: Deadline | undefined
     for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
       if (signal?.aborted || (deadline && (deadline.triesLeft <= 0 || parts.now() >= deadline.endsAt))) break
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
+      if (call.permits && !call.permits(target)) {
+        skipped.push(notPermitted(target))
+        continue
+      }
       deadline ??= {
         endsAt: parts.now() + target.timeouts.total,
         triesLeft: mostTries,
@@ -186,10 +194,10 @@ export function createRouter(parts: RouterParts): Router {
         const request = { ...call.request, model: target.model }
         const { value, attempt } = await ask(target, request, deadline, signal)
         parts.observe(attempt)
-        const attempts = [...failures.map((failed) => failed.attempt), attempt]
+        const attempts = [...skipped, ...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
         const warned = [...warnings, ...target.leftOut(request)]
-        const report = { plugin, runner, model, fallback: failures.length > 0, attempts, warnings: warned }
+        const report = { plugin, runner, model, fallback: attempts.length > 1, attempts, warnings: warned }
         return { value, report, entry }
       } catch (reason) {
         const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
@@ -199,7 +207,21 @@ export function createRouter(parts: RouterParts): Router {
         failures.push(failure)
       }
     }
+    if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
     throw noAnswerError(failures, call.fallback === false, parts.advice, remarks)
+  }
+
+  /** The first target, or with a key the first that it permits. Throws `model_not_allowed` where it permits none. */
+  async function firstPermitted({ permits }: ChatCall, targets: readonly Plan[]): Promise<Target | undefined> {
+    if (!permits) return targets[0]!()
+    const refused: KeyPlace[] = []
+    for (const next of targets) {
+      const target = await next()
+      if (target && permits(target)) return target
+      if (target) refused.push(target)
+    }
+    if (refused.length > 0) throw modelNotAllowed(refused)
+    return undefined
   }
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for requests that our own rules refuse. */
@@ -359,6 +381,12 @@ function idsOf(plugins: readonly PluginManifest[]): readonly string[] {
 /** The asked model, else the plugin's default, else the first of its list. */
 function modelOf(manifest: PluginManifest, asked: string | undefined): string {
   return asked ?? manifest.default_model ?? manifest.model_map[0]!
+}
+
+/** The part of a target that the caller's key does not permit. */
+function notPermitted({ plugin, runner, model }: Target): Attempt {
+  const error = 'the API key does not allow it'
+  return { plugin, runner, model, tries: 0, outcome: 'failed', class: 'not_permitted', error, duration_ms: 0 }
 }
 
 function refuseOtherKinds(manifest: PluginManifest): void {

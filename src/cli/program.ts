@@ -5,6 +5,7 @@ import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addHelpCommand } from './help/command.ts'
+import { addKeyCommands } from './key/command.ts'
 import { addModelCommands } from './models/command.ts'
 import { addPersonaCommands } from './persona/command.ts'
 import { addPluginCommands } from './plugin/command.ts'
@@ -61,6 +62,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addServeCommand(program, cli)
   addAccountCommands(program, cli)
   addUserCommands(program, cli)
+  addKeyCommands(program, cli)
   addSecretCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)

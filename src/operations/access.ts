@@ -1,9 +1,10 @@
+import { requireScopes } from '../accounts/keys/rights.ts'
 import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 
 /** The access rule of an operation. */
-export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode'>
+export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'scope'>
 
 /** How the installation is used. */
 export interface Mode {
@@ -13,8 +14,8 @@ export interface Mode {
 }
 
 /**
- * Authorises a caller, over HTTP and in process. Throws `forbidden`, in this order: single-user mode, role, ownership.
- * `id` is the user that the path names. Asynchronous in single-user mode alone.
+ * Authorises a caller, over HTTP and in process. Throws `forbidden`, in this order: single-user mode, role, ownership;
+ * and `key_scope` before the role for an API key without the scope. `id` is the user that the path names. Asynchronous in single-user mode alone.
  */
 export function authorise(
   rule: AccessRule,
@@ -24,6 +25,7 @@ export function authorise(
 ): MaybePromise<void> {
   return whenThere(checkSingleUserMode(rule, caller, mode), () => {
     if (rule.access === 'public' || !caller) return
+    if (caller.key) requireScopes(caller.key, rule.scope)
     if (rule.access === 'admin') requireAdmin(caller)
     if (rule.access === 'self') validateUserOwnership(caller, id)
   })

@@ -4,6 +4,7 @@ import { networkOf } from '../accounts/addresses.ts'
 import { allowedFailures, windowMs } from '../accounts/login-limit.ts'
 import type { LoginAnswer } from '../accounts/logins.ts'
 import { longestPassword } from '../accounts/passwords.ts'
+import type { App } from '../app/app.ts'
 import { type Caller, defineOperation, type PublicCall } from './operation.ts'
 
 /** Bytes of a body with credentials. */
@@ -157,8 +158,18 @@ const passwordChange = z.preprocess(
       ...rest,
     }
   },
-  z.object({ current_password: anyPassword, new_password: anyPassword }),
+  z.object({ current_password: anyPassword, new_password: anyPassword, revoke_keys: z.boolean().default(false) }),
 )
+
+/** How many API keys of the user a new password revoked, and how many live on. */
+const keyCounts = { live_keys: z.int(), revoked_keys: z.int() }
+
+/** Revokes the user's API keys where that was asked for, and counts. */
+async function settleKeys(app: App, user: string, revoke: boolean) {
+  const keys = await app.apiKeys()
+  const revoked_keys = revoke ? await keys.revokeAll(user) : 0
+  return { revoked_keys, live_keys: await keys.countLive(user) }
+}
 
 export const changePassword = defineOperation({
   name: 'auth.change-password',
@@ -166,14 +177,15 @@ export const changePassword = defineOperation({
   method: 'POST',
   path: '/api/auth/change-password',
   access: 'user',
-  summary: "Changes the caller's password; every login of the user ends, and a new one begins.",
+  summary:
+    "Changes the caller's password; every login of the user ends, and a new one begins. API keys live on unless `revoke_keys` is true.",
   limit,
   input: passwordChange,
-  output: loginAnswer.extend({ message: z.string() }),
-  run: async ({ app, caller, address }, { current_password, new_password }) => {
+  output: loginAnswer.extend({ message: z.string(), ...keyCounts }),
+  run: async ({ app, caller, address }, { current_password, new_password, revoke_keys }) => {
     const { logins } = await app.accounts()
     const answer: LoginAnswer = await logins.changePassword(caller.id, current_password, new_password, address)
-    return { message: 'Password changed', ...answer }
+    return { message: 'Password changed', ...answer, ...(await settleKeys(app, caller.id, revoke_keys)) }
   },
 })
 
@@ -184,23 +196,36 @@ export const resetPassword = defineOperation({
   path: '/api/auth/reset-password',
   access: 'admin',
   audited: true,
-  summary: "Sets a user's password, or makes a random one; every login of the user ends.",
+  summary:
+    "Sets a user's password, or makes a random one; every login of the user ends. API keys live on unless `revoke_keys` is true.",
   limit,
   input: z
     .object({
       user_id: z.exactOptional(z.string()),
       username: z.exactOptional(anyName),
       new_password: z.exactOptional(anyPassword),
+      revoke_keys: z.boolean().default(false),
     })
     .refine(({ user_id, username }) => (user_id === undefined) !== (username === undefined), {
       error: 'name the user: either user_id or username',
     }),
-  output: z.object({ message: z.string(), user: userView, temporary_password: z.exactOptional(z.string()) }),
-  run: async ({ app }, { user_id, username, new_password }) => {
+  output: z.object({
+    message: z.string(),
+    user: userView,
+    temporary_password: z.exactOptional(z.string()),
+    ...keyCounts,
+  }),
+  run: async ({ app }, { user_id, username, new_password, revoke_keys }) => {
     const { users, logins } = await app.accounts()
     const account = await (user_id === undefined ? users.named(username!) : users.get(user_id))
     const { user, temporary } = await logins.resetPassword(account, new_password)
-    return { message: 'Password reset', user, ...(temporary !== undefined && { temporary_password: temporary }) }
+    const counts = await settleKeys(app, user.id, revoke_keys)
+    return {
+      message: 'Password reset',
+      user,
+      ...(temporary !== undefined && { temporary_password: temporary }),
+      ...counts,
+    }
   },
 })
 

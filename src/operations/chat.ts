@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { permitsOf, requireChatPersona } from '../accounts/keys/rights.ts'
 import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
 import type { Booking, ChatCall, RouteReport } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
@@ -91,6 +92,7 @@ export const chat = defineOperation({
   method: 'POST',
   path: '/api/chat',
   access: 'user',
+  scope: 'chat',
   summary: 'Answers a conversation: by the active plugin, and if that fails by the local model runner.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
@@ -141,7 +143,9 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const { memory } = input
   const area = await app.personas()
   const speaker = caller.id === localOwner.id ? undefined : caller.username
-  const chat = await area.chat.prepare({ owner: caller.id, speaker, persona, session, memory, plugin, request, signal })
+  const allow = (id: string | undefined) => requireChatPersona(caller.key, id)
+  const owner = caller.id
+  const chat = await area.chat.prepare({ owner, speaker, persona, session, memory, plugin, request, allow, signal })
   return { routed: { ...checked, request: chat.request, session }, chat }
 }
 
@@ -159,7 +163,13 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
   const { model: _, ...checked } = readRequest({ ...request, model: undefined })
   await nextStage(checked, work)
   const { model } = request
-  return { ...target, user: caller.id, request: { ...checked, ...(model !== undefined && { model }) } }
+  return {
+    ...target,
+    user: caller.id,
+    key: caller.key?.id,
+    permits: permitsOf(caller.key),
+    request: { ...checked, ...(model !== undefined && { model }) },
+  }
 }
 
 /** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */
@@ -234,6 +244,7 @@ export const previewChat = defineOperation({
   method: 'POST',
   path: '/api/chat/preview',
   access: 'user',
+  scope: 'chat',
   summary:
     'Shows the request that a chat would send, without its key, and what its persona would remember of the message.',
   limit: 32 * 1024 * 1024,
@@ -274,6 +285,7 @@ export const listChatModels = defineOperation({
   method: 'GET',
   path: '/api/chat/models',
   access: 'user',
+  scope: 'models',
   impersonal: true,
   summary:
     "Lists the models that a chat can name: the active plugin's, those of other usable plugins as `plugin:model`, and the local ones.",
@@ -291,7 +303,8 @@ export const listChatModels = defineOperation({
       }),
     ),
   }),
-  run: async ({ app }) => {
+  run: async ({ app, caller }) => {
+    const permits = permitsOf(caller.key) ?? (() => true)
     const usable = app.plugins
       .list()
       .filter(({ type, active, state }) => (type === 'chat' || type === 'completion') && (active || state === 'ready'))
@@ -300,9 +313,13 @@ export const listChatModels = defineOperation({
     return {
       models: [
         ...usable.flatMap(({ id: plugin, active, model_map, models }) =>
-          model_map.map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...modelFacts(models?.[id]) })),
+          model_map
+            .filter((model) => permits({ plugin, model }))
+            .map((id) => ({ id: active ? id : `${plugin}:${id}`, plugin, ...modelFacts(models?.[id]) })),
         ),
-        ...[...running, ...embedded.models()].map((id) => ({ id, plugin: null })),
+        ...[...running, ...embedded.models()]
+          .filter((model) => permits({ plugin: null, model }))
+          .map((id) => ({ id, plugin: null })),
       ],
     }
   },
@@ -323,6 +340,7 @@ export const countTokens = defineOperation({
   method: 'POST',
   path: '/api/chat/tokens',
   access: 'user',
+  scope: 'chat',
   impersonal: true,
   summary: 'Estimates the tokens of a chat, without asking its model.',
   limit: 32 * 1024 * 1024,

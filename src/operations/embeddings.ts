@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Permits, permitsOf, requirePlace } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
 import { AppError } from '../errors.ts'
@@ -32,7 +33,8 @@ interface Embeddings {
 
 /**
  * Embeddings in OpenAI's shape: by the plugin that the model's prefix or the active embedding plugin names, by the built-in
- * or the pulled model, or by the model runner. Throws `not_found` for an unknown model.
+ * or the pulled model, or by the model runner. Throws `not_found` for an unknown model, and `model_not_allowed` for one that
+ * the caller's key does not permit.
  */
 export async function createEmbeddings(
   { app, caller, signal }: Pick<Call, 'app' | 'caller' | 'signal'>,
@@ -40,6 +42,7 @@ export async function createEmbeddings(
 ): Promise<Record<string, unknown>> {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
+  const permits = permitsOf(caller.key)
   const made = await metered(app, {
     caller,
     purpose: 'embeddings',
@@ -48,8 +51,8 @@ export async function createEmbeddings(
     signal,
     async run(attempt) {
       const answer = plugin
-        ? await byPlugin(app, plugin, input, texts, signal)
-        : await onThisMachine(app, input, texts, signal)
+        ? await byPlugin(app, plugin, input, texts, { permits, signal })
+        : await onThisMachine(app, input, texts, { permits, signal })
       if (answer.tokens !== undefined) {
         const { tokens } = answer
         attempt.reported({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } })
@@ -68,6 +71,12 @@ export async function createEmbeddings(
     model: made.model,
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   }
+}
+
+interface EmbeddingsCall {
+  /** Whether the caller's key permits a place. */
+  readonly permits?: Permits | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 interface PluginChoice {
@@ -94,8 +103,9 @@ async function byPlugin(
   { manifest, model }: PluginChoice,
   { dimensions }: EmbeddingsInput,
   input: readonly string[],
-  signal?: AbortSignal,
+  { permits, signal }: EmbeddingsCall,
 ): Promise<Embeddings> {
+  requirePlace(permits, { plugin: manifest.id, model })
   const { send } = await app.chat()
   const parts = {
     send,
@@ -112,7 +122,7 @@ async function onThisMachine(
   app: App,
   { model, dimensions }: EmbeddingsInput,
   texts: readonly string[],
-  signal?: AbortSignal,
+  { permits, signal }: EmbeddingsCall,
 ): Promise<Embeddings> {
   const { embedders } = await app.personas()
   const { models } = await embedders.list()
@@ -123,6 +133,7 @@ async function onThisMachine(
     throw new AppError('not_found', `Embedding model "${model.slice(0, 100)}" not found`, {
       details: [`Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
     })
+  requirePlace(permits, { plugin: null, model: chosen.name || builtinModel })
   const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)
   const size = vectors[0]?.length ?? 0
   if (dimensions !== undefined && dimensions !== size)

@@ -9,8 +9,8 @@ import {
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */
-function payerOf({ id }: Caller): { readonly user: string; readonly key?: string | undefined } {
-  return { user: id }
+function payerOf({ id, key }: Caller): { readonly user: string; readonly key?: string | undefined } {
+  return { user: id, key: key?.id }
 }
 
 /** A request that has one place to be answered, without a fallback. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { queryFlag } from './input.ts'
@@ -21,6 +22,7 @@ export const listModels = defineOperation({
   method: 'GET',
   path: '/api/models',
   access: 'user',
+  scope: 'models',
   impersonal: true,
   summary: 'Lists the models of the plugins, from their stored lists; with `installed`, those on this machine.',
   input: z.object({
@@ -28,20 +30,21 @@ export const listModels = defineOperation({
     installed: queryFlag,
   }),
   output: z.object({ models: z.array(modelRow) }),
-  run: async ({ app }, { plugin, installed }) => {
-    if (installed) return { models: await installedModels(app) }
+  run: async ({ app, caller }, { plugin, installed }) => {
+    const permits = permitsOf(caller.key) ?? (() => true)
+    const allowed = (row: z.output<typeof modelRow>) => permits({ plugin: row.plugin, model: row.id })
+    if (installed) return { models: (await installedModels(app)).filter(allowed) }
     const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]
-    return {
-      models: plugins.flatMap((view) =>
-        view.model_map.map((id) => ({
-          id,
-          plugin: view.id,
-          runner: null,
-          type: view.type === 'completion' ? ('chat' as const) : view.type,
-          default: id === (view.default_model ?? view.model_map[0]),
-        })),
-      ),
-    }
+    const listed = plugins.flatMap((view) =>
+      view.model_map.map((id) => ({
+        id,
+        plugin: view.id,
+        runner: null,
+        type: view.type === 'completion' ? ('chat' as const) : view.type,
+        default: id === (view.default_model ?? view.model_map[0]),
+      })),
+    )
+    return { models: listed.filter(allowed) }
   },
 })
 

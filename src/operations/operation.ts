@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { KeyRights, ScopeRule } from '../accounts/keys/rights.ts'
 import type { Role } from '../accounts/users.ts'
 import type { App } from '../app/app.ts'
 
@@ -17,6 +18,8 @@ export interface Caller {
   readonly id: string
   readonly username: string
   readonly role: Role
+  /** The rights of the API key of the call, within those of its owner; undefined for a login and in process. */
+  readonly key?: KeyRights | undefined
 }
 
 interface CallParts {
@@ -62,6 +65,8 @@ interface OperationParts {
   readonly query?: readonly string[]
   /** Statuses of failures that do not follow from the other fields: for the OpenAPI document. */
   readonly failures?: readonly number[]
+  /** The scopes that an API key needs for it; without any it is closed to keys. A public operation looks at none. */
+  readonly scope?: ScopeRule
   /** Answered with 403 in single-user mode. */
   readonly blockedInSingleUserMode?: true
   /** Refused by address after too many failed logins. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { permitsOf } from '../accounts/keys/rights.ts'
 import { type Persona, personaChange, personaInput, personaView, viewOf } from '../personas/persona.ts'
 import { type Call, defineOperation } from './operation.ts'
 
@@ -20,12 +21,15 @@ export const listPersonas = defineOperation({
   method: 'GET',
   path: '/api/personas',
   access: 'user',
+  scope: 'personas',
   summary: "Lists the caller's personas, oldest first.",
   input: z.object({}),
   output: z.object({ personas: z.array(personaView) }),
   run: async ({ app, caller }) => {
     const { personas } = await app.personas()
-    return { personas: (await personas.list(caller.id)).map(viewOf) }
+    const listed = caller.key?.personas
+    const own = await personas.list(caller.id)
+    return { personas: own.filter(({ id }) => listed?.includes(id) !== false).map(viewOf) }
   },
 })
 
@@ -34,6 +38,7 @@ export const createPersona = defineOperation({
   method: 'POST',
   path: '/api/personas',
   access: 'user',
+  scope: 'personas',
   status: 201,
   summary: 'Creates a persona.',
   input: personaInput,
@@ -46,6 +51,7 @@ export const showPersona = defineOperation({
   method: 'GET',
   path: '/api/personas/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Shows a persona.',
   input: personaId,
   output: personaView,
@@ -57,6 +63,7 @@ export const updatePersona = defineOperation({
   method: 'PUT',
   path: '/api/personas/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Changes a persona: absent fields stay, null removes an optional one, settings are merged.',
   locate: locatePersona,
   input: personaChange.extend(personaId.shape),
@@ -70,6 +77,7 @@ export const removePersona = defineOperation({
   method: 'DELETE',
   path: '/api/personas/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Removes a persona with its memories, its state and its backups.',
   input: personaId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
@@ -87,6 +95,7 @@ export const listEmbeddingModels = defineOperation({
   method: 'GET',
   path: '/api/embeddings/models',
   access: 'user',
+  scope: 'models',
   summary: 'Lists the embedding models of this machine, and how to get one where there is only the built-in one.',
   input: z.object({}),
   output: z.object({
@@ -100,7 +109,11 @@ export const listEmbeddingModels = defineOperation({
     ),
     instructions: z.exactOptional(z.array(z.string())),
   }),
-  run: async ({ app }) => (await app.personas()).embedders.list(),
+  run: async ({ app, caller }) => {
+    const { models, ...rest } = await (await app.personas()).embedders.list()
+    const permits = permitsOf(caller.key)
+    return { ...rest, models: permits ? models.filter(({ name }) => permits({ plugin: null, model: name })) : models }
+  },
 })
 
 export const personaOperations = [

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
 import { type Conversation, conversationName } from '../personas/chat/conversation.ts'
+import type { Conversations } from '../personas/chat/conversations.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { ownPersona } from './personas.ts'
 
 const sessionId = z.object({ id: z.string() })
 
@@ -23,7 +26,9 @@ async function locateSession(
   { app, caller }: Call,
   { id = '' }: Readonly<Record<string, string>>,
 ): Promise<Conversation> {
-  return (await app.personas()).conversations.get(caller.id, id)
+  const found = await (await app.personas()).conversations.get(caller.id, id)
+  if (caller.key) requireListed(caller.key, found.persona_id)
+  return found
 }
 
 export const listSessions = defineOperation({
@@ -31,11 +36,13 @@ export const listSessions = defineOperation({
   method: 'GET',
   path: '/api/sessions',
   access: 'user',
+  scope: 'personas',
   summary: "Lists the caller's saved conversations, most recently used first.",
   input: z.object(page),
   output: z.object({ sessions: z.array(session), total: z.int() }),
   run: async ({ app, caller }, { limit, offset }) => {
     const { conversations } = await app.personas()
+    if (caller.key?.personas) return listed(conversations, caller.id, caller.key, { limit, offset })
     const { conversations: found, total } = await conversations.list(caller.id, limit, offset)
     return { sessions: found.map(viewOf), total }
   },
@@ -47,6 +54,7 @@ export const createSession = defineOperation({
   method: 'POST',
   path: '/api/sessions',
   access: 'user',
+  scope: 'personas',
   status: 201,
   summary: 'Creates a saved conversation; with `reuse`, returns an existing one of that name.',
   input: z.object({
@@ -55,7 +63,16 @@ export const createSession = defineOperation({
     reuse: z.boolean().default(false),
   }),
   output: session,
-  run: async ({ app, caller }, input) => viewOf(await (await app.personas()).conversations.create(caller.id, input)),
+  run: async (call, input) => {
+    const { app, caller } = call
+    const { key } = caller
+    if (key?.personas)
+      requireListed(key, input.persona === undefined ? undefined : (await ownPersona(call, input.persona)).id)
+    const created = await (await app.personas()).conversations.create(caller.id, input)
+    // With `reuse` it may be an older one, of another persona.
+    if (key) requireListed(key, created.persona_id)
+    return viewOf(created)
+  },
 })
 
 export const showSession = defineOperation({
@@ -63,6 +80,7 @@ export const showSession = defineOperation({
   method: 'GET',
   path: '/api/sessions/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Shows a saved conversation with its messages.',
   locate: locateSession,
   input: sessionId,
@@ -79,6 +97,7 @@ export const renameSession = defineOperation({
   method: 'PUT',
   path: '/api/sessions/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Renames a saved conversation.',
   locate: locateSession,
   input: sessionId.extend({ name: conversationName }),
@@ -92,6 +111,7 @@ export const removeSession = defineOperation({
   method: 'DELETE',
   path: '/api/sessions/:id',
   access: 'user',
+  scope: 'personas',
   summary: 'Removes a saved conversation for good.',
   locate: locateSession,
   input: sessionId,
@@ -103,6 +123,25 @@ export const removeSession = defineOperation({
 })
 
 export const sessionOperations = [listSessions, createSession, showSession, renameSession, removeSession]
+
+/** A page of the conversations with the personas of a key. */
+async function listed(
+  conversations: Conversations,
+  owner: string,
+  { personas }: KeyRights,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+) {
+  const allowed: Conversation[] = []
+  for (let at = 0, total = 1; at < total; at += pageSize) {
+    const page = await conversations.list(owner, pageSize, at)
+    total = page.total
+    allowed.push(...page.conversations.filter(({ persona_id: id }) => id !== undefined && personas?.includes(id)))
+  }
+  return { sessions: allowed.slice(offset, offset + limit).map(viewOf), total: allowed.length }
+}
+
+/** Conversations that are read at once. */
+const pageSize = 1_000
 
 function viewOf({ messages, ...conversation }: Conversation): z.output<typeof session> {
   return { ...conversation, message_count: messages }

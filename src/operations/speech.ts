@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RoutedSpeech } from '../../speech/router.ts'
 import { listVoices, readManifest, serverIds } from '../../speech/servers/manifest.ts'
+import { permitsOf } from '../accounts/keys/rights.ts'
 import { AppError } from '../errors.ts'
 import { metered } from './metered.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
@@ -32,7 +33,7 @@ export async function speak({ app, caller, signal }: Call, request: RoutedSpeech
     request: () => ({ messages: [{ role: 'user', content: request.input }] }),
     signal,
     async run(attempt) {
-      const speech = await router.speak(request, signal)
+      const speech = await router.speak({ ...request, permits: permitsOf(caller.key) }, signal)
       attempt.reported({ characters: request.input.length })
       return speech
     },
@@ -46,6 +47,7 @@ export const speakText = defineOperation({
   method: 'POST',
   path: '/api/speech',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file.',
   input: speechInput,
@@ -60,6 +62,7 @@ export const designVoice = defineOperation({
   method: 'POST',
   path: '/api/speech/design',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text with a voice made from its description; the answer is a WAV file.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
@@ -75,6 +78,7 @@ export const cloneVoice = defineOperation({
   method: 'POST',
   path: '/api/speech/clone',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file.',
   limit: 32 * 1024 * 1024,
@@ -112,6 +116,7 @@ export const listVoicesOfServers = defineOperation({
   method: 'GET',
   path: '/api/speech/voices',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Lists the voices of the speech servers.',
   input: z.object({ model: z.exactOptional(z.string()) }),
@@ -128,6 +133,7 @@ export const showSpeechHealth = defineOperation({
   method: 'GET',
   path: '/api/speech/health',
   access: 'user',
+  scope: 'speech',
   impersonal: true,
   summary: 'Shows the state and the engine of each speech server.',
   input: z.object({}),

@@ -1,6 +1,7 @@
 import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
+import { keyOperations } from './keys.ts'
 import { memoryOperations } from './memories.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
@@ -23,6 +24,7 @@ export const operations: readonly Operation[] = [
   ...speechOperations,
   ...authOperations,
   ...userOperations,
+  ...keyOperations,
   ...personaOperations,
   ...adaptationOperations,
   ...packageOperations,

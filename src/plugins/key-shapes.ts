@@ -2,6 +2,8 @@
 const beginnings = new RegExp(
   `(?<![A-Za-z0-9])(?:${[
     'sk-|sk_|rk_|gsk_|csk-|pplx-|xai-|nvapi-|hf_|r8_|fw_|tgp_v\\d_|jina_|lsv2_|dapi|glpat-|github_pat_|gh[opsur]_',
+    // Keys of aichat itself.
+    'aic_',
     'AIza|ya29\\.|AKIA|ASIA|xox[abeprs]-|AQ\\.[A-Za-z]',
   ].join('|')})[A-Za-z0-9_.-]{8}`,
 )

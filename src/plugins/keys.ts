@@ -1,3 +1,4 @@
+import { withoutApiKeys } from '../accounts/keys/key-text.ts'
 import { AppError } from '../errors.ts'
 import { baseKeyName, isKeyName, numberedNames, whyKeyMayNotGoTo } from './key-rules.ts'
 import type { ManifestRules, PluginManifest } from './manifest.ts'
@@ -35,7 +36,7 @@ export interface Keys {
   originOf(name: string): SecretOrigin | undefined
   /** Advice for a key that the provider refused: the variable, its place, and how to replace it; never its value. */
   refusedAdvice(manifest: PluginManifest, name?: string): string
-  /** A text without any key that this process has handed out: for messages and logs. */
+  /** A text without any key that this process has handed out, and without API keys: for messages and logs. */
   redact(text: string): string
 }
 
@@ -104,7 +105,7 @@ export function createKeys(
       return `The key is ${name}${origin ? ` from ${placeOf(origin)}` : ''}: check at ${provider} that it is valid and may do this, or ${replaceIt(name, origin)}`
     },
     redact(text) {
-      let clean = text
+      let clean = withoutApiKeys(text)
       for (const value of handedOut) clean = clean.replaceAll(value, '[key]')
       return clean
     },

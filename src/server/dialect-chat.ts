@@ -1,3 +1,4 @@
+import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
@@ -25,7 +26,8 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   const input = parseInput(chat, withBetas(body, context))
   boundText(app.settings, input)
   await nextStage(input, work)
-  const call = { ...routed(input), user }
+  const key = identity.caller?.key
+  const call = { ...routed(input), user, key: key?.id, permits: permitsOf(key) }
   const { router } = await app.chat()
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {

@@ -28,9 +28,14 @@ export function clientError(error: AppError, id: Inbound): ClientError {
   const { status, provider } = error
   const names =
     id === 'openai-chat'
-      ? { type: provider?.type ?? openaiTypes[status] ?? 'api_error', code: provider ? provider.code : error.code }
+      ? { type: provider?.type ?? openaiTypes[status] ?? 'api_error', code: provider ? provider.code : codeOf(error) }
       : { type: provider?.type, code: provider?.code, details: provider?.details }
   return { message: textOf(error), status, param: provider?.param, ...names }
+}
+
+/** Our code of a failure; a missing or wrong credential of any kind has OpenAI's. */
+function codeOf({ code }: AppError): string {
+  return code === 'unauthenticated' ? 'invalid_api_key' : code
 }
 
 /** A failure as the body of an OpenAI answer. */

@@ -1,3 +1,4 @@
+import type { Scope } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import { nextStage } from '../formats/json-writer.ts'
@@ -19,25 +20,32 @@ type Answer = (context: RequestContext, identity: Identity) => Promise<void>
  */
 export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   return [
-    openai('/v1/chat/completions', (context, identity) => answerChat(app, context, identity, 'openai-chat')),
-    openai('/v1/audio/speech', speak),
-    openai('/v1/embeddings', embed),
-    ...['/v1/models', '/v1/models/**:id'].map((path) => route('GET', path, errorOfClient, models, true)),
+    openai('/v1/chat/completions', 'chat', (context, identity) => answerChat(app, context, identity, 'openai-chat')),
+    openai('/v1/audio/speech', 'speech', speak),
+    openai('/v1/embeddings', 'embeddings', embed),
+    ...['/v1/models', '/v1/models/**:id'].map((path) => route('GET', path, 'models', errorOfClient, models, true)),
     anthropic('/v1/messages', (context, identity) => answerChat(app, context, identity, 'anthropic-messages')),
     anthropic('/v1/messages/count_tokens', tokens),
   ]
 
-  function openai(path: string, answer: Answer): Route {
-    return route('POST', path, openaiError, answer)
+  function openai(path: string, scope: Scope, answer: Answer): Route {
+    return route('POST', path, scope, openaiError, answer)
   }
 
-  /** Anthropic's clients may send the token as x-api-key. */
+  /** Anthropic's clients may send the token or key as x-api-key. */
   function anthropic(path: string, answer: Answer): Route {
-    return route('POST', path, anthropicError, answer, true)
+    return route('POST', path, 'chat', anthropicError, answer, true)
   }
 
-  function route(method: string, path: string, errorBody: ErrorBody, answer: Answer, apiKey?: true): Route {
-    const rule: Rule = { access: 'user', ...(apiKey && { apiKey }) }
+  function route(
+    method: string,
+    path: string,
+    scope: Scope,
+    errorBody: ErrorBody,
+    answer: Answer,
+    apiKeyHeader?: true,
+  ): Route {
+    const rule: Rule = { access: 'user', scope, ...(apiKeyHeader && { apiKeyHeader }) }
     return {
       method,
       path,

@@ -32,7 +32,7 @@ export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }
   if (administrator) stderr.write(`${introduce(administrator)}\n`)
   const setupToken = (await accounts.needsSetup()) ? randomBytes(16).toString('base64url') : undefined
   return {
-    identify: identifyBy(accounts, app.settings, setupToken),
+    identify: identifyBy(accounts, await app.apiKeys(), app.settings, setupToken),
     async announceSetup(url) {
       if (!(await accounts.needsSetup())) return
       stderr.write(

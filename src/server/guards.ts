@@ -3,27 +3,42 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Accounts } from '../accounts/accounts.ts'
 import { networkOf, type Origin, originOf, readProxies } from '../accounts/addresses.ts'
-import type { Verified } from '../accounts/logins.ts'
+import type { ApiKeys, VerifiedKey } from '../accounts/keys/api-keys.ts'
+import { isApiKey } from '../accounts/keys/key-text.ts'
+import type { Logins, Verified } from '../accounts/logins.ts'
 import { type MaybePromise, whenThere } from '../accounts/users.ts'
 import { AppError } from '../errors.ts'
 import { hostRange } from '../http/address-range.ts'
 import { serviceUrl } from '../http/service-url.ts'
 import { authorise, type Mode } from '../operations/access.ts'
+import type { Caller } from '../operations/operation.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Identify, Rule } from './identity.ts'
-import { watchLogins } from './live-logins.ts'
+import type { Identify, Identity, Rule } from './identity.ts'
+import { type Credential, watchLogins } from './live-logins.ts'
 import { isRepeated, type RequestContext } from './request-context.ts'
 
-/** The caller and the login of a token. */
-type Authenticated = Exclude<Verified, string>
+/** The caller of a request, with the login or the API key's secret that it was sent with. */
+interface Authenticated {
+  readonly caller: Caller
+  readonly session?: string
+  readonly credential: Credential
+}
+
+/** The two kinds of credentials. */
+interface Verifiers {
+  readonly accounts: Accounts
+  readonly logins: Pick<Logins, 'verify'>
+  readonly keys: ApiKeys
+}
 
 /**
  * The guards of the main server, in their order: authentication, authorisation, login limit, setup token. A client on
  * another machine needs the `setupToken` to create the first administrator. Throws `configuration` for an invalid TRUST_PROXY.
  */
-export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: string): Identify {
+export function identifyBy(accounts: Accounts, keys: ApiKeys, settings: Settings, setupToken?: string): Identify {
   const proxies = readProxies(settings.trustProxy)
-  const watch = watchLogins(accounts.logins)
+  const watch = watchLogins(accounts.logins, keys)
+  const verifiers: Verifiers = { accounts, logins: accounts.logins, keys }
   const mode: Mode = { singleUser: settings.singleUserMode, isDefaultAdministrator: accounts.isDefaultAdministrator }
   // A connection without a proxy belongs to one client.
   const direct = new WeakMap<Socket, Origin>()
@@ -42,15 +57,14 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
     if (headers['x-forwarded-proto'] === 'https' && proxies.includes(context.request.socket.remoteAddress ?? ''))
       context.response.setHeader('strict-transport-security', 'max-age=31536000')
     const authenticate = rule.access === 'public' ? optionalAuth : authenticateToken
-    return whenThere(authenticate(context, accounts, rule.apiKey), (authenticated) =>
+    return whenThere(authenticate(context, verifiers, rule.apiKeyHeader), (authenticated) =>
       whenThere(permitted(context, rule, authenticated), () => {
         if (rule.loginLimit) rateLimitAuth(accounts, address)
-        const session = authenticated?.session
-        const identity = {
+        const identity: Identity = {
           caller: authenticated?.caller,
-          session,
+          session: authenticated?.session,
           address,
-          ...(session !== undefined && { watch: (ended: () => void) => watch(session, ended) }),
+          ...(authenticated && { watch: (ended) => watch(authenticated.credential, ended) }),
         }
         if (!rule.createsFirstUser || local) return identity
         return accounts.needsSetup().then((needed) => {
@@ -82,13 +96,31 @@ export function identifyBy(accounts: Accounts, settings: Settings, setupToken?: 
 
 const challenge = 'Bearer realm="api"'
 
-/** The login of the request's token. Throws or rejects with `unauthenticated`, with the challenge of RFC 6750. */
-function authenticateToken(context: RequestContext, accounts: Accounts, apiKey?: boolean): MaybePromise<Authenticated> {
-  const token = tokenOf(context, apiKey)
+/**
+ * The caller of the request's token or API key. Throws or rejects with `unauthenticated` or `invalid_api_key`, with the
+ * challenge of RFC 6750.
+ */
+function authenticateToken(
+  context: RequestContext,
+  { accounts, logins, keys }: Verifiers,
+  apiKeyHeader?: boolean,
+): MaybePromise<Authenticated> {
+  const token = tokenOf(context, apiKeyHeader)
   if (token === undefined) return refuseToken(context, accounts, 'missing')
-  return whenThere(accounts.logins.verify(token), (verified) =>
-    typeof verified === 'string' ? refuseToken(context, accounts, verified) : verified,
+  if (isApiKey(token)) return whenThere(keys.verify(token), (verified) => withKey(context, verified))
+  return whenThere(logins.verify(token), (verified) =>
+    typeof verified === 'string' ? refuseToken(context, accounts, verified) : withLogin(verified),
   )
+}
+
+function withLogin({ caller, session }: Exclude<Verified, string>): Authenticated {
+  return { caller, session, credential: { session } }
+}
+
+function withKey({ response }: RequestContext, verified: VerifiedKey | AppError): Authenticated {
+  if (!(verified instanceof AppError)) return { caller: verified.caller, credential: { key: verified.digest } }
+  response.setHeader('www-authenticate', `${challenge}, error="invalid_token"`)
+  throw verified
 }
 
 /** Rejects with `unauthenticated` and the challenge of RFC 6750. */
@@ -113,15 +145,15 @@ async function refuseToken(
   })
 }
 
-/** The login of the request's token, or undefined without a valid one. */
+/** The login of the request's token, or undefined without a valid one. An API key opens no public operation further. */
 function optionalAuth(
   context: RequestContext,
-  accounts: Accounts,
-  apiKey?: boolean,
+  { logins }: Verifiers,
+  apiKeyHeader?: boolean,
 ): MaybePromise<Authenticated | undefined> {
-  const token = tokenOf(context, apiKey)
-  if (token === undefined) return undefined
-  return whenThere(accounts.logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : verified))
+  const token = tokenOf(context, apiKeyHeader)
+  if (token === undefined || isApiKey(token)) return undefined
+  return whenThere(logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : withLogin(verified)))
 }
 
 /** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
@@ -161,12 +193,13 @@ function ownUrl({ localAddress = '', localPort = 0 }: Socket): string {
   return serviceUrl(hostRange(address) === 'loopback' ? address : '127.0.0.1', localPort)
 }
 
-/** The bearer token, or x-api-key on the routes of Anthropic's clients; never a cookie, never the query. */
-function tokenOf({ request }: RequestContext, apiKey = false): string | undefined {
+/** The bearer token or API key, or x-api-key on the routes of Anthropic's clients; never a cookie, never the query. */
+function tokenOf({ request }: RequestContext, apiKeyHeader = false): string | undefined {
   // A proxy may pick another one of two.
   if (isRepeated(request, 'authorization')) return ''
   const bearer = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (bearer !== undefined || !apiKey) return bearer ?? (request.headers.authorization === undefined ? undefined : '')
+  if (bearer !== undefined || !apiKeyHeader)
+    return bearer ?? (request.headers.authorization === undefined ? undefined : '')
   const key = request.headers['x-api-key']
   return typeof key === 'string' ? key : undefined
 }

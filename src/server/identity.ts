@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../accounts/users.ts'
+import type { AppError } from '../errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -8,14 +9,17 @@ export interface Identity {
   readonly caller?: Caller | undefined
   readonly session?: string | undefined
   readonly address?: string | undefined
-  /** Calls back when the login ends; returns the function that stops watching. */
-  readonly watch?: ((ended: () => void) => () => void) | undefined
+  /** Calls back, with the reason, when the login or key ends; returns the function that stops watching. */
+  readonly watch?: ((ended: (reason: AppError) => void) => () => void) | undefined
 }
 
 /** The access rule of an operation, or of a route without one. */
-export type Rule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'loginLimit' | 'createsFirstUser'> & {
-  /** The token may also come as x-api-key. */
-  readonly apiKey?: true
+export type Rule = Pick<
+  Operation,
+  'access' | 'blockedInSingleUserMode' | 'scope' | 'loginLimit' | 'createsFirstUser'
+> & {
+  /** The token or key may also come as x-api-key. */
+  readonly apiKeyHeader?: true
 }
 
 /** Authenticates a request. Throws when the access rule refuses its caller. */

@@ -1,24 +1,35 @@
+import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { Logins } from '../accounts/logins.ts'
+import { type MaybePromise, whenThere } from '../accounts/users.ts'
+import { AppError } from '../errors.ts'
 
-/** How often the logins of open streams are checked: milliseconds. Another process may have ended one. */
+/** How often the logins and keys of open streams are checked: milliseconds. Another process may have ended one. */
 const intervalMs = 1000
 
+/** The credential of a long answer: the id of a login, or the digest of an API key's secret. */
+export type Credential = { readonly session: string } | { readonly key: string }
+
 interface Watched {
-  readonly session: string
-  readonly ended: () => void
+  readonly credential: Credential
+  readonly ended: (reason: AppError) => void
 }
 
 /**
- * Watches the logins of long answers. The returned function calls back once when its login ends, by logout, a new password,
- * a new role, removal or expiry: at once when this process ended it, within a second otherwise. Its result stops watching.
+ * Watches the logins and API keys of long answers. The returned function calls back once, with the reason, when the
+ * credential ends: a login by logout, a new password, a new role, removal or expiry; a key by revocation, rotation, expiry
+ * or the removal of its owner. At once when this process ended it, within a second otherwise. Its result stops watching.
  */
-export function watchLogins(logins: Logins): (session: string, ended: () => void) => () => void {
+export function watchLogins(
+  logins: Logins,
+  keys: ApiKeys,
+): (credential: Credential, ended: (reason: AppError) => void) => () => void {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
   logins.onEnd(sweep)
+  keys.onEnd(sweep)
 
-  return (session, ended) => {
-    const entry = { session, ended }
+  return (credential, ended) => {
+    const entry = { credential, ended }
     watched.add(entry)
     timer ??= setInterval(sweep, intervalMs).unref()
     return () => {
@@ -31,16 +42,25 @@ export function watchLogins(logins: Logins): (session: string, ended: () => void
 
   function sweep(): void {
     for (const entry of [...watched]) {
-      const expiry = logins.expiryOf(entry.session)
-      if (expiry instanceof Promise) {
-        // A storage that cannot be asked tells nothing about the login: the next sweep asks again.
-        expiry.then((found) => end(entry, found)).catch(() => undefined)
-      } else end(entry, expiry)
+      try {
+        const reason = endOf(entry.credential)
+        if (reason instanceof Promise) reason.then((found) => end(entry, found)).catch(() => undefined)
+        else end(entry, reason)
+      } catch {
+        // A storage that cannot be asked tells nothing about the credential: the next sweep asks again.
+      }
     }
   }
 
-  /** Calls back for a login that has ended, once and only while it is watched. */
-  function end(entry: Watched, expiry: number | undefined): void {
-    if (expiry === undefined && watched.delete(entry)) entry.ended()
+  function endOf(credential: Credential): MaybePromise<AppError | undefined> {
+    if ('key' in credential) return keys.endOf(credential.key)
+    return whenThere(logins.expiryOf(credential.session), (expiry) =>
+      expiry === undefined ? new AppError('unauthenticated', 'The login has ended') : undefined,
+    )
+  }
+
+  /** Calls back for a credential that has ended, once and only while it is watched. */
+  function end(entry: Watched, reason: AppError | undefined): void {
+    if (reason && watched.delete(entry)) entry.ended(reason)
   }
 }

@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs'
+import { withoutApiKeys } from '../accounts/keys/key-text.ts'
 import { escapedJson, printableLine } from '../formats/terminal-text.ts'
 import type { LogLevel } from '../settings/settings.ts'
 
@@ -30,7 +31,7 @@ export function createLog(level: LogLevel, format: LogFormat, write: (line: stri
   const at =
     (of: LogLevel) =>
     (message: string, event: LogEvent = {}) => {
-      if (order.indexOf(of) <= limit) write(`${lineOf(of, message, event, format)}\n`)
+      if (order.indexOf(of) <= limit) write(`${withoutApiKeys(lineOf(of, message, event, format))}\n`)
     }
   return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }
 }

@@ -49,7 +49,14 @@ export function openApi(operations: readonly Operation[], version: string): Json
     // Relative to the address of the document, which a proxy may change.
     servers: [{ url: '/' }],
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'The token of a login, or an API key (aic_…), which needs the scopes that an operation names; operations without scopes are closed to keys.',
+        },
+      },
       schemas: { Error: errorSchema, ...bodySchemas(operations), ...dialectErrors },
     },
     paths,
@@ -92,7 +99,7 @@ function describe(operation: Operation): Json {
     operationId: operation.name,
     summary: operation.summary,
     tags: [operation.name.split('.')[0]],
-    security: operation.access === 'public' ? [] : [{ bearer: [] }],
+    security: operation.access === 'public' ? [] : [{ bearer: [operation.scope ?? []].flat() }],
     ...(parameters.length > 0 && { parameters }),
     ...(hasBody &&
       (field !== undefined || Object.keys(bodyFields).length > 0) && {

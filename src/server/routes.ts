@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
+import { requireListedPersona } from '../operations/key-lists.ts'
 import { type Call, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
 import { jsonEvents, sendEvents } from './event-stream.ts'
@@ -34,6 +35,7 @@ export async function serveOperation(
     return sendOutput(operation, call, output, context, identity)
   }
   const call = callOf(app, context, identity)
+  if (call.caller.key?.personas) await requireListedPersona(call, operation, context.params)
   const located = await operation.locate?.(call, context.params)
   const input = parseInput(operation, await readInput(operation, context))
   const { stream } = operation
@@ -75,13 +77,13 @@ function callParts(app: App, context: RequestContext, { session, address }: Iden
   return { app, session, address, signal, header: (name, value) => void response.setHeader(name, value) }
 }
 
-/** Runs the work of a long answer, and aborts its context when the login ends meanwhile. */
+/** Runs the work of a long answer, and aborts its context when the login or key ends meanwhile. */
 export async function whileLoggedIn(
   context: RequestContext,
   { watch }: Identity,
   work: () => Promise<void>,
 ): Promise<void> {
-  const unwatch = watch?.(() => context.abort(new AppError('unauthenticated', 'The login has ended')))
+  const unwatch = watch?.((reason) => context.abort(reason))
   try {
     await work()
   } finally {

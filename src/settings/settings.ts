@@ -68,6 +68,10 @@ export interface Limits {
   readonly bodyBytesPerUser: number
   /** Characters of text in one chat, its pictures and files left out. */
   readonly chatText: number
+  /** Live API keys of all users. */
+  readonly apiKeys: number
+  /** Live API keys of one user. */
+  readonly apiKeysPerUser: number
 }
 
 export interface Paths {
@@ -172,6 +176,16 @@ export const settingNames = {
     fallback: '8388608',
     what: 'characters of text that one chat may have, pictures and files left out',
   },
+  'limits.api_keys': {
+    variable: 'AICHAT_LIMIT_API_KEYS',
+    fallback: '10000',
+    what: 'live API keys of all users together',
+  },
+  'limits.api_keys_per_user': {
+    variable: 'AICHAT_LIMIT_API_KEYS_PER_USER',
+    fallback: '100',
+    what: 'live API keys that one user may have',
+  },
   'usage.timezone': {
     variable: 'AICHAT_USAGE_TIMEZONE',
     fallback: 'UTC',
@@ -241,6 +255,8 @@ export function readSettings(
       requestsPerUser: count(value('limits.requests_per_user'), 'limits.requests_per_user', problems),
       bodyBytesPerUser: count(value('limits.body_bytes_per_user'), 'limits.body_bytes_per_user', problems),
       chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
+      apiKeys: count(value('limits.api_keys'), 'limits.api_keys', problems),
+      apiKeysPerUser: count(value('limits.api_keys_per_user'), 'limits.api_keys_per_user', problems),
     },
     usageZone: zone(value('usage.timezone'), problems),
     usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),

@@ -1,3 +1,4 @@
+import type { KeyStore } from '../accounts/keys/store.ts'
 import type { AccountStore } from '../accounts/users.ts'
 import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../personas/chat/conversation.ts'
@@ -20,6 +21,7 @@ import type { SqliteSettings } from './sqlite/storage.ts'
  */
 export interface Storage {
   readonly accounts: AccountStore
+  readonly keys: KeyStore
   readonly plugins: PluginStore
   readonly personas: PersonaStore
   readonly memories: MemoryStore

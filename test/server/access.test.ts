@@ -21,7 +21,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/api\/plugins(?:\/|$)/, 'admin'],
   [/^GET \/api\/(?:models|embeddings\/models)(?:\/|$)/, 'user'],
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
-  [/^\w+ \/api\/(?:chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],
+  [/^\w+ \/api\/(?:keys|chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],
   [/^\w+ \/v1\//, 'user'],
 ]
 

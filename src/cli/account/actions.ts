@@ -1,5 +1,6 @@
 import { type Logins, openLogins, type SavedLogin, type TokenStorage } from '../../app/logins.ts'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
 import { serviceUrl } from '../../http/service-url.ts'
 import { changePassword, login, logout, register, setUp, whoAmI } from '../../operations/auth.ts'
 import { findServer, findToken, serverUrl, type Target } from '../remote/target.ts'
@@ -116,7 +117,10 @@ export async function showSelf(cli: Cli): Promise<void> {
 }
 
 /** Changes the caller's password and saves the new token of the current login. */
-export async function changeOwnPassword(cli: Cli, options: { passwordStdin?: boolean }): Promise<void> {
+export async function changeOwnPassword(
+  cli: Cli,
+  options: { passwordStdin?: boolean; revokeKeys?: boolean },
+): Promise<void> {
   const [current, next] = options.passwordStdin
     ? await readSecrets(cli, 2)
     : [
@@ -125,10 +129,15 @@ export async function changeOwnPassword(cli: Cli, options: { passwordStdin?: boo
       ]
   const target = await findServer(cli)
   const found = target && (await findToken(target, await cli.settings()))
-  const answer = await cli.ask(changePassword, { current_password: current!, new_password: next! })
+  const answer = await cli.ask(changePassword, {
+    current_password: current!,
+    new_password: next!,
+    ...given({ revoke_keys: options.revokeKeys }),
+  })
   if (target) await keepNewToken(cli, target, found?.from, answer)
   await print(cli, answer, () => '')
   note(cli, 'aichat: password changed; your other logins have ended')
+  noteLiveKeys(cli, answer, answer.user.username)
 }
 
 async function keepNewToken(
@@ -205,4 +214,18 @@ async function defaultServer(cli: Cli): Promise<string> {
 
 function notLoggedIn(): AppError {
   return new AppError('unauthenticated', 'Login not found', { details: ['Log in with: aichat login URL'] })
+}
+
+/** Tells on stderr how many API keys a new password revoked, and how many it left alive. */
+export function noteLiveKeys(
+  cli: Cli,
+  { live_keys: live, revoked_keys: revoked }: { readonly live_keys: number; readonly revoked_keys: number },
+  username: string,
+): void {
+  if (revoked > 0) note(cli, `aichat: ${counted(revoked, 'API key')} of ${username} revoked`)
+  if (live > 0)
+    note(
+      cli,
+      `aichat: ${counted(live, 'API key')} of ${username} still ${live === 1 ? 'works' : 'work'}; --revoke-keys ends them`,
+    )
 }

@@ -49,6 +49,7 @@ export function addAccountCommands(program: CliCommand, cli: Cli): void {
     .command('passwd')
     .description('change your password and end your other logins')
     .option('--password-stdin', 'read two lines from stdin: the current password and the new one')
+    .option('--revoke-keys', 'revoke your API keys, too')
     .example('aichat passwd', 'aichat passwd --password-stdin < passwords.txt')
     .action(run((account) => account.changeOwnPassword))
 

@@ -11,6 +11,7 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'users user': 'users',
   'config name': 'settings',
   'secret name': 'keys',
+  'key id': 'api-keys',
   'serve server': 'servers',
   'help topic': 'topics',
 }
@@ -25,6 +26,9 @@ const flagKinds: Readonly<Record<string, string>> = {
   '--session': 'sessions',
   '--voice': 'voices',
   '--as': 'users',
+  'key --plugin': 'plugins',
+  'key --model': 'models',
+  'key --user': 'users',
 }
 
 /** The kind of a command's arguments, for `aichat __complete`; undefined for files and texts. */

@@ -5,6 +5,10 @@ import type { Cli } from '../terminal/cli.ts'
 const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>> = {
   plugins: async (cli) => (await plugins(cli)).map(({ id }) => id),
   keys: async (cli) => (await plugins(cli)).map(({ auth }) => auth.key_env),
+  'api-keys': async (cli) => {
+    const { listKeys } = await import('../../operations/keys.ts')
+    return (await cli.ask(listKeys, { limit: 1000 })).keys.map(({ id }) => id)
+  },
   models: async (cli) => {
     const { listModels } = await import('../../operations/models.ts')
     const { models } = await cli.ask(listModels, {})

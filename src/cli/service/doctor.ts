@@ -3,6 +3,7 @@ import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
@@ -41,6 +42,7 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
   try {
     findings.push(...folders(settings))
     await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
+    await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
     await runCheck(findings, 'plugins', async () => plugins(app, findings))
     await runCheck(findings, 'local runner', () => runner(app, findings))
     await runCheck(
@@ -96,6 +98,26 @@ function folders({ paths }: Settings): readonly Finding[] {
       ? { check: 'folder', status: 'warning', detail: `${folder} can be read by others`, fix: `chmod 700 ${folder}` }
       : { check: 'folder', status: 'ok', detail: folder }
   })
+}
+
+/** Days after which a key without a use is worth a look. */
+const unusedDays = 90
+
+/** Lists the live API keys that nothing uses: each is a risk without a purpose. */
+async function unusedKeys(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
+  const keys = await app.unusedKeys(unusedDays * 86_400_000)
+  for (const { id, name, username, last_used_at } of keys.slice(0, 20))
+    findings.push({
+      check: 'API keys',
+      status: 'warning',
+      detail: `${printableLine(name)} of ${username} was ${last_used_at === null ? 'never used' : `last used on ${new Date(last_used_at).toISOString().slice(0, 10)}`}`,
+      fix: `if nothing needs it: aichat key revoke ${id}`,
+    })
+  return keys.length === 0
+    ? { detail: `none lies unused for ${unusedDays} days` }
+    : keys.length > 20
+      ? { detail: `${keys.length} lie unused for ${unusedDays} days` }
+      : undefined
 }
 
 function plugins(app: App, findings: Finding[]): { detail: string } {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { resetPassword as resetPasswordOperation } from '../../operations/auth.ts'
 import { countUsers, createUser, listUsers, removeUser, showUser, updateUser } from '../../operations/users.ts'
-import { newPassword } from '../account/actions.ts'
+import { newPassword, noteLiveKeys } from '../account/actions.ts'
 import { refuseBesideOtherDaemon } from '../account/other-daemon.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
@@ -67,10 +67,19 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
   await printRemoved(cli, 'users', removed)
 }
 
-export async function resetPassword(cli: Cli, name: string, options: { passwordStdin?: boolean }): Promise<void> {
+export async function resetPassword(
+  cli: Cli,
+  name: string,
+  options: { passwordStdin?: boolean; revokeKeys?: boolean },
+): Promise<void> {
+  const { revokeKeys: revoke_keys } = options
   const [new_password] = options.passwordStdin ? await readSecrets(cli, 1) : []
-  const answer = await cli.ask(resetPasswordOperation, { user_id: await idOf(cli, name), ...given({ new_password }) })
+  const answer = await cli.ask(resetPasswordOperation, {
+    user_id: await idOf(cli, name),
+    ...given({ new_password, revoke_keys }),
+  })
   await print(cli, answer, ({ temporary_password }) => temporary_password ?? '')
+  noteLiveKeys(cli, answer, name)
 }
 
 export async function countAll(cli: Cli): Promise<void> {
@@ -83,7 +92,7 @@ export async function countAll(cli: Cli): Promise<void> {
 }
 
 /** Finds the id of a user by name or email address. Throws `not_found`. */
-async function idOf(cli: Cli, name: string): Promise<string> {
+export async function idOf(cli: Cli, name: string): Promise<string> {
   if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name)) return name
   const wanted = name.toLowerCase()
   const { users } = await cli.ask(listUsers, { q: name, limit: 200 })

@@ -55,6 +55,7 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
     .command('reset-password <user>')
     .description('set or generate a new password for a user and end the logins of the user')
     .option('--password-stdin', 'read the password from stdin instead of printing a random one')
+    .option('--revoke-keys', 'revoke the API keys of the user, too')
     .example('aichat users reset-password grace')
     .action(run((user) => user.resetPassword))
 

@@ -22,6 +22,8 @@ export interface PersonaChatCall {
   /** The plugin that the caller named. */
   readonly plugin?: string | undefined
   readonly request: OpenRequest
+  /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
+  readonly allow?: ((persona: string | undefined) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -66,10 +68,12 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, signal }) {
+    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, allow, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
+      if (conversation) allow?.(conversation.persona_id)
+      if (persona) allow?.(persona.id)
       const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
       const whole = lastUserText(request.messages)
       // A message may have 30 MiB: it is cut before it is searched for and learned from.

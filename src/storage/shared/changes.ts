@@ -1,4 +1,4 @@
-/** The data that is cached in front of a storage: accounts with their logins, limits, plugins, and prices. */
+/** The data that is cached in front of a storage: accounts with their logins and API keys, limits, plugins, and prices. */
 export type ChangeKind = 'accounts' | 'limits' | 'plugins' | 'prices'
 
 /**

@@ -1,14 +1,14 @@
-import type { AccountStore, LiveSession } from '../../accounts/users.ts'
+import type { MaybePromise } from '../../accounts/users.ts'
 
 /**
- * Keeps live logins for as long as the mark of the accounts stays the same: a request that finds its own costs no query
- * and is answered synchronously. A login that was read while the mark changed is not kept.
+ * Keeps live logins, or API keys, for as long as the mark of the accounts stays the same: a request that finds its own costs
+ * no query and is answered synchronously. A row that was read while the mark changed is not kept.
  */
-export function createSessionCache(
+export function createSessionCache<Row extends object>(
   mark: () => string | undefined,
-  read: AccountStore['session'],
-): AccountStore['session'] {
-  let live = new Map<string, LiveSession>()
+  read: (id: string) => MaybePromise<Row | undefined>,
+): (id: string) => MaybePromise<Row | undefined> {
+  let live = new Map<string, Row>()
   let at: string | undefined
   return (id) => {
     const now = mark()
@@ -19,9 +19,9 @@ export function createSessionCache(
     const known = live.get(id)
     if (known) return known
     const before = live
-    const keep = (session: LiveSession | undefined) => {
-      if (session && at !== undefined && live === before && mark() === at) live.set(id, session)
-      return session
+    const keep = (row: Row | undefined) => {
+      if (row && at !== undefined && live === before && mark() === at) live.set(id, row)
+      return row
     }
     const found = read(id)
     return found instanceof Promise ? found.then(keep) : keep(found)

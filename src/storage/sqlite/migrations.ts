@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   ...ledgerMigrations,
   ...priceMigrations,
   ...limitMigrations,
+  ...keyMigrations,
 ]

@@ -31,6 +31,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const readers = new Set<Database>()
   return {
     accounts: atFirstUse(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    keys: atFirstUse(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
     personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
     conversations: atFirstUse(methods.conversations, async () =>

@@ -1,3 +1,4 @@
+import type { KeyStore } from '../../accounts/keys/store.ts'
 import type { AccountStore } from '../../accounts/users.ts'
 import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../../personas/chat/conversation.ts'
@@ -12,6 +13,7 @@ import type { Methods } from './lazy-store.ts'
 
 interface MethodsOfStores {
   readonly accounts: Methods<AccountStore>
+  readonly keys: Methods<KeyStore>
   readonly personas: Methods<PersonaStore>
   readonly memories: Methods<MemoryStore>
   readonly conversations: Methods<ConversationStore>
@@ -42,6 +44,19 @@ export const methods: MethodsOfStores = {
     session: true,
     closeSession: true,
     record: true,
+  },
+  keys: {
+    insert: true,
+    find: true,
+    list: true,
+    update: true,
+    rotate: true,
+    revoke: true,
+    revokeAll: true,
+    countLive: true,
+    unusedSince: true,
+    byDigest: true,
+    touch: true,
   },
   personas: { save: true, update: true, find: true, list: true, remove: true },
   memories: {

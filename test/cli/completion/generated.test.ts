@@ -166,9 +166,9 @@ test('the words of every kind are known', async () => {
       topics: 'exit-codes',
       'models-to-pull': 'smollm2-360m',
     }
-    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models'].sort())
+    assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'api-keys'].sort())
     for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
-    assert.equal(words.get('pulled-models'), [])
+    for (const kind of ['pulled-models', 'api-keys']) assert.equal(words.get(kind), [])
   } finally {
     await installation.close()
   }

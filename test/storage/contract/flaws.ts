@@ -9,6 +9,12 @@ import { revisionOf } from './samples.ts'
 export const flaws: readonly Flaw[] = [
   // Scopes: an owner is not looked at, or not followed.
   flaw('accounts', 'scopes', () => ({ remove: async () => 'removed' })),
+  flaw('keys', 'scopes', ({ keys }) => ({
+    async find(id) {
+      const found = await keys.find(id)
+      return found && { ...found, username: found.user_id }
+    },
+  })),
   flaw('personas', 'scopes', ({ personas }) => ({
     async remove(id) {
       const found = await personas.find(id)
@@ -85,6 +91,12 @@ export const flaws: readonly Flaw[] = [
       return { users: users.toReversed(), total }
     },
   })),
+  flaw('keys', 'order', ({ keys }) => ({
+    async list(query) {
+      const { keys: listed, total } = await keys.list(query)
+      return { keys: listed.toReversed(), total }
+    },
+  })),
   flaw('personas', 'order', ({ personas }) => ({ list: async (owner) => (await personas.list(owner)).toReversed() })),
   flaw('memories', 'order', ({ memories }) => ({
     async list(scope, options) {
@@ -127,6 +139,12 @@ export const flaws: readonly Flaw[] = [
       return { users: [...users].sort((a, b) => a.created_at - b.created_at || a.id.localeCompare(b.id)), total }
     },
   })),
+  flaw('keys', 'ties', ({ keys }) => ({
+    async list(query) {
+      const { keys: listed, total } = await keys.list(query)
+      return { keys: [...listed].sort((a, b) => a.created_at - b.created_at || a.id.localeCompare(b.id)), total }
+    },
+  })),
   flaw('personas', 'ties', ({ personas }) => ({
     list: async (owner) =>
       [...(await personas.list(owner))].sort((a, b) => a.created_at - b.created_at || a.id.localeCompare(b.id)),
@@ -152,6 +170,7 @@ export const flaws: readonly Flaw[] = [
 
   // Limits: of a page, or of an owner.
   flaw('accounts', 'limits', ({ accounts }) => ({ list: (query) => accounts.list({ ...query, offset: 0 }) })),
+  flaw('keys', 'limits', ({ keys }) => ({ insert: (key) => keys.insert(key, { inAll: 1e9, perUser: 1e9 }) })),
   unlimited('personas'),
   unlimited('memories'),
   flaw('conversations', 'limits', ({ conversations }) => ({
@@ -168,7 +187,10 @@ export const flaws: readonly Flaw[] = [
     },
   })),
 
-  // Edits: made on an outdated memory, or with a vector that belongs to another text.
+  // Edits: made where absent fields are lost, on an outdated memory, or with a vector that belongs to another text.
+  flaw('keys', 'edits', ({ keys }) => ({
+    update: (id, change, now) => keys.update(id, { plugins: null, ...change }, now),
+  })),
   flaw('memories', 'edits', ({ memories }) => ({
     async edit(scope, id, edit, policy, vector) {
       const before = await memories.get(scope, id)
@@ -177,6 +199,7 @@ export const flaws: readonly Flaw[] = [
   })),
 
   // Filters: applied to the best of all memories, instead of before these are chosen.
+  flaw('keys', 'filters', ({ keys }) => ({ unusedSince: (since) => keys.unusedSince(since, 0) })),
   flaw('memories', 'filters', ({ memories }) => ({
     async search(scope, { filter, ...query }) {
       const found = await memories.search(scope, query)
@@ -222,6 +245,16 @@ export const flaws: readonly Flaw[] = [
   })),
 
   // Concurrency: a look and a write that are two steps, or a cache without an end.
+  flaw('keys', 'concurrency', ({ keys }) => {
+    const known = new Map<string, Awaited<ReturnType<Storage['keys']['byDigest']>>>()
+    return {
+      async byDigest(digest) {
+        const found = known.get(digest) ?? (await keys.byDigest(digest))
+        known.set(digest, found)
+        return found
+      },
+    }
+  }),
   flaw('accounts', 'concurrency', ({ accounts }) => {
     const known = new Map<string, Awaited<ReturnType<Storage['accounts']['session']>>>()
     return {

@@ -4,6 +4,7 @@ import { backupRules } from './backups.ts'
 import { changeRules } from './changes.ts'
 import { conversationRules } from './conversations.ts'
 import { crashRules } from './crash.ts'
+import { keyRules } from './keys.ts'
 import { ledgerRules } from './ledger.ts'
 import { limitRules } from './limits.ts'
 import { memoryRules } from './memories.ts'
@@ -17,6 +18,7 @@ import type { Rule } from './rule.ts'
 /** The contract: every promise that a storage makes, whichever database is behind it. */
 export const rules: readonly Rule[] = [
   ...accountRules,
+  ...keyRules,
   ...personaRules,
   ...memoryRules,
   ...memoryEditRules,

@@ -1,0 +1,282 @@
+import { AppError } from '../../errors.ts'
+import { isPrintableLine } from '../../formats/terminal-text.ts'
+import { type MaybePromise, type Role, whenThere } from '../users.ts'
+import { digestOfKey, keyTextProblem, lastFour, makeKeyText } from './key-text.ts'
+import { defaultScopes, type KeyRights, type Scope } from './rights.ts'
+import type { ApiKey, KeyBounds, KeyChange, KeyQuery, KeyStore, KeyUse, LiveKey, NewSecret } from './store.ts'
+
+/** The caller of a request with a key: its owner with the role of this moment, cut by the key's rights. */
+export interface KeyCaller {
+  readonly id: string
+  readonly username: string
+  readonly role: Role
+  readonly key: KeyRights
+}
+
+/** A key that may be used now. The digest names the secret, for the watch over open streams. */
+export interface VerifiedKey {
+  readonly caller: KeyCaller
+  readonly digest: string
+}
+
+/** The order for a new key, whose fields have been checked for their shape. */
+export interface KeyOrder {
+  readonly owner: string
+  readonly name?: string | undefined
+  readonly scopes?: readonly Scope[] | undefined
+  readonly models?: readonly string[] | undefined
+  readonly plugins?: readonly string[] | undefined
+  readonly personas?: readonly string[] | undefined
+  /** Seconds; without it the key lasts until it is revoked. */
+  readonly expiresIn?: number | undefined
+}
+
+/** A key with the text of its secret, which is told this once. */
+export interface KeyWithSecret {
+  readonly key: ApiKey
+  readonly secret: string
+}
+
+/** The keys of the programs that ask this installation. Unknown ids fail with `not_found`, revoked keys with `invalid`. */
+export interface ApiKeys {
+  /**
+   * The caller of a key, or the failure to answer with (`invalid_api_key`). A text with the wrong shape or checksum asks
+   * nothing; a known key costs one SHA-256 and a look into a map, and is then synchronous.
+   */
+  verify(text: string): MaybePromise<VerifiedKey | AppError>
+  /** Why the secret with this digest may no longer be used (`key_revoked`); undefined while it may. */
+  endOf(digest: string): MaybePromise<AppError | undefined>
+  /** Calls the listener whenever a key may have ended here; returns how to stop that. */
+  onEnd(listener: () => void): () => void
+  /** Throws `invalid` for a bad name, an owner who is not there, and too many keys. */
+  create(order: KeyOrder): Promise<KeyWithSecret>
+  get(id: string): Promise<ApiKey>
+  list(query: KeyQuery): Promise<{ readonly keys: readonly ApiKey[]; readonly total: number }>
+  update(id: string, change: KeyChange): Promise<ApiKey>
+  /** The old secret works for `overlap` more seconds. */
+  rotate(id: string, overlap: number): Promise<KeyWithSecret>
+  revoke(id: string): Promise<void>
+  /** Tells how many keys it ended. */
+  revokeAll(userId: string): Promise<number>
+  countLive(userId: string): Promise<number>
+  /** Live keys without a use for so many milliseconds. */
+  unusedFor(milliseconds: number): Promise<readonly ApiKey[]>
+  /** The state of a key at this moment. */
+  stateOf(key: ApiKey): KeyState
+  /** Writes the uses that are not written yet. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export type KeyState = 'live' | 'expired' | 'revoked' | 'ownerless'
+
+export interface ApiKeyParts {
+  readonly store: KeyStore
+  readonly bounds: KeyBounds
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  readonly newId: () => string
+  readonly random?: (count: number) => Uint8Array
+}
+
+/** The longest name: characters. */
+const longestKeyName = 100
+
+/** Uses are told to the minute, and written in batches this long after the first: milliseconds. */
+const useGrain = 60_000
+const writeAfter = 5_000
+
+/** The area as one value, over its store. */
+export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyParts): ApiKeys {
+  const listeners = new Set<() => void>()
+  const callers = new WeakMap<LiveKey, VerifiedKey>()
+  const uses = createUses(store)
+
+  return {
+    verify(text) {
+      const problem = keyTextProblem(text)
+      if (problem) return malformed(problem)
+      return whenThere(store.byDigest(digestOfKey(text)), verified)
+    },
+    endOf: (digest) =>
+      whenThere(store.byDigest(digest), (live) => {
+        const reason = live ? whyDead(live, clock()) : 'The API key is gone'
+        return reason === undefined ? undefined : new AppError('key_revoked', reason)
+      }),
+    onEnd(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    async create({ owner, name = 'unnamed', scopes = defaultScopes, expiresIn, ...lists }) {
+      refuseName(name)
+      const { secret, text } = makeSecret()
+      const now = clock()
+      const expires_at = expiresIn === undefined ? null : now + expiresIn * 1000
+      const key = { id: newId(), user_id: owner, name, scopes, ...lists, expires_at, secret, created_at: now }
+      const made = await store.insert(key, bounds)
+      if (typeof made === 'string') throw notMade(made, bounds)
+      return { key: made, secret: text }
+    },
+    async get(id) {
+      await uses.flush()
+      return found(await store.find(id), id)
+    },
+    async list(query) {
+      await uses.flush()
+      return store.list(query)
+    },
+    async update(id, change) {
+      if (change.name !== undefined) refuseName(change.name)
+      const key = found(await store.update(id, change, clock()), id)
+      ended()
+      return key
+    },
+    async rotate(id, overlap) {
+      await uses.flush()
+      const { secret, text } = makeSecret()
+      const now = clock()
+      const key = found(await store.rotate(id, secret, now + overlap * 1000, now), id)
+      ended()
+      return { key, secret: text }
+    },
+    async revoke(id) {
+      if (!(await store.revoke(id, clock()))) throw unknownKey(id)
+      ended()
+    },
+    async revokeAll(userId) {
+      const count = await store.revokeAll(userId, clock())
+      ended()
+      return count
+    },
+    countLive: (userId) => store.countLive(userId, clock()),
+    async unusedFor(milliseconds) {
+      await uses.flush()
+      const now = clock()
+      return store.unusedSince(now - milliseconds, now)
+    },
+    stateOf({ username, revoked_at, expires_at }) {
+      if (revoked_at !== null) return 'revoked'
+      if (username === null) return 'ownerless'
+      return expires_at !== null && expires_at <= clock() ? 'expired' : 'live'
+    },
+    flush: uses.flush,
+    close: uses.flush,
+  }
+
+  function verified(live: LiveKey | undefined): VerifiedKey | AppError {
+    if (!live) return unknownText()
+    const now = clock()
+    const reason = whyDead(live, now)
+    if (reason !== undefined) return refusedKey(reason)
+    uses.note(live.digest, now - (now % useGrain))
+    const known = callers.get(live)
+    if (known) return known
+    const { user_id: id, owner, rights: key, digest } = live
+    const made: VerifiedKey = { caller: { id, ...owner!, key }, digest }
+    callers.set(live, made)
+    return made
+  }
+
+  function ended(): void {
+    for (const listener of listeners) listener()
+  }
+
+  function makeSecret(): { readonly secret: NewSecret; readonly text: string } {
+    const text = makeKeyText(random)
+    return { text, secret: { digest: digestOfKey(text), last4: lastFour(text) } }
+  }
+}
+
+/** Collects uses and writes them in batches: a write per request would cost more than its key. */
+function createUses(store: KeyStore) {
+  const noted = new Map<string, number>()
+  let pending: KeyUse[] = []
+  let timer: NodeJS.Timeout | undefined
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = pending
+    pending = []
+    if (batch.length === 0) return
+    // A full disk must refuse no request: those uses are told late, by the next one of the key.
+    await store.touch(batch).catch(() => {
+      for (const { digest } of batch) noted.delete(digest)
+    })
+  }
+  return {
+    flush,
+    note(digest: string, at: number): void {
+      if (noted.get(digest) === at) return
+      if (noted.size >= mostNoted) noted.clear()
+      noted.set(digest, at)
+      pending.push({ digest, at })
+      timer ??= setTimeout(flush, writeAfter).unref()
+    },
+  }
+}
+
+/** Digests whose last minute is remembered; beyond that all are forgotten, which costs a write each. */
+const mostNoted = 20_000
+
+/** Why a key may not be used at this time, in a sentence; undefined where it may. */
+function whyDead({ owner, revoked_at, expires_at, valid_until }: LiveKey, now: number): string | undefined {
+  if (revoked_at !== null) return `The API key was revoked on ${timeOf(revoked_at)}`
+  if (!owner) return 'The owner of the API key was removed'
+  if (expires_at !== null && expires_at <= now) return `The API key expired on ${timeOf(expires_at)}`
+  if (valid_until !== null && valid_until <= now)
+    return `The API key was rotated, and this secret of it ended on ${timeOf(valid_until)}`
+  return undefined
+}
+
+function timeOf(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function malformed(problem: 'shape' | 'checksum'): AppError {
+  const message = problem === 'shape' ? 'This is not an API key of aichat' : 'The API key is misspelt or cut off'
+  return new AppError('invalid_api_key', message, {
+    details: [problem === 'shape' ? 'One begins with aic_ and has 42 characters' : 'Copy it again, whole'],
+  })
+}
+
+function unknownText(): AppError {
+  return new AppError('invalid_api_key', 'The API key is not known here', {
+    details: ['Check that it was made on this server, or make another: aichat key create'],
+  })
+}
+
+function refusedKey(reason: string): AppError {
+  return new AppError('invalid_api_key', reason, { details: ['Make another: aichat key create'] })
+}
+
+function refuseName(name: string): void {
+  const length = [...name].length
+  if (length >= 1 && length <= longestKeyName && isPrintableLine(name) && name.trim() !== '') return
+  throw new AppError('invalid', 'Invalid name of an API key', {
+    details: [`name: must be one line of 1 to ${longestKeyName} printable characters`],
+  })
+}
+
+function found(key: ApiKey | 'absent' | 'revoked' | undefined, id: string): ApiKey {
+  if (key === undefined || key === 'absent') throw unknownKey(id)
+  if (key !== 'revoked') return key
+  throw new AppError('invalid', 'The API key is revoked', { details: ['Make another: aichat key create'] })
+}
+
+function unknownKey(id: string): AppError {
+  return new AppError('not_found', `API key "${id.slice(0, 100)}" not found`)
+}
+
+function notMade(reason: 'absent' | 'too_many' | 'too_many_of_user', { inAll, perUser }: KeyBounds): AppError {
+  if (reason === 'absent')
+    return new AppError('invalid', 'There is no user who could own the API key', {
+      details: ['Create the first one: aichat setup'],
+    })
+  const [count, setting] =
+    reason === 'too_many'
+      ? [`${inAll} in all`, 'limits.api_keys']
+      : [`${perUser} of one user`, 'limits.api_keys_per_user']
+  return new AppError('invalid', `There are as many live API keys as may be: ${count}`, {
+    details: [`Revoke one that is not needed, or raise ${setting}`],
+  })
+}

@@ -1,0 +1,122 @@
+import { AppError } from '../../errors.ts'
+import { globOf } from './glob.ts'
+
+/** The parts of the API that a key can open. Accounts, keys, limits, plugins and settings are open to none. */
+export const scopes = ['chat', 'embeddings', 'speech', 'models', 'personas', 'memory', 'usage'] as const
+
+export type Scope = (typeof scopes)[number]
+
+/** The scopes of a key that was made without a choice: the routes of OpenAI's and Anthropic's clients. */
+export const defaultScopes: readonly Scope[] = ['chat', 'embeddings', 'speech', 'models']
+
+/** The rights of a call with an API key, within those of its owner. An absent list allows all. */
+export interface KeyRights {
+  readonly id: string
+  readonly scopes: readonly Scope[]
+  /** Patterns, see `permitsOf`. */
+  readonly models?: readonly string[]
+  /** Ids of plugins, and `local` for the models of this machine. */
+  readonly plugins?: readonly string[]
+  /** Ids of the owner's personas. */
+  readonly personas?: readonly string[]
+}
+
+/** The name of this machine in the lists of plugins and models. */
+export const localPlugin = 'local'
+
+/** The place of an answer: a plugin's model, or one of this machine (`plugin` null). */
+export interface KeyPlace {
+  readonly plugin: string | null
+  readonly model: string
+}
+
+export type Permits = (place: KeyPlace) => boolean
+
+/** The scopes of a route: one, or several that are needed together. */
+export type ScopeRule = Scope | readonly Scope[]
+
+/** Throws `key_scope` unless the key has every scope of the rule; a route without a rule is closed to keys. */
+export function requireScopes({ scopes: had }: KeyRights, rule: ScopeRule | undefined): void {
+  if (rule === undefined)
+    throw new AppError('key_scope', 'An API key may not do this', {
+      details: ['No scope opens it: log in as a user, see aichat login'],
+    })
+  const missing =
+    typeof rule === 'string' ? (had.includes(rule) ? [] : [rule]) : rule.filter((one) => !had.includes(one))
+  if (missing.length > 0) throw missingScope(missing)
+}
+
+function missingScope(missing: readonly Scope[]): AppError {
+  const names = missing.join(' and ')
+  return new AppError('key_scope', `The API key lacks the scope ${names}`, {
+    details: ['Its owner can add it: aichat key update ID --scope'],
+  })
+}
+
+const permits = new WeakMap<KeyRights, Permits>()
+
+/**
+ * Whether a key may use a place; undefined where it may use all. A pattern of `models` with a colon is held against plugin
+ * and model, each side of the first colon against its own (`openai:gpt-4o*`, `local:*`, `*:llama3:8b`); one without a colon
+ * against the model alone. `*` stands for any characters, also none; capital letters count.
+ */
+export function permitsOf(rights: KeyRights | undefined): Permits | undefined {
+  if (!rights?.models && !rights?.plugins) return undefined
+  const known = permits.get(rights)
+  if (known) return known
+  const { plugins } = rights
+  const patterns = rights.models?.map(patternOf)
+  const made: Permits = ({ plugin, model }) => {
+    const name = plugin ?? localPlugin
+    if (plugins && !plugins.includes(name)) return false
+    return patterns === undefined || patterns.some((fits) => fits(name, model))
+  }
+  permits.set(rights, made)
+  return made
+}
+
+function patternOf(pattern: string): (plugin: string, model: string) => boolean {
+  const { plugin, model } = splitPattern(pattern)
+  const fitsModel = globOf(model)
+  if (plugin === undefined) return (_, name) => fitsModel(name)
+  const fitsPlugin = globOf(plugin)
+  return (place, name) => fitsPlugin(place) && fitsModel(name)
+}
+
+/** The two sides of a pattern for models; without a colon there is no plugin. */
+export function splitPattern(pattern: string): { readonly plugin: string | undefined; readonly model: string } {
+  const colon = pattern.indexOf(':')
+  if (colon < 0) return { plugin: undefined, model: pattern }
+  return { plugin: pattern.slice(0, colon), model: pattern.slice(colon + 1) }
+}
+
+/** Throws `model_not_allowed` where the key may not use the place. */
+export function requirePlace(permitted: Permits | undefined, place: KeyPlace): void {
+  if (permitted && !permitted(place)) throw modelNotAllowed([place])
+}
+
+/** The failure of a call whose every place the key refuses. */
+export function modelNotAllowed(places: readonly KeyPlace[]): AppError {
+  const names = [...new Set(places.map(({ plugin, model }) => `${plugin ?? localPlugin}:${model}`))]
+  return new AppError('model_not_allowed', `The API key does not allow ${names.join(', ')}`, {
+    details: ['GET /v1/models lists what it allows'],
+  })
+}
+
+/**
+ * Throws `key_scope` where a key may not chat as a persona, or in a conversation without one (undefined). It may with the
+ * personas of its list; without a list, the scope `personas` opens all of them.
+ */
+export function requireChatPersona(rights: KeyRights | undefined, persona: string | undefined): void {
+  if (!rights) return
+  if (rights.personas) return requireListed(rights, persona)
+  requireScopes(rights, 'personas')
+}
+
+/** Throws `key_scope` for a persona that is not in the key's list, if it has one. */
+export function requireListed({ personas }: KeyRights, persona: string | undefined): void {
+  if (!personas || (persona !== undefined && personas.includes(persona))) return
+  throw new AppError('key_scope', 'The API key is for other personas', {
+    details: ['Its owner can change its list: aichat key update ID --persona'],
+  })
+}

@@ -1,0 +1,117 @@
+import type { MaybePromise, Role } from '../users.ts'
+import type { KeyRights, Scope } from './rights.ts'
+
+/** A secret of a key, without its text. Times are milliseconds since 1970 UTC. */
+export interface KeySecret {
+  readonly last4: string
+  readonly created_at: number
+  /** When a replaced secret ends; null for the current one. */
+  readonly valid_until: number | null
+  readonly last_used_at: number | null
+}
+
+/** A key as the store keeps it. Dead keys stay, since usage names them. Times are milliseconds since 1970 UTC. */
+export interface ApiKey {
+  readonly id: string
+  readonly user_id: string
+  /** The owner's name now; null when the owner is gone. */
+  readonly username: string | null
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly models?: readonly string[]
+  readonly plugins?: readonly string[]
+  readonly personas?: readonly string[]
+  readonly created_at: number
+  readonly updated_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+  /** To the minute. */
+  readonly last_used_at: number | null
+  /** One or two, the current first. */
+  readonly secrets: readonly KeySecret[]
+}
+
+/** What a request must know of the key with its digest. */
+export interface LiveKey {
+  readonly digest: string
+  readonly user_id: string
+  /** Null when the owner is gone. */
+  readonly owner: { readonly username: string; readonly role: Role } | null
+  readonly rights: KeyRights
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+  readonly valid_until: number | null
+}
+
+export interface NewKey {
+  readonly id: string
+  readonly user_id: string
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly models?: readonly string[] | undefined
+  readonly plugins?: readonly string[] | undefined
+  readonly personas?: readonly string[] | undefined
+  readonly expires_at: number | null
+  readonly secret: NewSecret
+  readonly created_at: number
+}
+
+export interface NewSecret {
+  readonly digest: string
+  readonly last4: string
+}
+
+/** Absent fields stay; null takes a list or an expiry away. */
+export interface KeyChange {
+  readonly name?: string
+  readonly scopes?: readonly Scope[]
+  readonly models?: readonly string[] | null
+  readonly plugins?: readonly string[] | null
+  readonly personas?: readonly string[] | null
+  readonly expires_at?: number | null
+}
+
+export interface KeyQuery {
+  /** The owner; undefined lists the keys of all users. */
+  readonly userId?: string | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The most live keys, in all and of one user. */
+export interface KeyBounds {
+  readonly inAll: number
+  readonly perUser: number
+}
+
+/** The minute in which a secret was last used. */
+export interface KeyUse {
+  readonly digest: string
+  readonly at: number
+}
+
+/** Live: not revoked, not expired, and its owner is there. */
+export interface KeyStore {
+  /** `absent`: there is no such user. Of the user's dead keys the oldest beyond 1,000 go. */
+  insert(key: NewKey, bounds: KeyBounds): Promise<ApiKey | 'absent' | 'too_many' | 'too_many_of_user'>
+  find(id: string): Promise<ApiKey | undefined>
+  /** In the order of creation, ties by id. */
+  list(query: KeyQuery): Promise<{ readonly keys: readonly ApiKey[]; readonly total: number }>
+  update(id: string, change: KeyChange, now: number): Promise<ApiKey | 'absent' | 'revoked'>
+  /** The new secret is the current one; the one before it lasts until `validUntil`, and any older one is gone. */
+  rotate(id: string, secret: NewSecret, validUntil: number, now: number): Promise<ApiKey | 'absent' | 'revoked'>
+  /** False when there is no such key; a revoked one keeps its time. */
+  revoke(id: string, now: number): Promise<boolean>
+  /** Revokes the user's live keys, and tells how many there were. */
+  revokeAll(userId: string, now: number): Promise<number>
+  countLive(userId: string, now: number): Promise<number>
+  /** Live keys that were neither made nor used since then, in the order of `list`, at most 1,000. */
+  unusedSince(since: number, now: number): Promise<readonly ApiKey[]>
+  /**
+   * The key with this digest as it is now, whichever process changed it last. Synchronous when it was read before and nothing
+   * was written since, so that a request with a known key waits for nothing.
+   */
+  byDigest(digest: string): MaybePromise<LiveKey | undefined>
+  /** Notes uses, of known digests, in one transaction. A use never goes back. */
+  touch(uses: readonly KeyUse[]): Promise<void>
+}

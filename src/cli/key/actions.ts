@@ -1,0 +1,138 @@
+import type { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { createKey, type keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from '../../operations/keys.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { labelled, table, timeText } from '../terminal/table.ts'
+import { idOf } from '../users/actions.ts'
+
+type Key = z.output<typeof keyView>
+type Scopes = z.input<typeof createKey.input>['scopes']
+
+/** The options for rights, as `command.ts` collects them. */
+interface Rights {
+  readonly scope?: readonly string[]
+  readonly plugin?: readonly string[]
+  readonly model?: readonly string[]
+  readonly persona?: readonly string[]
+  readonly expires?: string
+}
+
+export async function create(
+  cli: Cli,
+  name: string | undefined,
+  { user, ...rights }: Rights & { readonly user?: string },
+): Promise<void> {
+  const { scope, plugin, model, persona, expires } = rights
+  const answer = await cli.ask(
+    createKey,
+    given({
+      name,
+      scopes: scope as Scopes,
+      plugins: plugin && [...plugin],
+      models: model && [...model],
+      personas: persona && [...persona],
+      expires_in: expires === 'never' ? undefined : expires,
+      user_id: user === undefined ? undefined : await idOf(cli, user),
+    }),
+  )
+  await print(cli, answer, ({ secret }) => secret)
+  note(cli, `aichat: ${answer.name} is ${answer.id}, ${endOf(answer)}; this is the only time that its secret is shown`)
+}
+
+export async function list(
+  cli: Cli,
+  { all, user, limit, offset }: { all?: true; user?: string; limit?: string; offset?: string },
+): Promise<void> {
+  if (all && user !== undefined) throw new AppError('usage', '--all and --user exclude each other')
+  const user_id = user === undefined ? undefined : await idOf(cli, user)
+  const page = await cli.ask(listKeys, given({ all, user_id, limit, offset }))
+  await print(cli, page, ({ keys }) =>
+    table(
+      cli,
+      keys,
+      [
+        ['ID', (key) => key.id],
+        ['NAME', (key) => key.name],
+        ['OWNER', (key) => key.username ?? 'gone'],
+        ['STATE', (key) => key.state],
+        ['SECRET', (key) => `…${key.last4}`],
+        ['EXPIRES', (key) => (key.expires_at === null ? 'never' : timeText(key.expires_at))],
+        ['LAST USE', (key) => (key.last_used_at === null ? 'never' : timeText(key.last_used_at))],
+      ],
+      'no API keys; make one: aichat key create NAME',
+    ),
+  )
+  const next = Number(offset ?? 0) + page.keys.length
+  if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)
+}
+
+export async function show(cli: Cli, id: string): Promise<void> {
+  await print(cli, await cli.ask(showKey, { id }), keyText)
+}
+
+export async function update(
+  cli: Cli,
+  id: string,
+  { name, scope, plugin, model, persona, expires }: Rights & { readonly name?: string },
+): Promise<void> {
+  const change = given({
+    name,
+    scopes: scope as Scopes,
+    plugins: listed(plugin),
+    models: listed(model),
+    personas: listed(persona),
+    expires_in: expires === 'never' ? null : expires,
+  })
+  if (Object.keys(change).length === 0)
+    throw new AppError('usage', 'Nothing to change: add --name, --scope, --plugin, --model, --persona or --expires')
+  await print(cli, await cli.ask(updateKey, { ...change, id }), (key) => key.id)
+}
+
+export async function revoke(cli: Cli, ids: readonly string[]): Promise<void> {
+  // All are looked up first: a misspelt id must not leave the others half done.
+  for (const id of ids) await cli.ask(showKey, { id })
+  const revoked: { id: string; revoked: true }[] = []
+  for (const id of ids) revoked.push(await cli.ask(revokeKey, { id }))
+  await print(cli, revoked.length === 1 ? revoked[0] : { keys: revoked }, () => revoked.map(({ id }) => id).join('\n'))
+}
+
+export async function rotate(cli: Cli, id: string, { overlap }: { overlap?: string }): Promise<void> {
+  const answer = await cli.ask(rotateKey, { id, ...given({ overlap }) })
+  await print(cli, answer, ({ secret }) => secret)
+  const before = answer.secrets[1]
+  if (before && before.valid_until !== null)
+    note(cli, `aichat: the old secret …${before.last4} works until ${timeText(before.valid_until)} UTC`)
+}
+
+/** The entries of a list; a single empty one takes the list away. */
+function listed(entries: readonly string[] | undefined): string[] | null | undefined {
+  return entries?.length === 1 && entries[0] === '' ? null : entries && [...entries]
+}
+
+function endOf({ expires_at }: Key): string {
+  return expires_at === null ? 'valid until it is revoked' : `valid until ${timeText(expires_at)} UTC`
+}
+
+function keyText(key: Key): string {
+  const time = (at: number | null) => (at === null ? 'never' : timeText(at))
+  return labelled([
+    ['id', key.id],
+    ['name', key.name],
+    ['owner', key.username ?? `${key.user_id} (gone)`],
+    ['state', key.state],
+    ['scopes', key.scopes.join(', ')],
+    ['models', key.models?.join(', ') ?? 'all'],
+    ['plugins', key.plugins?.join(', ') ?? 'all'],
+    ['personas', key.personas?.join(', ') ?? (key.scopes.includes('personas') ? 'all' : 'none')],
+    ['created', timeText(key.created_at)],
+    ['expires', time(key.expires_at)],
+    ['revoked', key.revoked_at === null ? undefined : timeText(key.revoked_at)],
+    ['last use', time(key.last_used_at)],
+    ...key.secrets.map(({ last4, valid_until, last_used_at }, at): [string, string] => [
+      at === 0 ? 'secret' : 'old secret',
+      `…${last4}, last use ${time(last_used_at)}${valid_until === null ? '' : `, until ${timeText(valid_until)}`}`,
+    ]),
+  ])
+}

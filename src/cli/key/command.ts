@@ -1,0 +1,90 @@
+import { Option } from 'commander'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+
+/** `aichat key …`: API keys for the programs that ask this installation. */
+export function addKeyCommands(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./actions.ts'))
+  const key = program
+    .command('key')
+    .description('manage the API keys of programs that ask this installation')
+    .example('aichat key create backup-script --model "gpt-4o*"', 'aichat key list')
+
+  withRights(
+    key
+      .command('create [name]')
+      .description('make an API key; stdout is the key alone, which is shown this once')
+      .option('--user <user>', 'for this user, by id, name or email address (for administrators)'),
+    'by default chat, embeddings, speech and models',
+    'by default all',
+  )
+    .option('--expires <duration>', 'end it after 90d, 12h …; by default it lasts until it is revoked')
+    .example(
+      'aichat key create ci --expires 90d --model "openai:gpt-4o*"',
+      'aichat key create bot --scope chat --persona Ada',
+    )
+    .action(run((keys) => keys.create))
+
+  key
+    .command('list')
+    .description('list your API keys, dead ones too, without their secrets')
+    .option('--all', 'those of all users (for administrators)')
+    .option('--user <user>', 'those of this user (for administrators)')
+    .option('-n, --limit <count>', 'list at most this many, up to 1000')
+    .option('--offset <count>', 'skip this many')
+    .example('aichat key list', 'aichat key list --all -n 1000')
+    .action(run((keys) => keys.list))
+
+  key
+    .command('show <id>')
+    .description('show an API key: its rights, and when each of its secrets was used last')
+    .example('aichat key show 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11')
+    .action(run((keys) => keys.show))
+
+  withRights(
+    key
+      .command('update <id>')
+      .description('change the name, rights or expiry of an API key; its secret stays')
+      .option('--name <name>', 'the new name'),
+    'in place of the old ones',
+    '"" allows all',
+  )
+    .option('--expires <duration>', 'end it after 90d, 12h … from now, or never')
+    .example('aichat key update 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11 --scope chat,models --expires never')
+    .action(run((keys) => keys.update))
+
+  key
+    .command('revoke <id...>')
+    .description('revoke API keys for good and cut their open streams')
+    .example('aichat key revoke 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11')
+    .action(run((keys) => keys.revoke))
+
+  key
+    .command('rotate <id>')
+    .description('give an API key a new secret, which is all that stdout gets; the old one goes on for a while')
+    .option('--overlap <duration>', 'how long the old secret works: 0 to 7d; by default 24h')
+    .example('aichat key rotate 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11 --overlap 1h')
+    .action(run((keys) => keys.rotate))
+}
+
+/** The options for scopes and lists: separated by commas, or given several times. */
+function withRights(command: CliCommand, scopes: string, all: string): CliCommand {
+  const list = (flags: string, what: string) => new Option(flags, what).argParser(collect)
+  return command
+    .addOption(list('--scope <names>', `chat, embeddings, speech, models, personas, memory, usage; ${scopes}`))
+    .addOption(list('--plugin <ids>', `only these plugins, local for this machine; ${all}`))
+    .addOption(list('--model <patterns>', `only these models: gpt-4o*, openai:*, *:llama3:8b; ${all}`))
+    .addOption(list('--persona <names>', `only these personas; ${all}`))
+    .fields({
+      scopes: '--scope',
+      plugins: '--plugin',
+      models: '--model',
+      personas: '--persona',
+      expires_in: '--expires',
+      user_id: '--user',
+    })
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',').map((part) => part.trim())]
+}

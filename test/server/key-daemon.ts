@@ -1,0 +1,84 @@
+import * as assert from 'uvu/assert'
+import { type CallApi, goodPassword, type TestDaemon, withDaemon } from '../daemon.ts'
+import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
+import { pluginAt } from '../installation.ts'
+
+/** A user of the daemon under test, with the token of a login. */
+export interface TestUser {
+  readonly id: string
+  readonly token: string
+}
+
+/** The API with an administrator, a user, and two providers: `custom`, which is active and falls back to `second`. */
+export interface KeyDaemon extends TestDaemon {
+  readonly ada: TestUser
+  readonly bob: TestUser
+  readonly provider: StandIn
+  readonly second: StandIn
+  readonly runner: StandIn
+  /** Makes a key of that user over HTTP, and gives back the answer. */
+  key(user: TestUser, body?: object): Promise<{ readonly id: string; readonly secret: string; readonly last4: string }>
+}
+
+export interface KeyDaemonParts {
+  readonly provider?: Answer
+  readonly second?: Answer
+  readonly runner?: Answer
+  readonly environment?: Record<string, string>
+}
+
+const nobody: Answer = (_request, response) => {
+  response.destroy()
+}
+
+/** Does something with such a daemon and closes it. */
+export async function withKeyDaemon(
+  work: (daemon: KeyDaemon) => Promise<void>,
+  { provider = nobody, second = nobody, runner = nobody, environment = {} }: KeyDaemonParts = {},
+): Promise<void> {
+  const standIns = [await openStandIn(provider), await openStandIn(second), await openStandIn(runner)] as const
+  const [first, other, local] = standIns
+  try {
+    await withDaemon(
+      async (daemon) => {
+        const { logins } = daemon.accounts
+        const ada = userOf(await logins.register({ username: 'ada', password: goodPassword }, undefined))
+        const bob = userOf(await logins.register({ username: 'bob', password: goodPassword }, undefined))
+        const { plugins } = daemon.installation.app
+        await plugins.install(
+          pluginAt(other.url, { id: 'second', model_map: ['m-two', 'other'], retry: { attempts: 1 } }),
+        )
+        await plugins.install(
+          pluginAt(first.url, {
+            model_map: ['m-one', 'm-two'],
+            fallback: ['second:m-two'],
+            retry: { attempts: 1 },
+          }),
+        )
+        await plugins.activate('custom')
+        await work({
+          ...daemon,
+          ada,
+          bob,
+          provider: first,
+          second: other,
+          runner: local,
+          key: (user, body = {}) => makeKey(daemon.call, user, body),
+        })
+      },
+      { CUSTOM_API_KEY: 'sk-test-123456', OLLAMA_HOST: local.host, ...environment },
+    )
+  } finally {
+    for (const standIn of standIns) await standIn.close()
+  }
+}
+
+async function makeKey(call: CallApi, { token }: TestUser, body: object) {
+  const answer = await call('POST', '/api/keys', { token, body })
+  assert.is(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body as { readonly id: string; readonly secret: string; readonly last4: string }
+}
+
+function userOf({ token, user }: { readonly token: string; readonly user: { readonly id: string } }): TestUser {
+  return { token, id: user.id }
+}
