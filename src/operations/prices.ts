@@ -5,7 +5,6 @@ import { defineOperation } from './operation.ts'
 
 /** Bytes of a price file, and of a request that holds one. */
 export const longestPriceFile = 2 * 1024 * 1024
-const longestBody = longestPriceFile + 64 * 1024
 
 const source = z.enum(['operator', 'refreshed', 'shipped'])
 
@@ -49,7 +48,6 @@ export const setPrices = defineOperation({
   path: '/api/prices',
   access: 'admin',
   audited: true,
-  limit: longestBody,
   summary: "Sets prices of the operator's, all or none; each supersedes the one of the same plugin, model and day.",
   input: z.object({ prices: priceRows.min(1) }),
   output: z.object({ prices: z.array(shownPrice) }),
@@ -107,7 +105,7 @@ export const refreshPrices = defineOperation({
   path: '/api/prices/refresh',
   access: 'admin',
   audited: true,
-  limit: longestBody,
+  limit: longestPriceFile,
   summary:
     'Takes prices from the lists of models of the named plugins, or of all that have one and a key; with `document`, from a price file. Implausible ones leave those before in use.',
   input: z.object({

@@ -4,7 +4,7 @@
  */
 
 /** USD per million tokens: the dearest known model costs 600 (o1-pro, 2025), so that more is a wrong unit. */
-export const dearestRate = 1_000_000
+const dearestRate = 1_000_000
 
 const rateRule = /^(\d{1,7})(?:\.(\d{1,6}))?$/
 

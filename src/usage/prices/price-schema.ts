@@ -46,13 +46,15 @@ export const priceRow = z.strictObject({
   also: z.exactOptional(z.array(name).max(100)),
   except: z.exactOptional(z.array(name).max(20)),
   ...tariff,
-  services: z.exactOptional(
-    boundedRecord(
-      z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a service tier or speed'),
-      z.strictObject(tariff),
-      16,
-    ).meta({ description: 'Rates of service tiers and speeds, such as `flex`, `batch`, `priority` and `fast`.' }),
-  ),
+  services: z
+    .exactOptional(
+      boundedRecord(
+        z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a service tier or speed'),
+        z.strictObject(tariff),
+        16,
+      ),
+    )
+    .meta({ description: 'Rates of service tiers and speeds, such as `flex`, `batch`, `priority` and `fast`.' }),
   valid_from: z.exactOptional(day.meta({ description: 'From the beginning of this day, in UTC.' })),
   rounded: z.exactOptional(z.boolean()),
 })
