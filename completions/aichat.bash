@@ -11,17 +11,17 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --plugin | --expires | --overlap) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --expires | --overlap) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
   done
   case "$path" in
   '')
-    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users key secret config status doctor completion help'
+    commands='chat plugin models prices persona session tts serve setup register login logout whoami passwd auth users key secret config status doctor completion help'
     flags=''
     kind=''
     ;;
@@ -129,6 +129,31 @@ _aichat() {
     commands=''
     flags='-h --help'
     kind='pulled-models'
+    ;;
+  'prices')
+    commands='list set unset refresh'
+    flags='-h --help'
+    kind=''
+    ;;
+  'prices list')
+    commands=''
+    flags='--model --plugin --source -n --limit --offset -h --help'
+    kind=''
+    ;;
+  'prices set')
+    commands=''
+    flags='--plugin --input --output --cached --cache-write --cache-write-1h --audio-input --audio-output --reasoning --valid-from --from -h --help'
+    kind=''
+    ;;
+  'prices unset')
+    commands=''
+    flags='--plugin --valid-from -h --help'
+    kind=''
+    ;;
+  'prices refresh')
+    commands=''
+    flags='--all --from --dry-run --force --strict -h --help'
+    kind=''
     ;;
   'persona')
     commands='list show create update remove memory state adapt undo backup restore export import verify'
@@ -513,6 +538,7 @@ _aichat() {
     'plugin list|--type') commands='completion chat embedding tts' ;;
     'plugin deactivate|--type') commands='chat embedding tts' ;;
     'plugin current|--type') commands='chat embedding tts' ;;
+    'prices list|--source') commands='operator refreshed shipped' ;;
     'persona create|-m' | 'persona create|--model') kind='models' ;;
     'persona create|--mutation') commands='low medium high off' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;

@@ -37,7 +37,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
-  ky: ['src/cli/plugin/documents.ts', 'src/cli/remote/client.ts'],
+  ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   listhen: ['src/server/listen.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   'prom-client': ['src/server/metrics.ts'],
@@ -53,6 +53,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'src/personas',
     'src/plugins',
     'src/server',
+    'src/usage',
     'speech',
   ],
 }

@@ -19,6 +19,7 @@ import type { Models } from './models.ts'
 import { once } from './once.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
+import type { PriceArea } from './prices.ts'
 import type { UsageArea } from './usage.ts'
 
 /** The product: one value that every face receives. */
@@ -42,6 +43,8 @@ export interface App {
   /** Adaptation of personas; their packages and backups. */
   packages(): Promise<PackageArea>
   speech(): Promise<SpeechRouter>
+  /** The prices of models. */
+  prices(): Promise<PriceArea>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
   /**
@@ -115,11 +118,18 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return openPackages({ storage: stores, storageSettings, settings, personas: area.personas })
   })
 
+  const shippedFile = join(packageFolder('src'), 'usage', 'prices', 'shipped.json')
+  const prices: App['prices'] = once(async () => {
+    const [stores, { openPrices }] = await Promise.all([storage(), import('./prices.ts')])
+    return openPrices({ storage: stores, plugins, models, shippedFile, now })
+  })
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat.
     const isNew = options.service !== true && opened === undefined && (await isStorageAbsent(storageSettings))
     const [{ openUsage }, stores] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
-    return closing(openUsage({ settings, plugins, storage: stores, isService: options.service === true, now }))
+    const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
+    const isService = options.service === true
+    return closing(openUsage({ settings, plugins, storage: stores, prices: list, isService, now }))
   })
 
   return {
@@ -140,6 +150,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       return openAccounts(settings, accounts)
     }),
+    prices,
     usage,
     apiKeys: once(async () => {
       const [{ keys }, { openApiKeys }] = await Promise.all([storage(), import('./accounts.ts')])

@@ -4,6 +4,7 @@ import { type Hub, openHub } from '../model-hub/hub.ts'
 import { embeddingModel, knownModels } from '../model-hub/known-models.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
+import { createListing, type Listing } from '../plugins/listing.ts'
 import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
 import type { PluginStore } from '../plugins/store.ts'
 import { createMiniLmEmbedder, type MiniLmEmbedder } from '../runners/minilm.ts'
@@ -13,6 +14,7 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 /** The providers' model lists, and the models on this machine. */
 export interface Models {
   readonly lists: ModelLists
+  readonly listing: Listing
   readonly hub: Hub
   /** Answers chats with pulled models. */
   readonly embedded: OnnxRunner
@@ -53,18 +55,18 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
     clock: Date.now,
   })
   const minilm = createMiniLmEmbedder({ name: embeddingModel, installed: () => hub.find(embeddingModel) })
+  const listing = createListing({
+    host: plugins,
+    keys,
+    send: providers,
+    readError: readWireError,
+    timeouts: listTimeouts,
+    totalMs: listTotal,
+    now,
+  })
   return {
-    lists: createModelLists({
-      host: plugins,
-      store,
-      keys,
-      send: providers,
-      readError: readWireError,
-      timeouts: listTimeouts,
-      totalMs: listTotal,
-      now,
-      clock: Date.now,
-    }),
+    lists: createModelLists({ listing, host: plugins, store, clock: Date.now }),
+    listing,
     hub,
     embedded,
     minilm,

@@ -22,6 +22,7 @@ export interface UsageAreaParts {
   readonly settings: Settings
   readonly plugins: PluginHost
   readonly storage: Pick<Storage, 'ledger'> | undefined
+  readonly prices: PriceList
   /** A daemon: it books what ended processes left behind, and removes old rows. */
   readonly isService: boolean
   /** Milliseconds, monotonic. */
@@ -35,7 +36,7 @@ export interface UsageAreaParts {
 const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.googleapis.com'])
 
 /** The part of the composition root that counts. */
-export function openUsage({ settings, plugins, storage, isService, now }: UsageAreaParts): UsageArea {
+export function openUsage({ settings, plugins, storage, prices, isService, now }: UsageAreaParts): UsageArea {
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
   const store = storage?.ledger
@@ -44,7 +45,7 @@ export function openUsage({ settings, plugins, storage, isService, now }: UsageA
     isService && store ? startUpkeep({ ledger, store, days, keepDays: settings.usageDays, clock: Date.now }) : undefined
   const metering = createMetering({
     ledger,
-    prices: unknownPrices,
+    prices,
     limits: undefined,
     days,
     goesOn: (id) => {
@@ -64,13 +65,4 @@ export function openUsage({ settings, plugins, storage, isService, now }: UsageA
       await ledger.close()
     },
   }
-}
-
-/** The costs that need no list of prices. */
-const unknownPrices: PriceList = {
-  costOf: ({ plugin }, { reportedNano }) =>
-    plugin === null
-      ? { nano: 0, source: 'local', priceId: null }
-      : { nano: reportedNano ?? null, source: reportedNano === undefined ? null : 'reported', priceId: null },
-  mostFor: ({ plugin }) => (plugin === null ? 0 : null),
 }

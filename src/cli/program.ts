@@ -9,6 +9,7 @@ import { addKeyCommands } from './key/command.ts'
 import { addModelCommands } from './models/command.ts'
 import { addPersonaCommands } from './persona/command.ts'
 import { addPluginCommands } from './plugin/command.ts'
+import { addPriceCommands } from './prices/command.ts'
 import { addSecretCommands } from './secret/command.ts'
 import { addServeCommand, addStatusCommands } from './service/command.ts'
 import { addSessionCommands } from './session/command.ts'
@@ -56,6 +57,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addChatCommand(program, cli)
   addPluginCommands(program, cli)
   addModelCommands(program, cli)
+  addPriceCommands(program, cli)
   addPersonaCommands(program, cli)
   addSessionCommands(program, cli)
   addSpeechCommands(program, cli)

@@ -8,6 +8,7 @@ import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
+import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
@@ -19,6 +20,7 @@ export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
   ...pulledModelOperations,
+  ...priceOperations,
   ...chatOperations,
   ...serviceOperations,
   ...speechOperations,

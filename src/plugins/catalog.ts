@@ -30,7 +30,7 @@ export function chatModels(rows: readonly ModelRow[], source: ModelsSource, now:
 }
 
 /** A row's model name without the source's prefix. */
-function nameOf(row: ModelRow, source: Pick<ModelsSource, 'id' | 'strip'>): string | undefined {
+export function nameOf(row: ModelRow, source: Pick<ModelsSource, 'id' | 'strip'>): string | undefined {
   const name = valueAt(row, source.id)
   if (typeof name !== 'string' || name === '') return undefined
   return source.strip && name.startsWith(source.strip) ? name.slice(source.strip.length) : name

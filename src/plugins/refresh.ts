@@ -3,8 +3,7 @@ import { counted } from '../formats/counted.ts'
 import { parseJson } from '../formats/json.ts'
 import { chatModels } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
-import type { Keys } from './keys.ts'
-import { fetchRows, type PageParts } from './list-pages.ts'
+import { type Listing, several } from './listing.ts'
 import { isModelName, type ModelsSource, type PluginManifest } from './manifest.ts'
 import type { PluginStore } from './store.ts'
 
@@ -48,41 +47,24 @@ export interface ModelLists {
   restore(id: string): Promise<RefreshRow>
 }
 
-export interface ModelListParts
-  extends Omit<PageParts, 'keyHeader' | 'refusedAdvice' | 'redact' | 'signal' | 'endsAt'> {
+export interface ModelListParts {
+  readonly listing: Listing
   readonly host: PluginHost
   readonly store: Pick<PluginStore, 'backup'>
-  readonly keys: Pick<Keys, 'headerFor' | 'refusedAdvice' | 'redact'>
-  /** Milliseconds that one provider's list may take in all. */
-  readonly totalMs: number
-  /** Milliseconds, monotonic. */
-  readonly now: () => number
   /** Milliseconds since 1970 UTC. */
   readonly clock: () => number
 }
 
-/** Providers asked at the same time: the seven of the package take two rounds. */
-const atOnce = 4
-
 /** The model lists of the plugins: fetched from their providers, checked, and replaced whole or not at all. */
-export function createModelLists(parts: ModelListParts): ModelLists {
-  const { host, store, keys, now, clock } = parts
+export function createModelLists({ listing, host, store, clock }: ModelListParts): ModelLists {
   return {
-    plan: (request) => chosen(request).map((view) => view.id),
+    plan: ({ plugins }) => listing.chosen(plugins).map((view) => view.id),
     async *refresh(request, signal) {
       const all = request.plugins === undefined
-      const queue = chosen(request)
-      const running = new Map<string, Promise<RefreshRow>>()
-      while (queue.length > 0 || running.size > 0) {
-        while (queue.length > 0 && running.size < atOnce) {
-          const view = queue.shift()!
-          const reason = all ? whySkipped(view) : undefined
-          running.set(view.id, reason === undefined ? refreshOne(view, request, signal) : skippedRow(view, reason))
-        }
-        const row = await Promise.race(running.values())
-        running.delete(row.plugin)
-        yield row
-      }
+      yield* several(listing.chosen(request.plugins), (view) => {
+        const reason = all ? listing.whySkipped(view) : undefined
+        return reason === undefined ? refreshOne(view, request, signal) : skippedRow(view, reason)
+      })
     },
     async restore(id) {
       const { model_map: before } = host.get(id)
@@ -107,34 +89,11 @@ export function createModelLists(parts: ModelListParts): ModelLists {
     },
   }
 
-  function chosen({ plugins }: RefreshRequest): PluginView[] {
-    if (plugins === undefined) return host.list().filter((view) => view.models_source !== undefined)
-    const views = [...new Set(plugins)].map((id) => host.get(id))
-    const without = views.filter((view) => !view.models_source).map((view) => `${view.id}: has no models_source`)
-    if (without.length > 0)
-      throw new AppError('invalid', 'Only a plugin with a models_source can be refreshed', { details: without })
-    const missing = views.filter((view) => !view.key_set).map((view) => view.auth.key_env)
-    if (missing.length > 0)
-      throw new AppError('configuration', `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} not set`, {
-        details: missing.map((name) => `Set it in the environment, or store it: aichat secret set ${name}`),
-      })
-    return views
-  }
-
   async function refreshOne(view: PluginView, request: RefreshRequest, signal?: AbortSignal): Promise<RefreshRow> {
     const { id, model_map: before } = view
     try {
       const source = view.models_source!
-      const rows = await fetchRows(view, source, {
-        send: parts.send,
-        readError: parts.readError,
-        timeouts: parts.timeouts,
-        keyHeader: (url) => keys.headerFor(view, url),
-        refusedAdvice: () => keys.refusedAdvice(view),
-        redact: keys.redact,
-        endsAt: now() + parts.totalMs,
-        signal,
-      })
+      const rows = await listing.rows(view, signal)
       const { names, warnings } = listOf(rows, source, before, clock())
       const { include: _added, ...own } = source
       // Names that the plugin itself adds are no evidence of the provider's list.
@@ -189,11 +148,6 @@ function listOf(
         ? [`${counted(offered.length - usable.length, 'name')} left out because no model can be called so`]
         : [],
   }
-}
-
-function whySkipped({ status, key_set: keySet, auth }: PluginView): string | undefined {
-  if (status?.state === 'retired') return `retired${status.since ? ` since ${status.since}` : ''}`
-  return keySet ? undefined : `${auth.key_env} is not set`
 }
 
 async function skippedRow({ id, model_map: before }: PluginView, reason: string): Promise<RefreshRow> {

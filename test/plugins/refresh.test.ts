@@ -8,6 +8,7 @@ import type { AppError } from '../../src/errors.ts'
 import { openHttpClient } from '../../src/http-client/agent.ts'
 import { createPluginHost, type PluginHost } from '../../src/plugins/host.ts'
 import { createKeys } from '../../src/plugins/keys.ts'
+import { createListing } from '../../src/plugins/listing.ts'
 import { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow } from '../../src/plugins/refresh.ts'
 import { openPluginFiles } from '../../src/storage/files/plugins.ts'
 import { json, openStandIn, type Received } from '../fake-provider.ts'
@@ -56,15 +57,19 @@ async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, sourc
     const { app, home } = installation
     await app.plugins.install(listed(provider.url, source))
     const folder = join(home, 'plugins')
-    const lists = createModelLists({
+    const listing = createListing({
       host: app.plugins,
-      store: openPluginFiles(join(home, 'none'), folder),
       keys: app.keys,
       send: outbound.send,
       readError: readWireError,
       timeouts: { connect: 1000, firstByte: 400, idle: 400 },
       totalMs: 3000,
       now: () => performance.now(),
+    })
+    const lists = createModelLists({
+      listing,
+      host: app.plugins,
+      store: openPluginFiles(join(home, 'none'), folder),
       clock: () => Date.UTC(2031, 4, 6),
     })
     await run({
@@ -447,17 +452,8 @@ test('a first refresh of a bundled plugin keeps the bundled list as its backup',
     const { send } = outbound
     const timeouts = { connect: 1000, firstByte: 1000, idle: 1000 }
     const now = () => performance.now()
-    const lists = createModelLists({
-      host,
-      store,
-      keys,
-      send,
-      readError: readWireError,
-      timeouts,
-      totalMs: 3000,
-      now,
-      clock: Date.now,
-    })
+    const listing = createListing({ host, keys, send, readError: readWireError, timeouts, totalMs: 3000, now })
+    const lists = createModelLists({ listing, host, store, clock: Date.now })
     const [row] = await rowsOf(lists, {})
     assert.equal([row!.error, row!.before, row!.after], [null, 4, 2])
     assert.equal(JSON.parse(store.backup('custom')!).model_map, old)

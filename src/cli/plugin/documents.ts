@@ -1,10 +1,8 @@
-import ky from 'ky'
 import { openApp } from '../../app/app.ts'
 import { AppError, toAppError } from '../../errors.ts'
-import { parseJson } from '../../formats/json.ts'
-import { connectionSentence } from '../../http/connection-failure.ts'
 import { unknownFieldsOf } from '../../plugins/manifest-warnings.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { fetchJson, isAddress } from '../terminal/fetched.ts'
 import { readJsonInput } from '../terminal/files.ts'
 import { print } from '../terminal/output.ts'
 
@@ -13,8 +11,8 @@ const limit = 256 * 1024
 
 /** Reads a plugin document from a file, stdin (`-`) or an http(s) address; sends no key, follows no redirect. */
 export async function readDocument(cli: Cli, source: string): Promise<Record<string, unknown>> {
-  const document = /^https?:\/\//i.test(source)
-    ? await fetchJson(source, cli.signal())
+  const document = isAddress(source)
+    ? await fetchJson(source, limit, cli.signal())
     : await readJsonInput(cli, source, limit)
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw new AppError('invalid', 'Invalid plugin: must be a JSON object')
@@ -55,27 +53,4 @@ export async function validate(cli: Cli, files: readonly string[]): Promise<void
 /** The problems of a document; a failure to read or parse it comes first. */
 function problemsOf({ message, details, cause }: AppError): readonly string[] {
   return details.length > 0 && cause === undefined ? details : [message, ...details]
-}
-
-async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  try {
-    const response = await ky.get(url, {
-      redirect: 'manual',
-      throwHttpErrors: false,
-      retry: 0,
-      timeout: 20_000,
-      signal,
-    })
-    if (!response.ok) throw new AppError('unavailable', `${url} answered with status ${response.status}`)
-    const text = await response.text()
-    if (text.length > limit) throw new AppError('too_large', `${url} holds more than ${limit / 1024} KiB`)
-    return parseJson(text, url)
-  } catch (reason) {
-    throw reason instanceof AppError
-      ? reason
-      : new AppError('unavailable', `${url} cannot be reached`, {
-          details: [connectionSentence(reason)].filter((line) => line !== undefined),
-          cause: reason,
-        })
-  }
 }

@@ -1,33 +1,33 @@
-import { rateOf } from './money.ts'
+import { rateOf, rateText } from './money.ts'
 import type { Price, Rates, Tariff } from './price.ts'
 
 /** Rates as files and the API write them: decimal texts, USD per million tokens, with at most six decimals. */
 export interface RatesRow {
   readonly input: string
-  readonly output?: string | undefined
-  readonly cached?: string | undefined
-  readonly cache_write?: string | undefined
-  readonly cache_write_1h?: string | undefined
-  readonly audio_input?: string | undefined
-  readonly audio_output?: string | undefined
-  readonly reasoning?: string | undefined
+  readonly output?: string
+  readonly cached?: string
+  readonly cache_write?: string
+  readonly cache_write_1h?: string
+  readonly audio_input?: string
+  readonly audio_output?: string
+  readonly reasoning?: string
 }
 
 export interface TariffRow {
   readonly rates: RatesRow
-  readonly long?: { readonly above: number; readonly rates: RatesRow } | undefined
+  readonly long?: { readonly above: number; readonly rates: RatesRow }
 }
 
 /** One price of a price file. */
 export interface PriceRow extends TariffRow {
   readonly plugin: string
   readonly model: string
-  readonly also?: readonly string[] | undefined
-  readonly except?: readonly string[] | undefined
-  readonly services?: Readonly<Record<string, TariffRow>> | undefined
+  readonly also?: readonly string[]
+  readonly except?: readonly string[]
+  readonly services?: Readonly<Record<string, TariffRow>>
   /** A day, from its beginning in UTC: `2026-01-31`. */
-  readonly valid_from?: string | undefined
-  readonly rounded?: boolean | undefined
+  readonly valid_from?: string
+  readonly rounded?: boolean
 }
 
 /** A price file: the shipped one, and those that an operator gives. */
@@ -82,4 +82,33 @@ function ratesOf(row: RatesRow): Rates {
     if (text !== undefined) rates[name] = rateOf(text)!
   }
   return rates
+}
+
+/** The row of a price; `priceOf` makes the price of it again. */
+export function rowOf({ plugin, model, also, except, services, validFrom, rounded, ...tariff }: Price): PriceRow {
+  return {
+    plugin,
+    model,
+    ...(also && also.length > 0 && { also }),
+    ...(except && except.length > 0 && { except }),
+    ...tariffRow(tariff),
+    ...(services &&
+      services.size > 0 && {
+        services: Object.fromEntries([...services].sort().map(([name, each]) => [name, tariffRow(each)])),
+      }),
+    ...(validFrom !== undefined && { valid_from: new Date(validFrom).toISOString().slice(0, 10) }),
+    ...(rounded && { rounded }),
+  }
+}
+
+function tariffRow({ rates, long }: Tariff): TariffRow {
+  return { rates: ratesRow(rates), ...(long && { long: { above: long.above, rates: ratesRow(long.rates) } }) }
+}
+
+function ratesRow(rates: Rates): RatesRow {
+  const written = Object.entries(fields).flatMap(([field, name]) => {
+    const rate = rates[name]
+    return rate === undefined ? [] : [[field, rateText(rate)]]
+  })
+  return Object.fromEntries(written)
 }

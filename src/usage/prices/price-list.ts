@@ -145,7 +145,7 @@ function entryOf(price: Price | KnownPrice): Entry {
 }
 
 /** The id of a shipped price: the same in every release that says the same. */
-function shippedId({ plugin, model, rates, long, services, validFrom }: Price): string {
+export function shippedId({ plugin, model, rates, long, services, validFrom }: Price): string {
   const tariff = ({ rates, long }: Tariff) => [rated(rates), long ? [long.above, rated(long.rates)] : 0]
   const rated = (each: Rates) => Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))
   const others = [...(services ?? [])].map(([name, each]) => [name, tariff(each)])

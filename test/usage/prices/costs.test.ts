@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { reportedNano } from '../../../src/usage/prices/money.ts'
+import { amountsOf } from '../../../src/usage/metering/amounts.ts'
 import type { KnownPrice } from '../../../src/usage/prices/price.ts'
 import { type PriceFile, type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
 import { createPriceList } from '../../../src/usage/prices/price-list.ts'
@@ -245,27 +245,24 @@ test('a cost that the provider reports goes before all prices', () => {
 })
 
 test("OpenRouter's cost is the bill, but for a key of one's own the fee, to which the provider's bill is added", () => {
-  assert.is(
-    reportedNano({ cost: 0.000081, is_byok: false, cost_details: { upstream_inference_cost: 0.000081 } }),
-    81_000,
-  )
-  assert.is(reportedNano({ cost: 0.0000113 }), 11_300)
-  assert.is(
-    reportedNano({ cost: 0.00000405, is_byok: true, cost_details: { upstream_inference_cost: 0.000081 } }),
-    85_050,
-  )
-  assert.is(reportedNano({ cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 1.5 } }), 1_500_000_000)
-  assert.is(reportedNano({ cost: 5e-10 }), 1)
+  const billed = (more: Record<string, unknown>) => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000, ...more }
+    return list.costOf({ plugin: 'openrouter', model: 'perplexity/sonar-pro' }, amountsOf({ usage })!, today)
+  }
+  const upstream = (cost: unknown) => ({ cost_details: { upstream_inference_cost: cost } })
+  assert.is(billed({ cost: 0.000081, is_byok: false, ...upstream(0.000081) }).nano, 81_000)
+  assert.is(billed({ cost: 0.0000113 }).nano, 11_300)
+  assert.is(billed({ cost: 0.00000405, is_byok: true, ...upstream(0.000081) }).nano, 85_050)
+  assert.is(billed({ cost: 0, is_byok: true, ...upstream(1.5) }).nano, 1_500_000_000)
+  // Where the provider's bill is not told, the price of the model holds: 1000 × 3.
   for (const usage of [
     {},
-    { cost: null },
     { cost: -1 },
     { cost: 1e300 },
-    { cost: 'NaN' },
     { cost: 0.1, is_byok: true },
-    { cost: 0.1, is_byok: true, cost_details: { upstream_inference_cost: null } },
+    { cost: 1, is_byok: true, ...upstream(null) },
   ])
-    assert.is(reportedNano(usage), undefined)
+    assert.equal([billed(usage).nano, billed(usage).source], [3_000_000, 'shipped'])
 })
 
 test('the most that an attempt can cost takes the dearest part, service and tier', () => {

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import type { PluginHost } from '../plugins/host.ts'
+import type { Storage } from '../storage/storage.ts'
+import { type PriceFile, priceOf } from '../usage/prices/price-file.ts'
+import { createPrices, type Prices, type ShippedPrices, shippedPriceList } from '../usage/prices/prices.ts'
+import { createPriceRefresh, type PriceRefresh } from '../usage/prices/refresh.ts'
+import type { PriceList } from '../usage/usage.ts'
+import type { Models } from './models.ts'
+
+/** The prices of models, and their refresh. */
+export interface PriceArea {
+  readonly prices: Prices
+  refresh(): Promise<PriceRefresh>
+}
+
+export interface PriceAreaParts {
+  readonly storage: Pick<Storage, 'prices' | 'changes'>
+  readonly plugins: PluginHost
+  readonly models: () => Promise<Models>
+  /** The path of the shipped price file. */
+  readonly shippedFile: string
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+}
+
+/** The part of the composition root that deals with prices. */
+export async function openPrices({ storage, plugins, models, shippedFile, now }: PriceAreaParts): Promise<PriceArea> {
+  const prices = await createPrices({
+    store: storage.prices,
+    mark: () => storage.changes.mark('prices'),
+    shipped: reader(shippedFile),
+    now,
+    clock: Date.now,
+    warn: (message) => process.emitWarning(message),
+  })
+  return {
+    prices,
+    refresh: async () => createPriceRefresh({ listing: (await models()).listing, host: plugins, prices }),
+  }
+}
+
+/** The shipped prices alone, for a command on an installation that keeps nothing yet. */
+export function openShippedPrices(shippedFile: string): PriceList {
+  return shippedPriceList(reader(shippedFile))
+}
+
+/** Reads the shipped file at its first use. It is as trusted as the program: a test validates it. */
+function reader(path: string): () => ShippedPrices {
+  let read: ShippedPrices | undefined
+  return () => {
+    read ??= shippedOf(JSON.parse(readFileSync(path, 'utf8')))
+    return read
+  }
+}
+
+function shippedOf({ prices, source, fetched_at: fetchedAt }: PriceFile): ShippedPrices {
+  return { prices: prices.map(priceOf), source, fetchedAt }
+}

@@ -1,0 +1,43 @@
+import ky from 'ky'
+import { AppError } from '../../errors.ts'
+import { parseJson } from '../../formats/json.ts'
+import { connectionSentence } from '../../http/connection-failure.ts'
+
+/** Whether a source of a document is an http(s) address. */
+export function isAddress(source: string): boolean {
+  return /^https?:\/\//i.test(source)
+}
+
+/** Fetches a JSON document of at most so many bytes; sends no key, follows no redirect. */
+export async function fetchJson(url: string, limit: number, signal: AbortSignal): Promise<unknown> {
+  try {
+    const response = await ky.get(url, {
+      redirect: 'manual',
+      throwHttpErrors: false,
+      retry: 0,
+      timeout: 20_000,
+      signal,
+    })
+    if (!response.ok) throw new AppError('unavailable', `${url} answered with status ${response.status}`)
+    return parseJson(await textOf(response, url, limit), url)
+  } catch (reason) {
+    throw reason instanceof AppError
+      ? reason
+      : new AppError('unavailable', `${url} cannot be reached`, {
+          details: [connectionSentence(reason)].filter((line) => line !== undefined),
+          cause: reason,
+        })
+  }
+}
+
+/** Reads no more than the limit: an answer may have no end. */
+async function textOf({ body }: Response, url: string, limit: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body ?? []) {
+    bytes += piece.length
+    if (bytes > limit) throw new AppError('too_large', `${url} holds more than ${Math.round(limit / 1024)} KiB`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

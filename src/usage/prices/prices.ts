@@ -1,0 +1,235 @@
+import { AppError } from '../../errors.ts'
+import type { PriceList } from '../usage.ts'
+import { isPattern, patternOf } from './names.ts'
+import type { KnownPrice, Price, PriceSource } from './price.ts'
+import { type PriceRow, priceOf, rowOf } from './price-file.ts'
+import { createPriceList, type FixedPriceList, shippedId } from './price-list.ts'
+import type { NewPrice, PriceKey, PriceStore, StoredPrice } from './store.ts'
+
+/** The prices that come with the program. */
+export interface ShippedPrices {
+  readonly prices: readonly Price[]
+  readonly source: string
+  /** A day: `2026-01-31`. */
+  readonly fetchedAt: string
+}
+
+/** A price as it is shown. */
+export interface PriceView extends PriceRow {
+  readonly id: string
+  readonly source: PriceSource
+  /** The user, plugin, file or address that it is from. */
+  readonly origin: string
+  /** RFC 3339, or a day for shipped prices: since when it stands like this. */
+  readonly fetched_at: string
+}
+
+export interface PriceQuery {
+  readonly plugin?: string | undefined
+  /** A name, or a pattern of names. */
+  readonly model?: string | undefined
+  readonly source?: PriceSource | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** All prices of this installation. As a list it tells of changes of other processes within a second. */
+export interface Prices extends PriceList {
+  /** By plugin and model, the one that counts first. `total` counts those beyond the limit too. */
+  list(query: PriceQuery): Promise<{ readonly prices: readonly PriceView[]; readonly total: number }>
+  /** Sets prices of the operator's, all or none. */
+  set(rows: readonly PriceRow[], by: string): Promise<readonly PriceView[]>
+  /** Ends a price of the operator's. Throws `not_found` where there is none. */
+  unset(key: { readonly plugin: string; readonly model: string; readonly validFrom?: number }): Promise<void>
+  /** The refreshed prices of a plugin. */
+  refreshed(plugin: string): Promise<readonly StoredPrice[]>
+  /** Makes the refreshed prices of a plugin these, all or none. */
+  replace(plugin: string, prices: readonly Price[], origin: string): Promise<void>
+  /** The price of a model that counts now. */
+  priceFor(plugin: string, model: string): KnownPrice | undefined
+}
+
+export interface PricesParts {
+  readonly store: PriceStore
+  /** Another value after every change of stored prices, by any process; undefined while that is not known. */
+  readonly mark: () => string | undefined
+  /** Read at the first use. */
+  readonly shipped: () => ShippedPrices
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+  /** Milliseconds since 1970 UTC. */
+  readonly clock: () => number
+  /** Told where changed prices cannot be read; the ones before stay in use. */
+  readonly warn: (message: string) => void
+}
+
+/** How long a change of another process may go unseen: milliseconds. */
+const lookEvery = 1000
+
+/** Prices without a store, for a command on an installation that keeps nothing yet. */
+export function shippedPriceList(shipped: () => ShippedPrices): PriceList {
+  return lazily(() => createPriceList({ shipped: shipped().prices }))
+}
+
+/** Opens the prices of this installation. */
+export async function createPrices(parts: PricesParts): Promise<Prices> {
+  const { store, clock, now } = parts
+  let stored: readonly StoredPrice[] = []
+  let list = lazily(() => createPriceList({}))
+  let mark: string | undefined
+  let loads = 0
+  let newest = 0
+  let looked = now()
+  let looking = false
+  await load()
+
+  const current = () => {
+    if (now() - looked >= lookEvery) look()
+    return list
+  }
+  return {
+    costOf: (place, amounts, at) => current().costOf(place, amounts, at),
+    mostFor: (place, input, output, at) => current().mostFor(place, input, output, at),
+    priceFor: (plugin, model) => current().priceFor({ plugin, model }, clock()),
+    async list(query) {
+      if (hasChanged()) await load()
+      return shown(stored, parts.shipped(), query)
+    },
+    async set(rows, by) {
+      const set = rows.map((row): NewPrice => ({ source: 'operator', origin: by, price: priceOf(row) }))
+      const { ids } = await store.write({ set, end: [] }, clock())
+      await load()
+      const byId = new Map(stored.map((price) => [price.id, price]))
+      return ids.flatMap((id) => byId.get(id) ?? []).map(storedView)
+    },
+    async unset({ plugin, model, validFrom }) {
+      const key: PriceKey = { source: 'operator', plugin, model, ...(validFrom !== undefined && { validFrom }) }
+      const { ended } = await store.write({ set: [], end: [key] }, clock())
+      if (ended === 0)
+        throw new AppError('not_found', `No price of ${model} at ${plugin} was set here`, {
+          details: ['Those that were: aichat prices list --source operator'],
+        })
+      await load()
+    },
+    async refreshed(plugin) {
+      await load()
+      return stored.filter((price) => price.source === 'refreshed' && price.plugin === plugin)
+    },
+    async replace(plugin, prices, origin) {
+      const kept = new Set(prices.map(keyText))
+      const before = stored.filter((price) => price.source === 'refreshed' && price.plugin === plugin)
+      const set = prices.map((price): NewPrice => ({ source: 'refreshed', origin, price }))
+      await store.write({ set, end: before.filter((price) => !kept.has(keyText(price))) }, clock())
+      await load()
+    },
+  }
+
+  /** Looks whether stored prices have changed; if so they are read, while the ones before are in use. */
+  function look(): void {
+    looked = now()
+    if (looking || !hasChanged()) return
+    looking = true
+    load()
+      .catch((reason) => parts.warn(`aichat: changed prices could not be read, so that the old ones stay: ${reason}`))
+      .finally(() => {
+        looking = false
+      })
+  }
+
+  function hasChanged(): boolean {
+    const seen = parts.mark()
+    return seen === undefined || seen !== mark
+  }
+
+  async function load(): Promise<void> {
+    const turn = ++loads
+    // The mark before the rows: a change in between is seen by the next look.
+    const seen = parts.mark()
+    const rows = await store.list()
+    if (turn < newest) return
+    newest = turn
+    mark = seen
+    stored = rows
+    list = lazily(() =>
+      createPriceList({
+        operator: rows.filter(({ source }) => source === 'operator'),
+        refreshed: rows.filter(({ source }) => source === 'refreshed'),
+        shipped: parts.shipped().prices,
+      }),
+    )
+  }
+}
+
+/** A list that is made at its first use: a command that asks no model needs none. */
+function lazily(make: () => FixedPriceList): FixedPriceList {
+  let made: FixedPriceList | undefined
+  const list = () => (made ??= make())
+  return {
+    costOf: (place, amounts, at) => list().costOf(place, amounts, at),
+    mostFor: (place, input, output, at) => list().mostFor(place, input, output, at),
+    priceFor: (place, at) => list().priceFor(place, at),
+  }
+}
+
+function shown(
+  stored: readonly StoredPrice[],
+  { prices, source: origin, fetchedAt }: ShippedPrices,
+  { plugin, model, source, limit, offset }: PriceQuery,
+): { readonly prices: readonly PriceView[]; readonly total: number } {
+  const isNamed = model === undefined ? () => true : namedBy(model)
+  const rows = [
+    ...stored.map((price) => ({ price, source: price.source as PriceSource, view: () => storedView(price) })),
+    ...prices.map((price) => ({
+      price,
+      source: 'shipped' as const,
+      view: () => ({
+        ...rowOf(price),
+        id: shippedId(price),
+        source: 'shipped' as const,
+        origin,
+        fetched_at: fetchedAt,
+      }),
+    })),
+  ].filter(
+    (row) =>
+      (plugin === undefined || row.price.plugin === plugin) &&
+      (source === undefined || row.source === source) &&
+      isNamed(row.price),
+  )
+  rows.sort(
+    (a, b) =>
+      byText(a.price.plugin, b.price.plugin) ||
+      byText(a.price.model, b.price.model) ||
+      ranks[a.source] - ranks[b.source] ||
+      (a.price.validFrom ?? 0) - (b.price.validFrom ?? 0),
+  )
+  return { prices: rows.slice(offset, offset + limit).map(({ view }) => view()), total: rows.length }
+}
+
+const ranks: Readonly<Record<PriceSource, number>> = { operator: 0, refreshed: 1, shipped: 2 }
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Whether a price has a name that a text names, as a name or as a pattern. */
+function namedBy(text: string): (price: Price) => boolean {
+  const wanted = text.toLowerCase()
+  const pattern = patternOf(wanted)
+  const isNamed = (each: string) => {
+    const name = each.toLowerCase()
+    return pattern.matches(name) || (isPattern(name) && patternOf(name).matches(wanted))
+  }
+  return ({ model, also = [], except = [] }) =>
+    [model, ...also].some(isNamed) && !except.some((each) => patternOf(each).matches(wanted))
+}
+
+function storedView(price: StoredPrice): PriceView {
+  const { id, source, origin, setAt } = price
+  return { ...rowOf(price), id, source, origin, fetched_at: new Date(setAt).toISOString() }
+}
+
+/** What distinguishes the refreshed prices of one plugin. */
+export function keyText({ model, validFrom = 0 }: Pick<Price, 'model' | 'validFrom'>): string {
+  return `${validFrom} ${model}`
+}

@@ -1,0 +1,224 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { Home } from '../../command.ts'
+import { json, openStandIn } from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
+import { shippedPath } from '../../usage/prices/ship.ts'
+
+const test = suite('aichat prices')
+
+async function withHome(run: (home: Home) => Promise<void>): Promise<void> {
+  const home = openFastHome({ CUSTOM_API_KEY: 'k' })
+  try {
+    await run(home)
+  } finally {
+    home.remove()
+  }
+}
+
+function write(home: Home, content: unknown): string {
+  const path = join(home.folder, 'prices.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+const file = (prices: readonly unknown[]) => ({
+  format: 'aichat-prices/1',
+  source: 'a test',
+  fetched_at: '2026-11-22',
+  prices,
+})
+const price = (more: object = {}) => ({
+  plugin: 'openai',
+  model: 'gpt-4.1',
+  rates: { input: '1', output: '2' },
+  ...more,
+})
+
+test('sets a price, lists it before the shipped one, and takes it back', () =>
+  withHome(async (home) => {
+    const words = [
+      'prices',
+      'set',
+      'gpt-4.1',
+      '--plugin',
+      'openai',
+      '--input',
+      '1.5',
+      '--output',
+      '6',
+      '--cached',
+      '0.375',
+    ]
+    const set = await home.aichat(words)
+    assert.is(set.code, 0, set.stderr)
+    assert.match(set.stdout, /PLUGIN +MODEL +INPUT +CACHED +WRITTEN +OUTPUT +SOURCE +AS OF/)
+    assert.match(set.stdout, /openai +gpt-4.1 +1.5 +0.375 +6 +operator +20\d\d-/)
+    const listed = await home.aichat(['prices', 'list', '--model', 'gpt-4.1', '--plugin', 'openai', '--plain'])
+    assert.match(
+      listed.stdout,
+      /^openai\tgpt-4.1\t1.5\t0.375\t\t6\toperator\t.*\nopenai\tgpt-4.1\t2\t0.5\t\t8\tshipped\t/,
+    )
+    assert.equal((await home.aichat(['prices', 'unset', 'gpt-4.1', '--plugin', 'openai'])).stdout, 'gpt-4.1\n')
+    const again = await home.aichat(['prices', 'unset', 'gpt-4.1', '--plugin', 'openai'])
+    assert.is(again.code, 67)
+    assert.match(again.stderr, /No price of gpt-4.1 at openai was set here/)
+  }))
+
+test('lists with exit 78 where there is no price, and says how many more there are', () =>
+  withHome(async (home) => {
+    const none = await home.aichat(['prices', 'list', '--model', 'nothing'])
+    assert.equal([none.code, none.stdout], [78, ''])
+    assert.match(none.stderr, /no price is known; set one/)
+    const some = await home.aichat(['prices', 'list', '--limit', '2', '--plugin', 'openai', '--json'])
+    const { prices, total } = JSON.parse(some.stdout)
+    assert.is(prices.length, 2)
+    assert.match(some.stderr, new RegExp(`2 of ${total} prices`))
+  }))
+
+test('names the options of wrong rates, all at once', () =>
+  withHome(async (home) => {
+    const words = ['--input=-1', '--output', '1e300', '--cache-write-1h', 'NaN', '--valid-from', 'tomorrow']
+    const { code, stderr } = await home.aichat(['prices', 'set', 'm', '--plugin', 'openai', ...words])
+    assert.is(code, 65)
+    for (const option of ['--input', '--output', '--cache-write-1h', '--valid-from'])
+      assert.match(stderr, new RegExp(`${option}: must be`))
+    assert.is((await home.aichat(['prices', 'set', '--input', '1'])).code, 64)
+    assert.is((await home.aichat(['prices', 'set', 'm', '--input', '1'])).code, 64)
+    assert.is((await home.aichat(['prices', 'set', 'm', '--plugin', 'openai', '--output', '1'])).code, 64)
+    const unknown = await home.aichat(['prices', 'set', 'm', '--plugin', 'opnai', '--input', '1'])
+    assert.is(unknown.code, 67)
+    assert.match(unknown.stderr, /did you mean openai/)
+    assert.is((await home.aichat(['prices', 'list', '--source', 'operator'])).code, 78)
+  }))
+
+test('sets the prices of a file, with tiers, services and a model called __proto__', () =>
+  withHome(async (home) => {
+    const rates = { input: '4', output: '8' }
+    const path = write(
+      home,
+      file([
+        price({ model: '__proto__', long: { above: 200_000, rates }, services: { flex: { rates } } }),
+        price({ valid_from: '2030-01-01' }),
+      ]),
+    )
+    const { code, stdout, stderr } = await home.aichat(['prices', 'set', '--from', path])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, /__proto__ +1 +2 +operator +\S+ +beyond 200000 tokens 4 and 8; also flex/)
+    assert.match(stdout, /gpt-4.1 +1 +2 +operator +\S+ +from 2030-01-01/)
+    assert.is((await home.aichat(['prices', 'set', 'm', '--from', path])).code, 64)
+  }))
+
+test('refreshes from a file and an address, shows the changes of a dry run, and keeps no secret of the address', () =>
+  withHome(async (home) => {
+    const server = await openStandIn((request, response) => {
+      if (request.url.startsWith('/prices.json')) return json(response, 200, file([price(), price({ model: 'm' })]))
+      if (request.url === '/endless') {
+        const more = () => response.write(' '.repeat(65_536), () => response.writable && setImmediate(more))
+        return void more()
+      }
+      response.writeHead(302, { location: '/prices.json' }).end()
+    })
+    try {
+      const dry = await home.aichat(['prices', 'refresh', '--from', write(home, file([price()])), '--dry-run'])
+      assert.match(dry.stdout, /openai +0 +1 +1 +0 +0 +would change\n\+ openai gpt-4.1\n$/)
+      const address = `${server.url}/prices.json?token=secret`
+      const fetched = await home.aichat(['prices', 'refresh', '--from', address])
+      assert.is(fetched.code, 0, fetched.stderr)
+      const { stdout } = await home.aichat(['prices', 'list', '--source', 'refreshed', '--json'])
+      assert.equal(
+        JSON.parse(stdout).prices.map(({ model, origin }: { model: string; origin: string }) => [model, origin]),
+        [
+          ['gpt-4.1', `${server.url}/prices.json`],
+          ['m', `${server.url}/prices.json`],
+        ],
+      )
+      assert.is((await home.aichat(['prices', 'refresh', '--from', `${server.url}/moved`])).code, 69)
+      const endless = await home.aichat(['prices', 'refresh', '--from', `${server.url}/endless`])
+      assert.is(endless.code, 65)
+      assert.match(endless.stderr, /holds more than 2048 KiB/)
+    } finally {
+      await server.close()
+    }
+  }))
+
+test('takes the shipped file as a price file', () =>
+  withHome(async (home) => {
+    const { code, stdout, stderr } = await home.aichat(['prices', 'refresh', '--from', shippedPath])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, /openrouter +0 +\d+ +\d+ +0 +0 +refreshed/)
+  }))
+
+test('refuses bad files with all that is wrong, and changes nothing', () =>
+  withHome(async (home) => {
+    const wrong: readonly (readonly [content: unknown, ...messages: RegExp[]])[] = [
+      [' '.repeat(10 * 1024 * 1024), /larger than 2 MiB/],
+      ['{"format":', /ends too early/],
+      ['[]', /must be a JSON object/],
+      [{}, /format: /, /prices: is missing/],
+      [
+        file([
+          price({ rates: { input: '-1', output: '1e300', cached: 'NaN', other: '1' } }),
+          price({ model: 'b', rates: { input: 2.5 } }),
+          price({ model: 'c', price: 1 }),
+          price({ model: 'd', valid_from: '2026-02-30' }),
+          price({ model: 'a b', plugin: '../x' }),
+        ]),
+        /prices\.0\.rates\.input/,
+        /prices\.0\.rates\.output/,
+        /prices\.0\.rates\.cached/,
+        /prices\.0\.rates: unknown field other/,
+        /prices\.1\.rates\.input: must be a text/,
+        /prices\.2: unknown field price/,
+        /prices\.3\.valid_from: must be a day/,
+        /prices\.4\.plugin/,
+        /prices\.4\.model/,
+      ],
+      [
+        file([price(), price({ model: 'GPT-4.1' }), price({ model: 'x', also: ['gpt-4.1'] })]),
+        /prices\.1\.model: gpt-4.1 stands there twice, in 0 too/,
+        /prices\.2\.model/,
+      ],
+      [
+        file(Array.from({ length: 15_000 }, (_, at) => price({ model: `m${at}` }))),
+        /prices: must hold at most 10000 items/,
+      ],
+      [
+        '{"format":"aichat-prices/1","source":"x","fetched_at":"2026-11-22","prices":[{"__proto__":{}}]}',
+        /forbidden key/,
+      ],
+    ]
+    for (const [content, ...messages] of wrong) {
+      const { code, stderr } = await home.aichat(['prices', 'refresh', '--from', write(home, content)])
+      assert.is(code, 65, stderr)
+      for (const message of messages) assert.match(stderr, message)
+    }
+    assert.is((await home.aichat(['prices', 'refresh', '--from', join(home.folder, 'none.json')])).code, 66)
+    assert.is((await home.aichat(['prices', 'list', '--source', 'refreshed'])).code, 78)
+  }))
+
+test("takes prices from a provider's list, and says which plugins have none", () =>
+  withHome(async (home) => {
+    const provider = await openStandIn((_, response) =>
+      json(response, 200, { data: [{ id: 'a', pricing: { prompt: '0.000001', completion: '0.000002' } }] }),
+    )
+    try {
+      const plugin = pluginAt(provider.url, { models_source: { url: `${provider.url}/models` } })
+      await home.aichat(['plugin', 'install', '-'], { input: JSON.stringify(plugin) })
+      const all = await home.aichat(['prices', 'refresh', '--all'])
+      assert.is(all.code, 0, all.stderr)
+      assert.match(all.stdout, /custom +0 +1 +1 +0 +0 +refreshed/)
+      assert.match(all.stdout, /openai .*skipped: OPENAI_API_KEY is not set/)
+      assert.is((await home.aichat(['prices', 'refresh', '--all', '--strict'])).code, 1)
+      assert.is((await home.aichat(['prices', 'refresh'])).code, 64)
+      assert.is((await home.aichat(['prices', 'refresh', 'custom', '--all'])).code, 64)
+      assert.is((await home.aichat(['prices', 'refresh', 'openai'])).code, 78)
+    } finally {
+      await provider.close()
+    }
+  }))
+
+test.run()
