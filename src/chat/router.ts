@@ -4,9 +4,7 @@ import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import {
-  type BookedCost,
   deliveredBytes,
-  deliveredInChunk,
   type Ending,
   type MeteredAttempt,
   type MeteredCall,
@@ -18,6 +16,8 @@ import { unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
+import type { Booking, RouteReport } from './route-report.ts'
+import { accountOf, guarded } from './routed-stream.ts'
 
 /** A chat as a face hands it over: the request, and where it may go. */
 export interface ChatCall {
@@ -38,30 +38,10 @@ export interface ChatCall {
   readonly permits?: Permits | undefined
 }
 
-/** The target that answered, and the tries before it. */
-export interface RouteReport {
-  readonly plugin: string | null
-  /** The local runner that answered, or null when a plugin did. */
-  readonly runner: string | null
-  readonly model: string
-  /** True when another target answered than the first one asked. */
-  readonly fallback: boolean
-  readonly attempts: readonly Attempt[]
-  readonly warnings: readonly string[]
-}
-
 export interface RoutedReply {
   readonly reply: ChatReply
   readonly report: RouteReport
   readonly booking: Booking
-}
-
-/** The account of a request. */
-export interface Booking {
-  /** The cost of the answer: undefined before a stream has ended. */
-  cost(): BookedCost | undefined
-  /** Headers that tell the client its limits. */
-  readonly limitHeaders: Readonly<Record<string, string>> | undefined
 }
 
 export interface RoutedStream {
@@ -134,7 +114,8 @@ export function createRouter(parts: RouterParts): Router {
       try {
         const { value, report, entry } = await route(call, signal, parts.attempts.stream, metered)
         const account = accountOf(entry, metered)
-        return { chunks: guarded(value, report, signal, account), report, booking: account }
+        const chunks = guarded(value, { report, account, signal, classify: parts.attempts.classify })
+        return { chunks, report, booking: account }
       } catch (reason) {
         metered?.end()
         throw reason
@@ -277,79 +258,6 @@ export function createRouter(parts: RouterParts): Router {
     return parts.find(prefix)
       ? { plugin: prefix, model: asked.slice(colon + 1) || undefined }
       : { plugin: undefined, model: asked }
-  }
-
-  /**
-   * After the commit point: a failure ends the stream with an error that names the target and the reason. An iterator by
-   * hand, as in attempts.ts.
-   */
-  function guarded(
-    chunks: AsyncIterable<ChatChunk>,
-    report: RouteReport,
-    signal: AbortSignal | undefined,
-    account: StreamAccount,
-  ): AsyncIterableIterator<ChatChunk> {
-    const iterator = chunks[Symbol.asyncIterator]()
-    const explain = (reason: unknown): never => {
-      account.end(signal?.aborted ? 'cancelled' : 'broken')
-      if (signal?.aborted) throw new AppError('unavailable', 'The caller went away', { cause: reason })
-      const by = report.plugin ?? report.runner ?? 'the provider'
-      const { message, provider } = parts.attempts.classify(reason, signal)
-      throw new AppError('protocol', `The answer of ${by} broke off and is incomplete`, {
-        details: [message],
-        ...(provider && { provider }),
-        cause: reason,
-      })
-    }
-    const count = (next: IteratorResult<ChatChunk>) => {
-      try {
-        return account.count(next)
-      } catch (reason) {
-        // A budget is spent: the provider is not read any further.
-        account.end('broken')
-        iterator.return?.()?.catch(() => undefined)
-        throw reason
-      }
-    }
-    return {
-      next: () => iterator.next().then(count, explain),
-      return: async () => {
-        account.end('cancelled')
-        await iterator.return?.()
-        return { done: true as const, value: undefined }
-      },
-      [Symbol.asyncIterator]() {
-        return this
-      },
-    }
-  }
-}
-
-/** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
-interface StreamAccount extends Booking {
-  count(next: IteratorResult<ChatChunk>): IteratorResult<ChatChunk>
-  end(ending: Ending): void
-}
-
-function accountOf(entry: MeteredAttempt | undefined, metered: MeteredCall | undefined): StreamAccount {
-  let cost: BookedCost | undefined
-  const end = (ending: Ending) => {
-    cost ??= entry?.ended(ending)
-    metered?.end()
-  }
-  return {
-    cost: () => cost,
-    limitHeaders: metered?.headers(),
-    count(next) {
-      if (next.done) end('answered')
-      else if (entry) {
-        const { value } = next
-        entry.delivered(deliveredInChunk(value))
-        if (value.usage || value.extra_content) entry.reported(value)
-      }
-      return next
-    },
-    end,
   }
 }
 

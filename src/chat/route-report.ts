@@ -1,0 +1,22 @@
+import type { Attempt } from './attempts.ts'
+import type { BookedCost } from './metering.ts'
+
+/** The target that answered, and the tries before it. */
+export interface RouteReport {
+  readonly plugin: string | null
+  /** The local runner that answered, or null when a plugin did. */
+  readonly runner: string | null
+  readonly model: string
+  /** True when another target answered than the first one asked. */
+  readonly fallback: boolean
+  readonly attempts: readonly Attempt[]
+  readonly warnings: readonly string[]
+}
+
+/** The account of a request. */
+export interface Booking {
+  /** The cost of the answer: undefined before a stream has ended. */
+  cost(): BookedCost | undefined
+  /** Headers that tell the client its limits. */
+  readonly limitHeaders: Readonly<Record<string, string>> | undefined
+}
