@@ -24,6 +24,7 @@ const keys = [
   'AIzaSyA1234567890abcdefghijklmnopqrstuv',
   'AKIAIOSFODNN7EXAMPLE',
   'nvapi-abcdefghijklmnop',
+  'aic_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL',
   hex,
   hex.toUpperCase(),
   `${hex}${hex}`,

@@ -122,6 +122,7 @@ const refused: Readonly<Record<Exclude<Refusal, 'no words'>, readonly string[]>>
   secret: [
     'my key is sk-proj-abcdefghijklmnopqrstuvwxyz012345',
     'ghp_abcdefghijklmnopqrstuvwxyz0123456789',
+    'the key is aic_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL',
     'AKIAIOSFODNN7EXAMPLE',
     'My password is hunter2!',
     'password: hunter2',
