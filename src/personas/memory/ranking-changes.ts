@@ -103,13 +103,14 @@ interface Readings {
 }
 
 function createReadings(): Readings {
-  const language = memoized(({ content, terms }) => languageOf(content, terms.split(' ', 60)))
+  const words = memoized(({ terms }) => terms.split(' ', 400))
+  const language = memoized((stated) => languageOf(stated.content, words(stated).slice(0, 60)))
   return {
     language,
     announces: memoized(({ content }) => announced.test(content)),
     telling: memoized((stated) => {
       const { functions } = wordsIn(language(stated))
-      return new Set(stated.terms.split(' ', 400).filter((term) => !functions.has(term)))
+      return new Set(words(stated).filter((term) => !functions.has(term)))
     }),
     isAboutSelf: memoized((stated) => isAboutSelf(stated.content, language(stated))),
   }

@@ -100,13 +100,18 @@ function frequencyOf(numbers: readonly number[], scope: ScopeRow): number {
 /** The keys with the highest values; of equal ones the greater keys, which are the newer memories. */
 function highest(scores: ReadonlyMap<number, number>, limit: number): number[] {
   if (scores.size <= limit) return [...scores.keys()]
-  // Finding the value at the limit by a sort of plain numbers spares a sort of pairs.
-  const least = Float64Array.from(scores.values()).sort()[scores.size - limit]!
+  // Finding the value at the limit by a sort of plain numbers spares a sort of pairs; `forEach` makes no pair at all.
+  const sorted = new Float64Array(scores.size)
+  let filled = 0
+  scores.forEach((score) => {
+    sorted[filled++] = score
+  })
+  const least = sorted.sort()[scores.size - limit]!
   const above: number[] = []
   const equal: number[] = []
-  for (const [number, score] of scores) {
+  scores.forEach((score, number) => {
     if (score > least) above.push(number)
     else if (score === least) equal.push(number)
-  }
+  })
   return [...above, ...equal.sort((a, b) => b - a).slice(0, limit - above.length)]
 }

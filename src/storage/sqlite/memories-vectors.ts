@@ -51,12 +51,16 @@ export function createVectorIndex(db: Database) {
       )
       .pluck()
   const nearestSketches = prepareSketches()
-  const some = db
-    .prepare<[Buffer, string, number, number, number], [number, number]>(
-      `SELECT memory_id, vec_distance_l2(vector, ?) FROM json_each(?) AS asked CROSS JOIN memory_vector
-        WHERE memory_id = asked.value AND memory_id BETWEEN ? AND ? AND +space_id = ?`,
+  // One value per memory asked for, in their order, null for one without a vector: rows of two would cost twice as much to
+  // hand over.
+  const distances = db
+    .prepare<[Buffer, string, number, number, number], number | null>(
+      `SELECT CASE WHEN vector IS NOT NULL THEN vec_distance_l2(vector, ?) END
+         FROM json_each(?) AS asked LEFT JOIN memory_vector
+           ON memory_id = asked.value AND memory_id BETWEEN ? AND ? AND +space_id = ?
+        ORDER BY asked.key`,
     )
-    .raw()
+    .pluck()
 
   return {
     put(number: number, vector: Vector): void {
@@ -90,13 +94,19 @@ export function createVectorIndex(db: Database) {
       if (space === undefined) return new Map()
       const { low, high } = rangeOf(scope.scope_id)
       const bytes = bytesOf(query.values)
-      const cosines = (numbers: readonly number[]) =>
-        some.all(bytes, JSON.stringify(numbers), low, high, space).map(withCosine)
+      const cosines = (numbers: readonly number[]) => {
+        const found: [number, number][] = []
+        distances.all(bytes, JSON.stringify(numbers), low, high, space).forEach((distance, at) => {
+          if (distance !== null) found.push([numbers[at]!, cosineOf(distance)])
+        })
+        return found
+      }
       // All that pass are compared where they are that few.
       if (passing?.all) return new Map(cosines(passing.all))
       if (scope.memories * query.values.length <= exactComponents) {
         const statement = passing ? prepareNearest(`AND ${passing.condition('memory_vector.memory_id')}`) : nearest
-        const near = statement.all({ ...passing?.values, bytes, low, high, space, limit }).map(withCosine)
+        const nearby = statement.all({ ...passing?.values, bytes, low, high, space, limit })
+        const near = nearby.map(([number, distance]): [number, number] => [number, cosineOf(distance)])
         const known = new Set(near.map(([number]) => number))
         return new Map([...near, ...cosines(others.filter((number) => !known.has(number)))])
       }
@@ -134,6 +144,6 @@ export function createVectorIndex(db: Database) {
 }
 
 /** Between unit vectors the cosine follows from the Euclidean distance. */
-function withCosine([number, distance]: [number, number]): [number, number] {
-  return [number, 1 - distance ** 2 / 2]
+function cosineOf(distance: number): number {
+  return 1 - distance ** 2 / 2
 }
