@@ -4,6 +4,7 @@ import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
+import { proposalMigrations } from './proposals-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   ...sealMigrations,
   ...revisionMigrations,
   ...loreMigrations,
+  ...proposalMigrations,
 ]

@@ -2,6 +2,7 @@ import type { AccountStore } from '../../accounts/users.ts'
 import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../../personas/chat/conversation.ts'
 import type { MemoryStore } from '../../personas/memory/memory.ts'
+import type { ProposalStore } from '../../personas/memory/proposal.ts'
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { BackupStore } from '../../personas/package/backup-store.ts'
 import type { PersonaStore } from '../../personas/persona.ts'
@@ -11,6 +12,7 @@ interface MethodsOfStores {
   readonly accounts: Methods<AccountStore>
   readonly personas: Methods<PersonaStore>
   readonly memories: Methods<MemoryStore>
+  readonly proposals: Methods<ProposalStore>
   readonly conversations: Methods<ConversationStore>
   readonly adaptations: Methods<AdaptationStore>
   readonly packages: Methods<PersonaArchive>
@@ -57,6 +59,7 @@ export const methods: MethodsOfStores = {
     putVectors: true,
     evictions: true,
   },
+  proposals: { add: true, list: true, find: true, claim: true, settle: true, reject: true },
   conversations: {
     create: true,
     find: true,

@@ -9,6 +9,7 @@ import { memoryEditRules } from './memory-edits.ts'
 import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
+import { proposalRules } from './proposals.ts'
 import type { Rule } from './rule.ts'
 
 /** The contract: every promise that a storage makes, whichever database is behind it. */
@@ -17,6 +18,7 @@ export const rules: readonly Rule[] = [
   ...personaRules,
   ...memoryRules,
   ...memoryEditRules,
+  ...proposalRules,
   ...conversationRules,
   ...adaptationRules,
   ...packageRules,
