@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { conversationMigrations } from './conversations-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   ...revisionMigrations,
   ...loreMigrations,
   ...proposalMigrations,
+  ...conversationMigrations,
 ]
