@@ -258,6 +258,8 @@ export const previewChat = defineOperation({
     headers: z.record(z.string(), z.string()),
     body: z.unknown(),
     warnings: z.array(z.string()),
+    /** How facts are accepted that the persona's model would be asked for behind the answer; absent where it would not be. */
+    extract: z.exactOptional(z.enum(['manual', 'auto'])),
     /** The parts of the message, and whether the persona would remember them; absent where nothing is remembered. */
     remember: z.exactOptional(
       z.array(
@@ -277,7 +279,12 @@ export const previewChat = defineOperation({
       ...(importance !== undefined && { importance_score: importance }),
       ...(refusal && { refused: refusal }),
     }))
-    return { ...(await router.preview(prepared.routed)), ...(remember && { remember }) }
+    const extract = prepared.chat?.extract
+    return {
+      ...(await router.preview(prepared.routed)),
+      ...(extract && { extract }),
+      ...(remember && { remember }),
+    }
   },
 })
 

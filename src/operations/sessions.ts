@@ -16,6 +16,10 @@ const session = z.object({
   persona_id: z.exactOptional(z.string()),
   /** How many messages it holds. */
   message_count: z.int(),
+  /** A line about it, from its end on. */
+  summary: z.exactOptional(z.string()),
+  /** Absent while it goes on. */
+  ended_at: z.exactOptional(z.int()),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -122,7 +126,19 @@ export const removeSession = defineOperation({
   },
 })
 
-export const sessionOperations = [listSessions, createSession, showSession, renameSession, removeSession]
+export const endSession = defineOperation({
+  name: 'sessions.end',
+  method: 'POST',
+  path: '/api/sessions/:id/end',
+  access: 'user',
+  summary: 'Ends a saved conversation, which gives it a summary; a later message goes on with it.',
+  locate: locateSession,
+  input: sessionId,
+  output: session,
+  run: async ({ app, caller }, { id }) => viewOf(await (await app.personas()).conversations.end(caller.id, id)),
+})
+
+export const sessionOperations = [listSessions, createSession, showSession, renameSession, endSession, removeSession]
 
 /** A page of the conversations with the personas of a key. */
 async function listed(

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
+import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { Persona, Personas } from '../persona.ts'
 import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
+
+/** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
+const idleMs = 3_600_000
+
+/** Conversations that one call ends, each of which is read; later calls end the others. */
+const mostEnded = 20
 
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
@@ -25,6 +32,8 @@ export interface Conversations {
   append(conversation: Conversation, messages: readonly Message[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
+  /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
+  end(owner: string, idOrName: string): Promise<Conversation>
 }
 
 export interface ConversationsParts {
@@ -32,10 +41,15 @@ export interface ConversationsParts {
   readonly personas: Pick<Personas, 'get'>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
+  /** A line about what was said; undefined for none. */
+  readonly summary: (messages: readonly SavedMessage[]) => string | undefined
+  /** Has the persona's model write the line behind the answer, if its settings say so. */
+  readonly onEnd: (conversation: Conversation, messages: readonly SavedMessage[]) => Promise<void>
   readonly clock: () => number
 }
 
-export function createConversations({ store, personas, greeting, clock }: ConversationsParts): Conversations {
+export function createConversations(parts: ConversationsParts): Conversations {
+  const { store, personas, greeting, clock } = parts
   return {
     async create(owner, { name, persona, reuse }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
@@ -52,6 +66,8 @@ export function createConversations({ store, personas, greeting, clock }: Conver
         created_at: now,
       })
       if (created) {
+        // Who begins another has come to the end of those before.
+        for (const before of await store.unended(owner, now + 1, mostEnded)) await end(before)
         const content = found ? await greeting(found) : ''
         const message: Message = { role: 'assistant', content }
         if (content !== '') await store.append(owner, id, [{ message, timestamp: now }])
@@ -63,7 +79,10 @@ export function createConversations({ store, personas, greeting, clock }: Conver
       return meanwhile
     },
     get,
-    list: (owner, limit, offset) => store.list(owner, limit, offset),
+    async list(owner, limit, offset) {
+      for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle)
+      return store.list(owner, limit, offset)
+    },
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)
     },
@@ -84,6 +103,22 @@ export function createConversations({ store, personas, greeting, clock }: Conver
       await store.remove(owner, conversation.id)
       return conversation
     },
+    async end(owner, idOrName) {
+      return end(await get(owner, idOrName))
+    },
+  }
+
+  /** One that goes on meanwhile stays as it is. */
+  async function end(conversation: Conversation): Promise<Conversation> {
+    const { user_id: owner, id } = conversation
+    await heavyTurn({ user: owner })
+    const messages = await store.messages(owner, id)
+    await heavyTurn({ user: owner })
+    const summary = parts.summary(messages)
+    const ended = await store.end(owner, id, { messages: messages.length, summary, at: clock() })
+    const after = await get(owner, id)
+    if (ended && summary !== undefined) await parts.onEnd(after, messages)
+    return after
   }
 
   async function get(owner: string, idOrName: string): Promise<Conversation> {

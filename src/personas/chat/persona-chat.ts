@@ -33,6 +33,8 @@ export interface PreparedChat {
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** What the user's message will leave in the persona's memory, and what not; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
+  /** Whether the persona's model will look for facts in what is kept, and how they are accepted. */
+  readonly extract?: 'manual' | 'auto'
   /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
   finish(answer: Message): Promise<void>
 }
@@ -51,6 +53,8 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
+  /** Looks for facts in what the user's turn left, behind the answer. */
+  readonly remembered: (persona: Persona, memories: readonly MemoryEntry[]) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
   /** How many tokens a request for this model and plugin may hold. */
@@ -108,6 +112,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
         ...(keeping && { keeping }),
+        ...extractOf(persona, keeping),
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (!persona) return
@@ -186,16 +191,26 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   ): Promise<void> {
     if (keeping.every(({ refusal }) => refusal !== undefined)) return
     const labels = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
+    const said = memoriesOf(keeping, { ...labels, speaker })
     const memories = [
-      ...memoriesOf(keeping, { ...labels, speaker }),
+      ...said,
       ...memoriesOf(keepingOfAnswer(wellFormed(answer), parts.redact), {
         ...labels,
         speaker: persona.name,
         role: 'assistant',
       }),
     ]
-    await parts.memories.store(persona, memories)
+    const stored = await parts.memories.store(persona, memories)
+    parts.remembered(persona, stored.slice(0, said.length))
   }
+}
+
+function extractOf(
+  persona: Persona | undefined,
+  keeping: readonly Keeping[] | undefined,
+): Pick<PreparedChat, 'extract'> {
+  const extract = persona ? memorySettingsOf(persona).extract : 'off'
+  return extract !== 'off' && keeping?.some(({ refusal }) => refusal === undefined) ? { extract } : {}
 }
 
 function memoriesOf(keeping: readonly Keeping[], metadata: MemoryInput['metadata']): readonly MemoryInput[] {

@@ -3,11 +3,13 @@ import { adaptationMigrations } from './adaptations-schema.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
+import { conversationMigrations } from './conversations-schema.ts'
 import { loreMigrations } from './lore-schema.ts'
 import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 import { priceMigrations } from './prices-schema.ts'
+import { proposalMigrations } from './proposals-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
@@ -26,4 +28,6 @@ export const migrations: readonly Migration[] = [
   ...priceMigrations,
   ...limitMigrations,
   ...keyMigrations,
+  ...proposalMigrations,
+  ...conversationMigrations,
 ]
