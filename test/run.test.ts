@@ -92,6 +92,29 @@ test('says the seconds of CPU of each file and of all, where the system counts t
   assert.match(output, /1 files in [\d.]+ s, [\d.]+ s of CPU/)
 })
 
+test('runs files in shared processes, or each in one of its own', () => {
+  const told = file("test('one', () => console.log('\\nnote: process ' + process.pid))")
+  const files = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => [`${name}.test.js`, told]))
+  const pids = (environment: Record<string, string>) => {
+    const { status, output } = run(files, environment)
+    assert.is(status, 0, output)
+    return new Set(output.match(/note: process \d+/g)).size
+  }
+  assert.ok(pids({}) < 8)
+  assert.is(pids({ AICHAT_TEST_ALONE: '1' }), 8)
+})
+
+test('a file that ends its process or changes its environment does not reach the files after it', () => {
+  const whole = file("test('one', () => { if (process.env['LEFT'] || process.exitCode) throw new Error('left') })")
+  const files: Record<string, string> = {}
+  for (const name of ['c', 'e', 'g', 'i', 'k']) files[`${name}.test.js`] = whole
+  for (const name of ['b', 'd', 'f', 'h', 'j'])
+    files[`${name}.test.js`] = file("test('one', () => { process.env['LEFT'] = 'yes' })")
+  files['a.test.js'] = file("test('one', () => process.kill(process.pid, 'SIGKILL'))")
+  const { last, output } = run(files)
+  assert.is(last, '10 passed, 1 failed, 0 skipped', output)
+})
+
 test('runs the files with the word in their path', () => {
   const files = {
     'a.test.js': file("test('one', () => {})"),

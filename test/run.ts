@@ -1,27 +1,21 @@
 /**
- * Runs every test file in a process of its own and counts the tests that ran.
+ * Runs the test files in a few processes and counts the tests that ran: a process runs one file after the other, so that the
+ * modules they share are loaded and compiled once. Each file stands alone too: `node dist/test/PATH.test.js`, and all of them
+ * with `AICHAT_TEST_ALONE=1`, which gives each file a process of its own.
  * uvu's exit code alone is not enough: a file that runs nothing and a throwing `before` hook both exit 0.
  */
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-interface Result {
-  readonly passed: number
-  readonly failed: number
-  readonly skipped: number
-  readonly report: string
-}
-
-interface Run extends Result {
-  /** Seconds of the cores that the file and its processes used; 0 where the system does not tell. */
-  readonly cpu: number
-}
+import { type Result, startProcess, type TestProcess } from './run-process.ts'
 
 /** A test file that needs longer hangs: its process group is ended and it counts as failed. */
 const limitMs = Number(process.env['AICHAT_TEST_LIMIT_MS'] ?? 240_000)
+
+/** Files with a process of their own: they measure its memory, or need the real bcrypt (`cheap-bcrypt.ts` replaces it). */
+const alone = ['accounts/passwords', 'acceptance/password-cost', 'pocket-tts/engine']
+const areAlone = process.env['AICHAT_TEST_ALONE'] !== undefined
 
 /** The slowest files start first, so that none of them runs alone at the end. */
 const slowest = [
@@ -52,8 +46,7 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 
 const scratch = openScratch()
 const started = Date.now()
-/** Seconds of CPU that belong to files which have ended. */
-let charged = 0
+let cpu = 0
 const results: Result[] = []
 const queue = [...files]
 await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, work))
@@ -61,7 +54,7 @@ removeScratch()
 
 const total = (field: 'passed' | 'failed' | 'skipped') => results.reduce((sum, result) => sum + result[field], 0)
 if (files.length === 0) process.stdout.write(`No test file matches ${words.join(' ') || folder}\n`)
-process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(charged)}\n`)
+process.stdout.write(`\n${files.length} files in ${((Date.now() - started) / 1000).toFixed(1)} s${cpuNote(cpu)}\n`)
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`)
 process.exitCode = total('failed') > 0 || total('passed') + total('skipped') === 0 ? 1 : 0
 
@@ -96,84 +89,42 @@ function rankOf(file: string): number {
 
 /** One worker more than cores: many tests wait for processes and timers. */
 async function work(): Promise<void> {
+  let shared: TestProcess | undefined
+  const ran: string[] = []
   for (let file = queue.shift(); file; file = queue.shift()) {
     const begun = Date.now()
-    const result = await runFile(file)
+    const isAlone = areAlone || alone.some((part) => file!.includes(part))
+    if (!isAlone && !shared?.isFit()) {
+      await shared?.end()
+      shared = start()
+      ran.length = 0
+    }
+    const testProcess = isAlone ? start() : shared!
+    const result = await testProcess.run(join(folder, file))
+    if (isAlone) await testProcess.end()
+    else ran.push(file)
+    cpu += result.cpu
     results.push(result)
     const seconds = ((Date.now() - begun) / 1000).toFixed(1)
     const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : ''
     process.stdout.write(
       `${result.failed > 0 ? 'FAIL' : 'ok  '} ${file} (${result.passed} passed${skipped}, ${seconds} s${cpuNote(result.cpu)})\n`,
     )
-    if (result.failed > 0) process.stdout.write(`${result.report.trimEnd()}\n\n`)
-    else
+    if (result.failed > 0) {
+      process.stdout.write(`${result.report.trimEnd()}\n`)
+      if (ran.length > 1) process.stdout.write(`Before it in its process: ${ran.slice(0, -1).join(' ')}\n`)
+      process.stdout.write('\n')
+    } else
       for (const line of result.report.match(/^(?:note|skipped): .*$/gm) ?? []) process.stdout.write(`     ${line}\n`)
   }
+  await shared?.end()
 }
 
-function runFile(file: string): Promise<Run> {
+function start(): TestProcess {
   const { FORCE_COLOR: _colour, AICHAT_HOME: _home, AICHAT_SERVER: _server, ...env } = process.env
-  const loader = file.endsWith('.ts') ? ['--import', 'tsx'] : []
-  const child = spawn(process.execPath, [...loader, join(folder, file)], {
-    env: { ...env, NO_COLOR: '1', TMPDIR: scratch },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  let report = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      report += text
-    })
-  const timer = setTimeout(() => {
-    report += `\nStill running after ${limitMs / 1000} s: ended.\n`
-    endGroup(child.pid)
-  }, limitMs)
-  let cpu = 0
-  child.on('exit', () => {
-    cpu = cpuOfChildren() - charged
-    charged += cpu
-  })
-  return new Promise((resolve) => {
-    child.on('close', (code) => {
-      clearTimeout(timer)
-      endGroup(child.pid)
-      resolve({ ...resultOf(report, code), cpu })
-    })
-  })
-}
-
-/**
- * Seconds of the cores that ended test files and their processes used, from Linux's count of waited-for children: fields 16
- * and 17 of `/proc/self/stat`, in hundredths of a second. 0 on other systems.
- */
-function cpuOfChildren(): number {
-  if (!existsSync('/proc/self/stat')) return 0
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
+  return startProcess({ ...env, NO_COLOR: '1', TMPDIR: scratch }, limitMs)
 }
 
 function cpuNote(seconds: number): string {
   return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
-}
-
-/** Ends processes that the test file may have left running. */
-function endGroup(pid: number | undefined): void {
-  try {
-    if (pid) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The group is gone already.
-  }
-}
-
-/** Reads uvu's closing lines; anything but "every counted test passed, exit code 0" is a failure. */
-function resultOf(report: string, code: number | null): Result {
-  const count = (label: string) => Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'm').exec(report)?.[1] ?? Number.NaN)
-  const [total, passed, skipped] = [count('Total'), count('Passed'), count('Skipped')]
-  if (Number.isNaN(total))
-    return { passed: 0, failed: 1, skipped: 0, report: `${report}\nNo closing lines: the file did not finish.` }
-  if (total + skipped === 0)
-    return { passed: 0, failed: 1, skipped: 0, report: `${report}\nThe file ran no test: does it call \`.run()\`?` }
-  const failed = total - passed || (code === 0 ? 0 : 1)
-  return { passed, failed, skipped, report }
 }

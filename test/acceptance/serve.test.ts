@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { aichatCommand } from '../command.ts'
-import { completionEvents, openStandIn } from '../fake-provider.ts'
-import { pluginAt } from '../installation.ts'
+import { removeHome, type SpawnedDaemon, spawnDaemon } from '../daemon.ts'
+import { json, openStandIn } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type Ran, runMain } from '../terminal.ts'
 
@@ -18,61 +18,24 @@ test.after(() => {
 })
 
 test('says where it serves on stderr, nothing on stdout, and ends cleanly with exit 0', async () => {
-  await withDaemon({}, async ({ url, child, output }) => {
+  await withDaemon(async ({ url, output, stop }) => {
     assert.match(output.stderr, /serves the API on http:\/\/127\.0\.0\.1:\d+/)
     assert.equal(await (await fetch(`${url}/ready`)).json(), { status: 'ready' })
-    child.kill('SIGTERM')
-    const [code] = await once(child, 'exit')
-    assert.is(code, 0)
+    assert.is(await stop(), 0)
     assert.is(output.stdout, '')
   })
 })
 
 test('a terminal that goes is no reason to stop, where stdin is none', async () => {
-  await withDaemon({}, async ({ url, child }) => {
+  await withDaemon(async ({ url, child, stop }) => {
     child.kill('SIGHUP')
     assert.equal(await (await fetch(`${url}/ready`)).json(), { status: 'ready' })
-    child.kill('SIGTERM')
-    const [code] = await once(child, 'exit')
-    assert.is(code, 0)
+    assert.is(await stop(), 0)
   })
-})
-
-test('a stop lets the answer in flight finish', async () => {
-  const events = completionEvents(['one ', 'two ', 'three ', 'four '])
-  const provider = await openStandIn(async (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const event of events) {
-      response.write(event)
-      await new Promise((resolve) => setTimeout(resolve, 150))
-    }
-    response.end()
-  })
-  await withDaemon({ CUSTOM_API_KEY: 'sk-test-123456' }, async ({ url, child, token }) => {
-    const headers = { 'content-type': 'application/json', ...token }
-    const send = (path: string, body: unknown) =>
-      fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    assert.is((await send('/api/plugins/install', pluginAt(provider.url))).status, 201)
-    const response = await send('/api/chat', {
-      plugin: 'custom',
-      messages: [{ role: 'user', content: 'Hi' }],
-      stream: true,
-    })
-    let text = ''
-    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
-      if (text === '') child.kill('SIGTERM')
-      text += Buffer.from(piece).toString('utf8')
-    }
-    assert.match(text, /four/)
-    assert.match(text, /\[DONE\]/)
-    const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
-    assert.is(code, 0)
-  })
-  await provider.close()
 })
 
 test('a taken port is exit 69 and names the port; no other port is picked', async () => {
-  const blocker = createServer().listen(0, '127.0.0.1')
+  const blocker = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(blocker, 'listening')
   const { port } = blocker.address() as { port: number }
   const child = start({}, ['--port', String(port)])
@@ -93,14 +56,17 @@ test('an address of another machine is reported as such, not as a taken port', a
 })
 
 test('--pull asks the hub for missing weights before anything is served', async () => {
-  const { code, stderr } = await refused({ HF_ENDPOINT: 'http://127.0.0.1:9' }, ['voxb-tts', '--pull', '--port', '0'])
-  assert.is(code, 69)
+  const hub = await openStandIn((_request, response) => json(response, 404, { error: 'Repository not found' }))
+  const { code, stderr } = await refused({ HF_ENDPOINT: hub.url }, ['voxb-tts', '--pull', '--port', '0'])
+  await hub.close()
+  assert.is(code, 67)
+  assert.ok(hub.received.length > 0)
   assert.match(stderr, /pulling weights/)
   assert.not.match(stderr, /serves voxb-tts on/)
 })
 
 test('a port where another aichat serves says so', async () => {
-  await withDaemon({}, async ({ url }) => {
+  await withDaemon(async ({ url }) => {
     const { code, stderr } = await refused({}, ['api', '--port', new URL(url).port])
     assert.is(code, 69)
     assert.match(stderr, /aichat serves there already/)
@@ -151,34 +117,12 @@ function collect(child: ChildProcess): { stdout: string; stderr: string } {
   return output
 }
 
-async function withDaemon(
-  environment: Record<string, string>,
-  run: (daemon: {
-    url: string
-    child: ChildProcess
-    output: { stdout: string; stderr: string }
-    token: Record<string, string>
-  }) => Promise<void>,
-): Promise<void> {
-  const child = start(environment, ['--port', '0'])
-  const output = collect(child)
+async function withDaemon(run: (daemon: SpawnedDaemon) => Promise<void>): Promise<void> {
+  const daemon = await spawnDaemon()
   try {
-    while (!/http:\/\/\S+:\d+/.test(output.stderr)) {
-      if (child.exitCode !== null) throw new Error(output.stderr)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output.stderr)![0]
-    const registered = await fetch(`${url}/api/auth/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: 'admin', password: 'Passw0rd' }),
-    })
-    const { token } = (await registered.json()) as { token?: string }
-    await run({ url, child, output, token: token ? { authorization: `Bearer ${token}` } : {} })
+    await run(daemon)
   } finally {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
+    await daemon.stop('SIGKILL')
+    removeHome(daemon)
   }
 }
