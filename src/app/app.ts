@@ -13,7 +13,7 @@ import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
-import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
+import { openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import type { Chat } from './chat.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
@@ -94,7 +94,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const ownPorts = new Set<number>()
   let opened: Storage | undefined
   const storage = once(async () => {
-    opened = closing(await openStorage(storageSettings, { check: options.service === true }))
+    opened = await openStorage(storageSettings, { check: options.service === true })
     return opened
   })
   const models = once(async () => {
@@ -116,10 +116,9 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   })
 
   const usage: App['usage'] = once(async () => {
-    // A command on an installation without a database makes none to note a chat.
-    const isNew = options.service !== true && opened === undefined && (await isStorageAbsent(storageSettings))
-    const [{ openUsage }, stores] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
-    return closing(openUsage({ settings, plugins, storage: stores, isService: options.service === true, now }))
+    const isService = options.service === true
+    const [{ openUsage }] = await Promise.all([import('./usage.ts'), isService ? storage() : undefined])
+    return closing(openUsage({ settings, plugins, storage: () => opened, openStorage: storage, isService, now }))
   })
 
   return {
@@ -171,6 +170,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     deferCleanup: () => opened?.deferCleanup(),
     async close() {
       for (const close of closers.reverse()) await close()
+      // Last: areas that were opened before it may still write.
+      await opened?.close()
     },
   }
 }

@@ -56,11 +56,6 @@ export async function openStorage(settings: StorageSettings, use: StorageUse = {
   return openSqliteStorage(settings, use)
 }
 
-/** Whether nothing was ever stored there: a command that only notes something then opens no storage. */
-export async function isStorageAbsent({ folder }: StorageSettings): Promise<boolean> {
-  return (await import('./sqlite/storage.ts')).isSqliteAbsent(folder)
-}
-
 /** The plugins alone: most commands need them and no database. */
 export { openPlugins } from './files/plugins.ts'
 

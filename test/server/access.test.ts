@@ -22,6 +22,8 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/(?:models|embeddings\/models)(?:\/|$)/, 'user'],
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],
+  [/^GET \/api\/usage(?:\/export)?$/, 'user'],
+  [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],
 ]
 

@@ -67,11 +67,6 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   }
 }
 
-/** Whether a data folder never had a database. */
-export function isSqliteAbsent(folder: string): boolean {
-  return isAbsent(pathIn(folder))
-}
-
 async function openForWriting(path: string, { check = false }: StorageUse): Promise<Database> {
   const db = await openDatabase(path, { check })
   try {
