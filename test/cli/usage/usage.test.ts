@@ -48,7 +48,7 @@ test('usage is printed as CSV and JSON, and exported to a file', () =>
     assert.is((await aichat(['usage', '--user', 'local', '--since', '2020-01-01'])).stdout.split('\n').length, 3)
     assert.is((await aichat(['usage', '--user', 'a-removed-user'])).stdout, '')
     for (const [code, ...words] of [
-      [64, '--since', 'yesterday'],
+      [65, '--since', 'nonsense'],
       [65, '--by', 'price'],
       [65, '--until', '2020-01-01', '--since', '1d'],
     ] as const)
