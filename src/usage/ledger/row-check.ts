@@ -37,7 +37,8 @@ export function isJournalRow(value: unknown): value is LedgerRow {
     isNullOr(isCount, cost['nano']) &&
     isNullOr((source) => isOneOf(costSources, source), cost['source']) &&
     isNullOr(isName, cost['priceId']) &&
-    isCount(value['durationMs'])
+    isCount(value['durationMs']) &&
+    (value['reservation'] === undefined || isName(value['reservation']))
   )
 }
 
