@@ -11,17 +11,17 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --plugin | --expires | --overlap) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-from | --valid-to | --content | --after | --before | -n | --limit | --offset | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --input | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --plugin | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
   done
   case "$path" in
   '')
-    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users key secret config status doctor completion help'
+    commands='chat plugin models persona session tts serve setup register login logout whoami passwd auth users key usage secret config status doctor completion help'
     flags=''
     kind=''
     ;;
@@ -430,6 +430,31 @@ _aichat() {
     flags='--overlap -h --help'
     kind='api-keys'
     ;;
+  'usage')
+    commands='show export check prune'
+    flags='-h --help'
+    kind=''
+    ;;
+  'usage show')
+    commands=''
+    flags='--since --until --key --user --model --plugin --by --csv -h --help'
+    kind=''
+    ;;
+  'usage export')
+    commands=''
+    flags='--since --until --key --user --model --plugin --format -o --output --force -h --help'
+    kind=''
+    ;;
+  'usage check')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'usage prune')
+    commands=''
+    flags='--before -h --help'
+    kind=''
+    ;;
   'secret')
     commands='set list remove'
     flags='-h --help'
@@ -536,6 +561,15 @@ _aichat() {
     'key update|--plugin') kind='plugins' ;;
     'key update|--model') kind='models' ;;
     'key update|--persona') kind='personas' ;;
+    'usage show|--key') kind='api-keys' ;;
+    'usage show|--user') kind='users' ;;
+    'usage show|--model') kind='models' ;;
+    'usage show|--plugin') kind='plugins' ;;
+    'usage export|--key') kind='api-keys' ;;
+    'usage export|--user') kind='users' ;;
+    'usage export|--model') kind='models' ;;
+    'usage export|--plugin') kind='plugins' ;;
+    'usage export|--format') commands='csv json' ;;
     esac
   fi
   word="${COMP_LINE:0:COMP_POINT}"

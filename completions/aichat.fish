@@ -8,9 +8,9 @@ function __aichat_path
             continue
         end
         switch "$path|$word"
-            case '*|--server' '*|--as' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|--type' '*|-o' '*|--output' '*|--name' '*|--description' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--mutation' '*|--jsonl' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-from' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|-n' '*|--limit' '*|--offset' '*|--min-score' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|-i' '*|--input' '*|--language' '*|--instruct' '*|--voice' '*|--cfg-coef' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--plugin' '*|--expires' '*|--overlap'
+            case '*|--server' '*|--as' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|--type' '*|-o' '*|--output' '*|--name' '*|--description' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--mutation' '*|--jsonl' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-from' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|-n' '*|--limit' '*|--offset' '*|--min-score' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|-i' '*|--input' '*|--language' '*|--instruct' '*|--voice' '*|--cfg-coef' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--plugin' '*|--expires' '*|--overlap' '*|--since' '*|--until' '*|--by'
                 set flag $word
-            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|show' 'persona memory|edit' 'persona memory|pin' 'persona memory|unpin' 'persona memory|remove' 'persona memory|list' 'persona memory|search' 'persona memory|wipe' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|key' 'key|create' 'key|list' 'key|show' 'key|update' 'key|revoke' 'key|rotate' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
+            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|show' 'persona memory|edit' 'persona memory|pin' 'persona memory|unpin' 'persona memory|remove' 'persona memory|list' 'persona memory|search' 'persona memory|wipe' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|key' 'key|create' 'key|list' 'key|show' 'key|update' 'key|revoke' 'key|rotate' '|usage' 'usage|show' 'usage|export' 'usage|check' 'usage|prune' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
                 set path (string trim -- "$path $word")
         end
     end
@@ -37,6 +37,7 @@ complete -c aichat -n '__aichat_at \'\'' -f -a passwd -d 'change your password a
 complete -c aichat -n '__aichat_at \'\'' -f -a auth -d 'show saved logins'
 complete -c aichat -n '__aichat_at \'\'' -f -a users -d 'manage the users (for administrators)'
 complete -c aichat -n '__aichat_at \'\'' -f -a key -d 'manage the API keys of programs that ask this installation'
+complete -c aichat -n '__aichat_at \'\'' -f -a usage -d 'show what models were asked and what it cost; export, check and prune the ledger'
 complete -c aichat -n '__aichat_at \'\'' -f -a secret -d 'manage the provider keys on this machine'
 complete -c aichat -n '__aichat_at \'\'' -f -a config -d 'read and change the settings'
 complete -c aichat -n '__aichat_at \'\'' -f -a status -d 'show the model that would answer a chat, and the current user'
@@ -447,6 +448,33 @@ complete -c aichat -n '__aichat_at \'key revoke\'' -f -a '(aichat --timeout 1s _
 complete -c aichat -n '__aichat_at \'key rotate\'' -l overlap -r -d 'how long the old secret works: 0 to 7d; by default 24h'
 complete -c aichat -n '__aichat_at \'key rotate\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'key rotate\'' -f -a '(aichat --timeout 1s __complete api-keys 2>/dev/null </dev/null)'
+complete -c aichat -n '__aichat_at \'usage\'' -f -a show -d 'sum up requests, tokens and costs (the default of `aichat usage`)'
+complete -c aichat -n '__aichat_at \'usage\'' -f -a export -d 'write each request with its tokens and its cost'
+complete -c aichat -n '__aichat_at \'usage\'' -f -a check -d 'compare the ledger with its sums; exit 1 when they differ (for administrators)'
+complete -c aichat -n '__aichat_at \'usage\'' -f -a prune -d 'remove single requests that are older than they are kept; their sums stay (for administrators)'
+complete -c aichat -n '__aichat_at \'usage\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'usage show\'' -l since -r -d 'the first day, such as 2026-01-31, or a time such as "last week" or 30d, the default'
+complete -c aichat -n '__aichat_at \'usage show\'' -l until -r -d 'the last day, or such a time'
+complete -c aichat -n '__aichat_at \'usage show\'' -l key -x -a '(aichat --timeout 1s __complete api-keys 2>/dev/null </dev/null)' -d 'only of this API key'
+complete -c aichat -n '__aichat_at \'usage show\'' -l user -x -a '(aichat --timeout 1s __complete users 2>/dev/null </dev/null)' -d 'only of this user (for administrators)'
+complete -c aichat -n '__aichat_at \'usage show\'' -l model -x -a '(aichat --timeout 1s __complete models 2>/dev/null </dev/null)' -d 'only of this model'
+complete -c aichat -n '__aichat_at \'usage show\'' -l plugin -x -a '(aichat --timeout 1s __complete plugins 2>/dev/null </dev/null)' -d 'only of this plugin'
+complete -c aichat -n '__aichat_at \'usage show\'' -l by -r -d 'the columns: day, model, key, user, plugin, with commas between'
+complete -c aichat -n '__aichat_at \'usage show\'' -l csv -d 'print CSV'
+complete -c aichat -n '__aichat_at \'usage show\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'usage export\'' -l since -r -d 'the first day, such as 2026-01-31, or a time such as "last week" or 30d, the default'
+complete -c aichat -n '__aichat_at \'usage export\'' -l until -r -d 'the last day, or such a time'
+complete -c aichat -n '__aichat_at \'usage export\'' -l key -x -a '(aichat --timeout 1s __complete api-keys 2>/dev/null </dev/null)' -d 'only of this API key'
+complete -c aichat -n '__aichat_at \'usage export\'' -l user -x -a '(aichat --timeout 1s __complete users 2>/dev/null </dev/null)' -d 'only of this user (for administrators)'
+complete -c aichat -n '__aichat_at \'usage export\'' -l model -x -a '(aichat --timeout 1s __complete models 2>/dev/null </dev/null)' -d 'only of this model'
+complete -c aichat -n '__aichat_at \'usage export\'' -l plugin -x -a '(aichat --timeout 1s __complete plugins 2>/dev/null </dev/null)' -d 'only of this plugin'
+complete -c aichat -n '__aichat_at \'usage export\'' -l format -x -a 'csv json' -d 'the file format'
+complete -c aichat -n '__aichat_at \'usage export\'' -s o -l output -r -d 'write to a file'
+complete -c aichat -n '__aichat_at \'usage export\'' -l force -d 'replace the file'
+complete -c aichat -n '__aichat_at \'usage export\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'usage check\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'usage prune\'' -l before -r -d 'the first day to keep, or a time such as 90d'
+complete -c aichat -n '__aichat_at \'usage prune\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'secret\'' -f -a set -d 'store a key, such as OPENAI_API_KEY, from a prompt or from stdin'
 complete -c aichat -n '__aichat_at \'secret\'' -f -a list -d 'list the keys and where each is kept, never their values'
 complete -c aichat -n '__aichat_at \'secret\'' -f -a remove -d 'remove a stored key'

@@ -93,8 +93,12 @@ const row = z.object({
 /** The chosen attempts as the ledger is asked for them. Throws `forbidden` for the usage of others. */
 async function located(call: Call, { user, ...input }: Chosen) {
   const { app, caller } = call
-  if (user !== undefined && user !== caller.id) requireAdmin(caller)
-  const owner = user ?? (caller.role === 'admin' ? undefined : caller.id)
+  if (user !== undefined && user !== caller.id) {
+    if (caller.key) throw new AppError('forbidden', 'An API key shows the usage of its owner alone')
+    requireAdmin(caller)
+  }
+  const seesAll = caller.role === 'admin' && !caller.key
+  const owner = user ?? (seesAll ? undefined : caller.id)
   const area = await app.usage()
   const store = await area.store()
   // Attempts of this moment count too; a ledger that cannot be written is read as it is.
@@ -105,24 +109,27 @@ async function located(call: Call, { user, ...input }: Chosen) {
 
 type Chosen = { readonly [K in keyof typeof chosen]?: z.output<(typeof chosen)[K]['def']['innerType']> }
 
-/** The names of users now; an id that nobody has any more stays without. */
+/** The names of users and keys now; an id that nobody has any more stays without. */
 function namesIn({ app }: Call): FindNames {
-  return async ({ users }) => {
-    const found = new Map<string, string>()
-    if (users.size === 0) return { users: found, keys: found }
-    const accounts = await app.accounts()
-    for (const id of users) {
-      const username = await accounts.users.get(id).then(
-        ({ user }) => user.username,
-        (reason) => {
-          if (reason instanceof AppError && reason.code === 'not_found') return undefined
-          throw reason
-        },
-      )
-      if (username !== undefined) found.set(id, username)
+  return async ({ users, keys }) => ({
+    users: await named(users, async (id) => (await (await app.accounts()).users.get(id)).user.username),
+    keys: await named(keys, async (id) => (await (await app.apiKeys()).get(id)).name),
+  })
+}
+
+async function named(
+  ids: ReadonlySet<string>,
+  nameOf: (id: string) => Promise<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const id of ids) {
+    try {
+      found.set(id, await nameOf(id))
+    } catch (reason) {
+      if (!(reason instanceof AppError && reason.code === 'not_found')) throw reason
     }
-    return { users: found, keys: new Map() }
   }
+  return found
 }
 
 export const showUsage = defineOperation({
@@ -130,6 +137,7 @@ export const showUsage = defineOperation({
   method: 'GET',
   path: '/api/usage',
   access: 'user',
+  scope: 'usage',
   failures: [403],
   summary:
     "Sums up the caller's usage, or for an administrator everybody's, by `day`, `model`, `key`, `user` and `plugin`, with commas between; by default of the last 30 days by day.",
@@ -155,6 +163,7 @@ export const exportUsage = defineOperation({
   method: 'GET',
   path: '/api/usage/export',
   access: 'user',
+  scope: 'usage',
   failures: [403],
   summary:
     "Exports the attempts of the caller, or for an administrator everybody's, one by one as CSV or JSON; by default of the last 30 days.",

@@ -25,6 +25,7 @@ const flagKinds: Readonly<Record<string, string>> = {
   'usage --model': 'models',
   'usage --user': 'users',
   'usage --plugin': 'plugins',
+  'usage --key': 'api-keys',
   '--persona': 'personas',
   '--session': 'sessions',
   '--voice': 'voices',

@@ -61,4 +61,3 @@ export function createLedgerStore(db: Database): LedgerStore {
     },
   }
 }
-
