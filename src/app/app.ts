@@ -105,7 +105,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const remarkListeners = new Set<RemarkListener>()
   let opened: Storage | undefined
   const storage = once(async () => {
-    opened = closing(await openStorage(storageSettings, { check: options.service === true }))
+    opened = await openStorage(storageSettings, { check: options.service === true })
     return opened
   })
   const models = once(async () => {
@@ -142,12 +142,14 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return openPrices({ storage: stores, plugins, models, shippedFile, now })
   })
   const usage: App['usage'] = once(async () => {
-    // A command on an installation without a database makes none to note a chat.
+    // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
+    // the operator may stand in it.
     const isNew = options.service !== true && opened === undefined && (await isStorageAbsent(storageSettings))
-    const [{ openUsage }, stores] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
+    const [{ openUsage }] = await Promise.all([import('./usage.ts'), isNew ? undefined : storage()])
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
-    return closing(openUsage({ settings, plugins, storage: stores, prices: list, isService, now }))
+    const stores = { storage: () => opened, openStorage: storage, prices: list }
+    return closing(openUsage({ settings, plugins, ...stores, isService, now }))
   })
 
   return {
@@ -202,6 +204,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     async close() {
       await personaArea?.settle()
       for (const close of closers.reverse()) await close()
+      // Last: areas that were opened before it may still write.
+      await opened?.close()
     },
   }
 }
@@ -217,7 +221,7 @@ async function askOwnModel(
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly model: string }> {
   const request = { model, messages, max_tokens: behindTokens }
-  const { reply, report } = await router.complete({ request, user, fallback: false }, signal)
+  const { reply, report } = await router.complete({ request, user, fallback: false, purpose: 'persona' }, signal)
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 

@@ -12,8 +12,8 @@ import type { PriceList } from '../usage/usage.ts'
 export interface UsageArea {
   readonly metering: Metering
   readonly ledger: Ledger
-  /** Undefined in a command on an installation that has no database yet. */
-  readonly store: LedgerStore | undefined
+  /** Opens the database where it is not open yet. */
+  store(): Promise<LedgerStore>
   readonly days: Days
   close(): Promise<void>
 }
@@ -21,9 +21,11 @@ export interface UsageArea {
 export interface UsageAreaParts {
   readonly settings: Settings
   readonly plugins: PluginHost
-  readonly storage: Pick<Storage, 'ledger'> | undefined
+  /** The storage once it is open: rows of a command without one wait in the journal. */
+  readonly storage: () => Pick<Storage, 'ledger'> | undefined
+  readonly openStorage: () => Promise<Pick<Storage, 'ledger'>>
   readonly prices: PriceList
-  /** A daemon: it books what ended processes left behind, and removes old rows. */
+  /** A daemon, whose storage is open: it books what ended processes left behind, and removes old rows. */
   readonly isService: boolean
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -36,11 +38,13 @@ export interface UsageAreaParts {
 const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.googleapis.com'])
 
 /** The part of the composition root that counts. */
-export function openUsage({ settings, plugins, storage, prices, isService, now }: UsageAreaParts): UsageArea {
+export function openUsage(parts: UsageAreaParts): UsageArea {
+  const { settings, plugins, storage, openStorage, prices, isService, now } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
-  const store = storage?.ledger
-  const ledger = createLedger({ journal, store, warn: (message) => process.emitWarning(message) })
+  const warn = (message: string) => process.emitWarning(message)
+  const ledger = createLedger({ journal, store: () => storage()?.ledger, warn, now })
+  const store = storage()?.ledger
   const upkeep =
     isService && store ? startUpkeep({ ledger, store, days, keepDays: settings.usageDays, clock: Date.now }) : undefined
   const metering = createMetering({
@@ -58,7 +62,7 @@ export function openUsage({ settings, plugins, storage, prices, isService, now }
   return {
     metering,
     ledger,
-    store,
+    store: async () => (await openStorage()).ledger,
     days,
     async close() {
       await upkeep?.close()

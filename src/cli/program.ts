@@ -18,6 +18,7 @@ import type { Cli, Globals } from './terminal/cli.ts'
 import { CliCommand } from './terminal/command.ts'
 import { UsageError } from './terminal/failure.ts'
 import { parseDuration } from './terminal/parsers.ts'
+import { addUsageCommands } from './usage/command.ts'
 import { addUserCommands } from './users/command.ts'
 
 /** The command tree with its actions; also the source of help, completions and manual. */
@@ -65,6 +66,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addAccountCommands(program, cli)
   addUserCommands(program, cli)
   addKeyCommands(program, cli)
+  addUsageCommands(program, cli)
   addSecretCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)

@@ -13,6 +13,7 @@ import { pulledModelOperations } from './pulled-models.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
+import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 
 /** All operations: the routes, the OpenAPI document and the exhaustive tests are derived from this list. */
@@ -32,4 +33,5 @@ export const operations: readonly Operation[] = [
   ...packageOperations,
   ...memoryOperations,
   ...sessionOperations,
+  ...usageOperations,
 ]

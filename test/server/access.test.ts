@@ -24,6 +24,8 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],
+  [/^GET \/api\/usage(?:\/export)?$/, 'user'],
+  [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],
 ]
 

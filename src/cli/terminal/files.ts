@@ -1,5 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
 import type { Cli } from './cli.ts'
@@ -38,6 +40,25 @@ export async function writeOutput(path: string, content: string | Uint8Array, fo
     const { replaceFile } = await import('../../storage/files/atomic.ts')
     replaceFile(path, content, 0o644)
   } catch (reason) {
+    throw new AppError('cannot_create', `Cannot write ${path}: ${explain(reason)}`, { cause: reason })
+  }
+}
+
+/** Writes pieces to a file that is there once it is whole. Throws as `writeOutput`, and what the pieces throw. */
+export async function streamOutput(
+  path: string,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  force: boolean,
+): Promise<void> {
+  if (!force && (await stat(path).catch(() => undefined)))
+    throw new AppError('cannot_create', `${path} already exists`, { details: ['Add --force to replace it'] })
+  const temporary = `${path}.${process.pid}.part`
+  try {
+    await pipeline(pieces, createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }))
+    await rename(temporary, path)
+  } catch (reason) {
+    await rm(temporary, { force: true })
+    if (reason instanceof AppError) throw reason
     throw new AppError('cannot_create', `Cannot write ${path}: ${explain(reason)}`, { cause: reason })
   }
 }

@@ -34,7 +34,7 @@ export async function table<Row>(
 }
 
 /** Counts terminal columns. `string-width` takes 35 ms to load, so it is loaded only for text beyond ASCII. */
-async function columnCounter(texts: readonly string[]): Promise<(text: string) => number> {
+export async function columnCounter(texts: readonly string[]): Promise<(text: string) => number> {
   if (!texts.some((text) => /[^\x20-\x7e]/.test(text))) return (text) => text.length
   const { default: stringWidth } = await import('string-width')
   return stringWidth

@@ -1,8 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { uptime } from 'node:os'
 import { join } from 'node:path'
 import type { LedgerRow, UsageJournal } from '../../usage/ledger/ledger.ts'
+import { isJournalRow } from '../../usage/ledger/row-check.ts'
 
 /** Rows of a journal that are handed on together. */
 const batch = 500
@@ -10,15 +24,21 @@ const batch = 500
 /** A longer line is no row of ours: characters. */
 const longestLine = 10_000
 
+/** The beginning of every line of ours; one that was cut off has it too. */
+const lineStart = '{"request":"'
+
 /**
  * A process id may belong to another process by now: after a day (milliseconds) without a line, a journal counts as left
  * behind even so. Rows that are written twice count once.
  */
 const staleMs = 86_400_000
 
+/** Times of files and of processes are this exact: milliseconds. */
+const toleranceMs = 2000
+
 /**
  * The journals of a data folder: one file of lines of JSON for each process, `<pid>-<random>.jsonl`, made at its first row
- * and removed when it closes. Files are readable by their owner alone.
+ * and removed when it closes. Files are readable by their owner alone. Files of other programs stay as they are.
  */
 export function openUsageJournal(folder: string): UsageJournal {
   const places = join(folder, 'usage')
@@ -26,20 +46,42 @@ export function openUsageJournal(folder: string): UsageJournal {
   const path = join(places, `${process.pid}-${name}.jsonl`)
   let file: number | undefined
   let isEmpty = true
+  let isTorn = false
+  let asides = 0
+  const open = (): number => {
+    mkdirSync(places, { recursive: true, mode: 0o700 })
+    return openSync(path, 'a', 0o600)
+  }
+  const close = () => {
+    if (file === undefined) return
+    closeSync(file)
+    file = undefined
+  }
   return {
     process: name,
     note(row) {
-      if (file === undefined) {
-        mkdirSync(places, { recursive: true, mode: 0o700 })
-        file = openSync(path, 'a', 0o600)
-      }
+      file ??= open()
       isEmpty = false
-      writeSync(file, `${JSON.stringify(row)}\n`)
+      const line = `${isTorn ? '\n' : ''}${lineOf(row)}\n`
+      isTorn = true
+      // A full disk may take a part of a line and say nothing.
+      if (writeSync(file, line) < Buffer.byteLength(line)) throw new Error('ENOSPC: no space left on device')
+      isTorn = false
     },
     clear() {
       if (file === undefined || isEmpty) return
       ftruncateSync(file, 0)
       isEmpty = true
+      isTorn = false
+      // Removed, as by a process elsewhere that shares the folder and cannot see this one: the next row makes another.
+      if (fstatSync(file).nlink === 0) close()
+    },
+    setAside() {
+      if (file === undefined || isEmpty) return
+      close()
+      renameSync(path, join(places, `0-${name}${++asides}.jsonl`))
+      isEmpty = true
+      isTorn = false
     },
     async *leftBehind() {
       for (const journal of journalsIn(places)) {
@@ -49,77 +91,132 @@ export function openUsageJournal(folder: string): UsageJournal {
     },
     close() {
       if (file === undefined) return
-      closeSync(file)
-      file = undefined
+      close()
       if (isEmpty) rmSync(path, { force: true })
     },
   }
 }
 
+/** The JSON of a row, written by hand: `JSON.stringify` of the whole takes three times as long, on the way of every chat. */
+function lineOf(row: LedgerRow): string {
+  const { cost, reservation } = row
+  return (
+    `${lineStart}${row.request}","attempt":${row.attempt},"at":${row.at},"day":"${row.day}","user":${quoted(row.user)},` +
+    `"key":${quoted(row.key)},"plugin":${quoted(row.plugin)},"model":${quoted(row.model)},"purpose":"${row.purpose}",` +
+    `"outcome":"${row.outcome}","estimated":${row.estimated},"lowerBound":${row.lowerBound},` +
+    `"amounts":${JSON.stringify(row.amounts)},"cost":{"nano":${cost.nano},"source":${quoted(cost.source)},` +
+    `"priceId":${quoted(cost.priceId)}},"durationMs":${row.durationMs}` +
+    `${reservation === undefined ? '' : `,"reservation":${JSON.stringify(reservation)}`}}`
+  )
+}
+
+/** The names of users, keys, plugins and models are few: their JSON is kept. */
+const quotedNames = new Map<string, string>()
+const mostNames = 1000
+
+function quoted(name: string | null): string {
+  if (name === null) return 'null'
+  const known = quotedNames.get(name)
+  if (known !== undefined) return known
+  const text = JSON.stringify(name)
+  if (quotedNames.size >= mostNames) quotedNames.clear()
+  quotedNames.set(name, text)
+  return text
+}
+
 function journalsIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => /^\d+-\w+\.jsonl$/.test(name))
-      .map((name) => join(folder, name))
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /^\d{1,10}-\w+\.jsonl$/.test(entry.name))
+      .map(({ name }) => join(folder, name))
   } catch {
     // No process has noted anything yet.
     return []
   }
 }
 
-/** Whether the process of a journal lives. In a container each process may have the same id: then the start decides. */
+/**
+ * Whether the process of a journal lives. In a container each process may have the same id as one before: a process that
+ * began after the last line is another. 0 stands for a journal that was set aside.
+ */
 function isAlive(path: string): boolean {
   const pid = Number(/(\d+)-\w+\.jsonl$/.exec(path)![1])
+  if (pid === 0) return false
   try {
     const { mtimeMs } = statSync(path)
-    if (pid === process.pid) return mtimeMs >= Date.now() - process.uptime() * 1000
-    process.kill(pid, 0)
-    return Date.now() - mtimeMs < staleMs
+    const age = Date.now() - mtimeMs
+    // A clock that went back leaves times in the future.
+    if (age > staleMs || age < -toleranceMs) return false
+    if (pid !== process.pid) process.kill(pid, 0)
+    const begun = pid === process.pid ? Date.now() - process.uptime() * 1000 : beginOf(pid)
+    return begun === undefined || begun <= mtimeMs + toleranceMs
   } catch (reason) {
     return (reason as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
-/** The rows of a journal; the file is removed when the last of them are done. A line that was cut off is left out. */
-async function* batchesOf(path: string): AsyncGenerator<{ rows: readonly LedgerRow[]; done(): void }> {
-  const remove = () => rmSync(path, { force: true })
-  let rows: LedgerRow[] = []
-  const file = await open(path).catch(() => undefined)
-  if (!file) return
-  try {
-    for await (const line of file.readLines({ encoding: 'utf8' })) {
-      const row = rowIn(line)
-      if (row) rows.push(row)
-      if (rows.length < batch) continue
-      yield { rows, done: () => undefined }
-      rows = []
-    }
-    yield { rows, done: remove }
-  } finally {
-    await file.close().catch(() => undefined)
-  }
-}
+/** Ticks of a second in the times of /proc, the same on all systems that Node runs on. */
+const ticksPerSecond = 100
 
-function rowIn(line: string): LedgerRow | undefined {
-  if (line.length > longestLine) return undefined
+/** When a process began, in milliseconds since 1970 UTC; undefined where the system does not tell. */
+function beginOf(pid: number): number | undefined {
   try {
-    const row = JSON.parse(line) as LedgerRow
-    return isRow(row) ? row : undefined
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name, in parentheses, may hold spaces; the begin is the 20th field after it (proc_pid_stat(5)).
+    const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
+    return Number.isFinite(ticks) ? Date.now() - uptime() * 1000 + (ticks / ticksPerSecond) * 1000 : undefined
   } catch {
     return undefined
   }
 }
 
-/** Whether a line holds a row: another program may have written into the folder. */
-function isRow({ request, attempt, at, user, model, amounts, cost }: LedgerRow): boolean {
-  return (
-    typeof request === 'string' &&
-    Number.isSafeInteger(attempt) &&
-    Number.isSafeInteger(at) &&
-    typeof user === 'string' &&
-    typeof model === 'string' &&
-    Number.isSafeInteger(amounts?.input) &&
-    Number.isSafeInteger(amounts.output) &&
-    (cost?.nano === null || Number.isSafeInteger(cost?.nano))
-  )
+/**
+ * The rows of a journal; the file is removed when the last of them are done. A line that was cut off is left out. A file
+ * with another program's lines alone stays as it is.
+ */
+async function* batchesOf(path: string): AsyncGenerator<{ rows: readonly LedgerRow[]; done(): void }> {
+  let rows: LedgerRow[] = []
+  let isOurs = true
+  for await (const line of linesOf(path)) {
+    const row = rowIn(line)
+    if (row) rows.push(row)
+    else if (line.startsWith(lineStart)) continue
+    else {
+      isOurs = false
+      break
+    }
+    if (rows.length < batch) continue
+    yield { rows, done: () => undefined }
+    rows = []
+  }
+  yield { rows, done: () => isOurs && rmSync(path, { force: true }) }
+}
+
+/** The lines of a file, one that is too long in pieces; none where it cannot be read. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let rest = ''
+  try {
+    for await (const piece of createReadStream(path, { encoding: 'utf8' })) {
+      const lines = (rest + piece).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) if (line !== '') yield line
+      if (rest.length > longestLine) {
+        yield rest
+        rest = ''
+      }
+    }
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code !== 'ENOENT') throw reason
+  }
+  if (rest !== '') yield rest
+}
+
+function rowIn(line: string): LedgerRow | undefined {
+  if (line.length > longestLine) return undefined
+  try {
+    const row: unknown = JSON.parse(line)
+    return isJournalRow(row) ? row : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -4,6 +4,8 @@ import type { Database } from './connection.ts'
 export interface LedgerNames {
   /** The number of a name, which is kept from now on; within the caller's transaction. */
   idOf(name: string): number
+  /** The number of a name, or undefined where no row has it. */
+  find(name: string): number | undefined
   nameOf(id: number): string
   /** Forgets numbers that a transaction has given and not kept. */
   forget(): void
@@ -27,6 +29,7 @@ export function createLedgerNames(db: Database): LedgerNames {
       ids.set(name, id)
       return id
     },
+    find: (name) => ids.get(name) ?? find.get(name),
     nameOf(id) {
       const known = names.get(id)
       if (known !== undefined) return known

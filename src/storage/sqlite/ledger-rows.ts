@@ -1,5 +1,4 @@
-import type { LedgerRow } from '../../usage/ledger/ledger.ts'
-import type { CostSource } from '../../usage/usage.ts'
+import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/ledger/ledger.ts'
 
 /** A row of the table, in the order of its columns. */
 export interface LedgerRecord {
@@ -32,11 +31,6 @@ export interface LedgerRecord {
   readonly duration_ms: number
 }
 
-/** Stored by their place in these lists, which only grow. */
-const outcomes = ['answered', 'failed', 'broken', 'cancelled'] as const
-const purposes = ['chat', 'embeddings', 'speech', 'persona', 'plugin_test'] as const
-const sources = ['reported', 'operator', 'refreshed', 'shipped', 'local'] as const satisfies readonly CostSource[]
-
 /** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
 export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly unknown[] {
   const { amounts, cost } = row
@@ -66,7 +60,7 @@ export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readon
     number(amounts.serviceTier),
     number(amounts.speed),
     cost.nano,
-    cost.source === null ? null : sources.indexOf(cost.source),
+    cost.source === null ? null : costSources.indexOf(cost.source),
     number(cost.priceId),
     row.durationMs,
   ]
@@ -106,7 +100,7 @@ export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): Led
     },
     cost: {
       nano: record.cost,
-      source: record.cost_source === null ? null : sources[record.cost_source]!,
+      source: record.cost_source === null ? null : costSources[record.cost_source]!,
       priceId: name(record.price),
     },
     durationMs: record.duration_ms,

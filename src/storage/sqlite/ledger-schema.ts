@@ -38,7 +38,7 @@ export const ledgerMigrations: readonly Migration[] = [
           duration_ms INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX ledger_attempt ON ledger (request, attempt);
-        CREATE INDEX ledger_time ON ledger (at);
+        CREATE INDEX ledger_time ON ledger (day, at);
         -- 0 stands for no key and for this machine: NULL would make a key of its own in each row.
         CREATE TABLE ledger_day (
           day INTEGER NOT NULL,

@@ -66,7 +66,7 @@ export function budgetProblems(db: Database): readonly string[] {
   const rows = db
     .prepare<[], SpendRow & { period: string }>(
       `SELECT * FROM limit_spend WHERE ifnull(first_day, 0) > 0
-         OR start >= ifnull((SELECT min(at) FROM ledger), start)`,
+         OR start >= ifnull((SELECT min(at) FROM ledger WHERE day = (SELECT min(day) FROM ledger)), start)`,
     )
     .all()
   const problems = rows.flatMap((row) => {

@@ -77,16 +77,26 @@ export function ledgerSum(
   const { kind, id } = readSubject(subject)!
   const column = { key: 'api_key', user: 'user', plugin: 'plugin', all: undefined }[kind]
   const isIts = column === undefined ? '' : `AND ${column} = (SELECT id FROM ledger_name WHERE name = :id)`
+  // Rows are found by their day, which is at most a day from that in UTC, whatever zone they were booked in.
   const [table, range] =
-    days.first === null ? ['ledger', 'at >= :start AND at < :end'] : ['ledger_day', 'day BETWEEN :first AND :last']
+    days.first === null
+      ? ['ledger', 'day BETWEEN :first AND :last AND at >= :start AND at < :end']
+      : ['ledger_day', 'day BETWEEN :first AND :last']
   return db
     .prepare<[Record<string, unknown>], number>(`SELECT ifnull(sum(cost), 0) FROM ${table} WHERE ${range} ${isIts}`)
     .pluck()
     .get(
       days.first === null
-        ? { start, end, ...(column && { id }) }
+        ? { start, end, first: utcDay(start - dayMs), last: utcDay(end + dayMs), ...(column && { id }) }
         : { first: days.first, last: days.last, ...(column && { id }) },
     )!
+}
+
+const dayMs = 86_400_000
+
+/** The day of a moment in UTC as a number such as 20261122. */
+function utcDay(at: number): number {
+  return dayNumber(new Date(at).toISOString().slice(0, 10))
 }
 
 export function spendOf({ start, end, spent, cleared, reserved }: SpendRow): Spend {

@@ -1,5 +1,16 @@
 import type { Ending, Purpose } from '../../chat/metering.ts'
-import type { Amounts, Cost } from '../usage.ts'
+import type { Amounts, Cost, CostSource } from '../usage.ts'
+
+/** Stored by their place in these lists, which only grow. */
+export const outcomes = ['answered', 'failed', 'broken', 'cancelled'] as const satisfies readonly Ending[]
+export const purposes = ['chat', 'embeddings', 'speech', 'persona', 'plugin_test'] as const satisfies readonly Purpose[]
+export const costSources = [
+  'reported',
+  'operator',
+  'refreshed',
+  'shipped',
+  'local',
+] as const satisfies readonly CostSource[]
 
 /** One attempt, as it is booked. Unique by request and attempt. */
 export interface LedgerRow {
@@ -40,13 +51,16 @@ export interface UsageJournal {
   note(row: LedgerRow): void
   /** Forgets all noted rows, which are in the database now. */
   clear(): void
+  /** Leaves the noted rows behind, for the next process that asks for such, and begins anew. */
+  setAside(): void
   /** The rows of processes that ended before they had written them; each list is forgotten once its `done` is called. */
   leftBehind(): AsyncIterable<{ readonly rows: readonly LedgerRow[]; done(): void }>
   close(): void
 }
 
 /** The columns by which usage is summed up. */
-export type UsageColumn = 'day' | 'model' | 'key' | 'user' | 'plugin'
+export const usageColumns = ['day', 'model', 'key', 'user', 'plugin'] as const
+export type UsageColumn = (typeof usageColumns)[number]
 
 export interface UsageQuery {
   readonly by: readonly UsageColumn[]
@@ -57,6 +71,8 @@ export interface UsageQuery {
   readonly key?: string | undefined
   readonly model?: string | undefined
   readonly plugin?: string | undefined
+  /** The most groups of the answer; without it all. */
+  readonly most?: number | undefined
 }
 
 /** Sums over attempts. Costs are nano-USD over those with a price; `unpriced` counts the others. */
@@ -75,13 +91,15 @@ export interface UsageSums {
 }
 
 /** A group: the columns that were asked for, and its sums. `key` is null for logins, `plugin` for this machine. */
-export type UsageGroup = UsageSums & Readonly<Partial<Record<UsageColumn, string | null>>>
+export type UsageGroup = UsageSums & {
+  readonly [K in UsageColumn]?: K extends 'key' | 'plugin' ? string | null : string
+}
 
 /** Differences between ledger and rollup that `check` found: none where all is well. One line each. */
 export type LedgerProblems = readonly string[]
 
 /** Rows by time or by the columns of a query. */
-export type RowQuery = Omit<UsageQuery, 'by'>
+export type RowQuery = Omit<UsageQuery, 'by' | 'most'>
 
 /** Keeps the ledger: rows, and their sums by day, user, key, plugin and model, always written together. */
 export interface LedgerStore {
@@ -89,20 +107,29 @@ export interface LedgerStore {
   append(rows: readonly LedgerRow[]): Promise<number>
   /** Sums by day and the other columns, in the order of the columns. */
   sums(query: UsageQuery): Promise<readonly UsageGroup[]>
-  /** The rows of a time in their order, in batches. */
+  /** The rows of a time by their day and time, in batches. */
   rows(query: RowQuery): Promise<AsyncIterable<readonly LedgerRow[]>>
-  /** Compares the rows with their sums, for the days whose rows are all there. */
+  /** Compares the rows with their sums, for the days whose rows are all there. At most a hundred lines. */
   check(): Promise<LedgerProblems>
   /** Removes the rows of the days before that one, in slices; sums stay. Resolves with their number. */
   prune(before: string): Promise<number>
 }
 
-/** Rows that wait for the database, at the most: then the oldest are left to the journal alone. */
+/** Rows that wait for the database, at the most: the others are in the journal alone, for a later round. */
 const mostWaiting = 100_000
 
-/** A transaction is due with so many rows, or so long after the first: it blocks for less than a millisecond. */
-const batchRows = 32
+/**
+ * A transaction is due with so many rows, or so long after the first (milliseconds). One of 256 rows blocks for 1.2 ms and
+ * the disk's flush; eight of 32 rows take 3 ms and eight flushes.
+ */
+const batchRows = 256
 const batchMs = 200
+
+/** After a failure the next try waits so long: milliseconds. */
+const retryMs = 1000
+
+/** Milliseconds between two warnings of the same kind. */
+const warningMs = 60_000
 
 export interface Ledger {
   /** Books an attempt: noted in the journal at once, in the database within a fifth of a second. */
@@ -111,53 +138,73 @@ export interface Ledger {
   nextRequest(): string
   /** Writes all that waits, and rows that ended processes left in their journals. Rejects when the database refuses them. */
   settle(): Promise<void>
-  /** The failure of the last write, such as a full disk; undefined while all is well. */
-  trouble(): Error | undefined
+  /** The state of the writing, for status pages. */
+  state(): LedgerState
   close(): Promise<void>
+}
+
+export interface LedgerState {
+  /** Rows that are not in the database yet. */
+  readonly waiting: number
+  /** The failure of the last write, such as a full disk; undefined while all is well. */
+  readonly trouble: string | undefined
 }
 
 export interface LedgerParts {
   readonly journal: UsageJournal
-  /** Undefined where this installation has no database yet: then rows stay in the journal for the next process that has. */
-  readonly store: Pick<LedgerStore, 'append'> | undefined
-  /** Told once of each trouble that begins: rows wait in memory and in the journal meanwhile. */
+  /** Undefined while this process has no database open: then rows stay in the journal for a process that has. */
+  readonly store: () => Pick<LedgerStore, 'append'> | undefined
+  /** Told of each trouble once a minute at the most: rows wait in memory and in the journal meanwhile. */
   readonly warn: (message: string) => void
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
 }
 
 /** The ledger of this process: attempts are booked without waiting and written in batches. */
-export function createLedger({ journal, store, warn }: LedgerParts): Ledger {
+export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger {
   let waiting: LedgerRow[] = []
+  // Rows that are in the journal alone, since too many waited.
+  let hasDropped = false
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
-  let trouble: Error | undefined
   let requests = 0
+  let nextTry = 0
+  const journalTrouble = createTrouble('The journal of usage could not be written: a crash would lose rows', warn, now)
+  const storeTrouble = createTrouble('The usage of models could not be written and waits in memory', warn, now)
 
   return {
     book(row) {
       try {
         journal.note(row)
+        journalTrouble.passed()
       } catch (reason) {
-        failed(reason)
+        journalTrouble.happened(reason)
       }
-      if (!store) return
       if (waiting.length < mostWaiting) waiting.push(row)
-      if (waiting.length >= batchRows) start()
+      else hasDropped = true
+      if (waiting.length >= batchRows) startFull()
       else timer ??= setTimeout(start, batchMs).unref()
     },
     nextRequest: () => `${journal.process}${(++requests).toString(36)}`,
     async settle() {
       await flush()
-      if (!store) return
+      const into = store()
+      if (!into) return
       for await (const { rows, done } of journal.leftBehind()) {
-        await store.append(rows)
+        await into.append(rows)
         done()
       }
     },
-    trouble: () => trouble,
+    state: () => ({ waiting: waiting.length, trouble: storeTrouble.last() ?? journalTrouble.last() }),
     async close() {
       await flush().catch(() => undefined)
       journal.close()
     },
+  }
+
+  /** A batch is full: written at once, unless the last write failed a moment ago. */
+  function startFull(): void {
+    if (!writing && now() >= nextTry) start()
   }
 
   function start(): void {
@@ -168,9 +215,10 @@ export function createLedger({ journal, store, warn }: LedgerParts): Ledger {
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    while (writing) await writing
-    if (!store || waiting.length === 0) return
-    writing = write(store).finally(() => {
+    while (writing) await writing.catch(() => undefined)
+    const into = store()
+    if (!into || waiting.length === 0) return
+    writing = write(into).finally(() => {
       writing = undefined
     })
     await writing
@@ -180,21 +228,53 @@ export function createLedger({ journal, store, warn }: LedgerParts): Ledger {
     const rows = waiting
     waiting = []
     try {
-      await into.append(rows)
-      trouble = undefined
+      for (let at = 0; at < rows.length; at += mostAtOnce) await into.append(rows.slice(at, at + mostAtOnce))
+      storeTrouble.passed()
       // Rows that were booked meanwhile are noted in the same file.
-      if (waiting.length === 0) journal.clear()
+      if (waiting.length === 0) clearJournal()
+      else if (waiting.length >= batchRows) timer ??= setTimeout(start, 0).unref()
     } catch (reason) {
-      waiting = [...rows, ...waiting].slice(0, mostWaiting)
-      timer ??= setTimeout(start, batchMs * 5).unref()
-      failed(reason)
+      waiting = rows.concat(waiting)
+      if (waiting.length > mostWaiting) {
+        waiting.length = mostWaiting
+        hasDropped = true
+      }
+      nextTry = now() + retryMs
+      timer ??= setTimeout(start, retryMs).unref()
+      storeTrouble.happened(reason)
       throw reason
     }
   }
 
-  function failed(reason: unknown): void {
-    const error = reason instanceof Error ? reason : new Error(String(reason))
-    if (!trouble) warn(`The usage of models could not be written and waits in memory: ${error.message}`)
-    trouble = error
+  function clearJournal(): void {
+    try {
+      if (hasDropped) journal.setAside()
+      else journal.clear()
+      hasDropped = false
+    } catch (reason) {
+      // Rows that stay in a journal are written twice and count once.
+      journalTrouble.happened(reason)
+    }
+  }
+}
+
+/** Rows of one transaction: it blocks for some milliseconds. */
+const mostAtOnce = 500
+
+/** Remembers a failure that lasts, and warns of it now and then. */
+function createTrouble(what: string, warn: (message: string) => void, now: () => number) {
+  let last: string | undefined
+  let nextWarning = Number.NEGATIVE_INFINITY
+  return {
+    last: () => last,
+    passed() {
+      if (last !== undefined) last = undefined
+    },
+    happened(reason: unknown) {
+      last = reason instanceof Error ? reason.message : String(reason)
+      if (now() < nextWarning) return
+      nextWarning = now() + warningMs
+      warn(`${what}: ${last}`)
+    },
   }
 }

@@ -1,10 +1,8 @@
 import type { Reported } from '../../chat/metering.ts'
+import { reportedNano } from '../money.ts'
 import type { Amounts } from '../usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** 10^9 nano-USD are one USD. */
-const nanoPerUsd = 1e9
 
 /**
  * The amounts in a provider's counts, as chat completions or Anthropic's and Gemini's own fields hold them; undefined where
@@ -21,6 +19,7 @@ export function amountsOf({ usage, service_tier, extra_content, characters }: Re
   const written = countOf(prompt?.cache_write_tokens)
   const tier = [service_tier, usage['service_tier'], anthropic?.['service_tier'], gemini?.['serviceTier']].find(isName)
   const speed = [usage['speed'], anthropic?.['speed']].find(isName)
+  const reported = usage['cost'] === undefined ? undefined : reportedNano(usage)
   return {
     input: countOf(usage.prompt_tokens) ?? 0,
     output: countOf(usage.completion_tokens) ?? 0,
@@ -32,20 +31,8 @@ export function amountsOf({ usage, service_tier, extra_content, characters }: Re
     ...some('audioOutput', countOf(completion?.['audio_tokens'])),
     ...(tier !== undefined && { serviceTier: tier }),
     ...(speed !== undefined && { speed }),
-    ...some('reportedNano', reportedCost(usage)),
+    ...(reported !== undefined && { reportedNano: reported }),
   }
-}
-
-/**
- * The cost that OpenRouter reports (https://openrouter.ai/docs/use-cases/usage-accounting): credits, which are USD. With a
- * key of the user's own at the provider (`is_byok`), it is the fee alone, and `cost_details.upstream_inference_cost` is added.
- */
-function reportedCost(usage: Fields): number | undefined {
-  const { cost, is_byok: ownKey, cost_details: details } = usage
-  if (typeof cost !== 'number' || !(cost >= 0) || cost > 1e6) return undefined
-  const upstream = ownKey === true ? (details as Fields | null | undefined)?.['upstream_inference_cost'] : 0
-  if (typeof upstream !== 'number' || !(upstream >= 0) || upstream > 1e6) return undefined
-  return Math.round(cost * nanoPerUsd) + Math.round(upstream * nanoPerUsd)
 }
 
 /** A member that is 0 is left out: most answers have no cached, audio or reasoning tokens. */

@@ -9,7 +9,7 @@ export interface Estimates {
   outputOf(model: string, bytes: number): number
   /** The bound of an answer without `max_tokens`: 1,024, or more where the model's answers were longer. */
   longestOf(model: string): number
-  /** Learns from an answer that was counted. `request` is read for one answer in eight: to count it takes time. */
+  /** Learns from an answer that was counted. `request` is read for few answers: to count a long one takes time. */
   learn(model: string, amounts: Amounts, bytes: number, request: () => Countable): void
 }
 
@@ -18,6 +18,10 @@ const usualBytes = 4
 
 /** The weight of one more answer in a ratio. */
 const share = 0.1
+
+/** The requests of a model's first answers are counted, and then one in so many. */
+const firstAnswers = 4
+const answersPerRequest = 32
 
 /** Models that are remembered. */
 const most = 1000
@@ -56,7 +60,7 @@ export function createEstimates(): Estimates {
       // Thoughts that were not delivered say nothing of the ratio.
       if (output > 20 && bytes > 0 && !reasoning)
         learned.bytesPerToken += share * (bounded(bytes / output) - learned.bytesPerToken)
-      if (learned.answers++ % 8 !== 0) return
+      if (learned.answers++ % answersPerRequest !== 0 && learned.answers > firstAnswers) return
       const estimated = estimateRequestTokens(request())
       if (estimated > 20 && input > 0) learned.inputFactor += share * (bounded(input / estimated) - learned.inputFactor)
     },

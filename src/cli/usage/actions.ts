@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
+import { csvLine } from '../../formats/csv.ts'
+import { checkUsage, exportUsage as exportOperation, pruneUsage, showUsage } from '../../operations/usage.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { streamOutput } from '../terminal/files.ts'
+import { stripControls } from '../terminal/io.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { confirm } from '../terminal/prompts.ts'
+import { idOf } from '../users/actions.ts'
+import { usageChart } from './chart.ts'
+
+interface Chosen {
+  readonly since?: string
+  readonly until?: string
+  readonly key?: string
+  readonly user?: string
+  readonly model?: string
+  readonly plugin?: string
+}
+
+type Usage = z.output<typeof showUsage.output>
+
+/** Sums as a table, with bars on a terminal. */
+export async function show(cli: Cli, { by, csv, ...options }: Chosen & { by: string; csv?: boolean }): Promise<void> {
+  const usage = await cli.ask(showUsage, { by, ...(await chosenIn(cli, options)) })
+  if (csv && !cli.globals().json) return cli.io.out(onTerminal(cli, csvOf(usage, by.split(','))))
+  await print(cli, usage, ({ rows }) => usageChart(cli, rows, by.split(',')))
+  if (!cli.globals().json) note(cli, summaryOf(usage))
+}
+
+/** The requests one by one, to a file or to stdout. */
+export async function exportUsage(
+  cli: Cli,
+  { format, output, force, ...options }: Chosen & { format: 'csv' | 'json'; output?: string; force?: boolean },
+): Promise<void> {
+  const { body } = await cli.ask(exportOperation, {
+    format: cli.globals().json ? 'json' : format,
+    ...(await chosenIn(cli, options)),
+  })
+  const pieces = body instanceof Uint8Array ? [body] : body
+  if (output !== undefined && output !== '-') return streamOutput(output, pieces, force === true)
+  for await (const piece of pieces) {
+    await cli.io.out(cli.io.stdoutIsTerminal ? stripControls(Buffer.from(piece).toString('utf8')) : piece)
+    if (cli.io.outClosed) return
+  }
+}
+
+/** Prints differences between ledger and sums; exit 1 where there are any. */
+export async function check(cli: Cli): Promise<void> {
+  const found = await cli.ask(checkUsage, {})
+  if (!found.ok) cli.exit = 1
+  await print(cli, found, ({ ok, problems }) => (ok ? 'the ledger and its sums agree' : problems.join('\n')))
+}
+
+export async function prune(cli: Cli, { before }: { before?: string }): Promise<void> {
+  await confirm(cli, 'Remove old requests from the ledger? Their sums stay.')
+  const pruned = await cli.ask(pruneUsage, given({ before }))
+  await print(cli, pruned, ({ removed, before: day }) => `${counted(removed, 'request')} before ${day} removed`)
+}
+
+async function chosenIn(cli: Cli, { user, ...options }: Chosen) {
+  return { ...given(options), ...(user !== undefined && { user: await payerOf(cli, user) }) }
+}
+
+/** The id of a user by name. What is no name now may be the id of a removed user, or `local`. */
+async function payerOf(cli: Cli, user: string): Promise<string> {
+  try {
+    return await idOf(cli, user)
+  } catch (reason) {
+    if (reason instanceof AppError && (reason.code === 'not_found' || reason.code === 'forbidden')) return user
+    throw reason
+  }
+}
+
+function summaryOf({ total, since, until, timezone }: Usage): string {
+  const cost = total.unpriced === total.requests && total.requests > 0 ? 'of unknown cost' : `$${total.cost_usd}`
+  const remarks = [
+    ...(total.failed > 0 ? [`${total.failed} failed`] : []),
+    ...(total.unpriced > 0 && total.unpriced < total.requests ? [`${total.unpriced} without a known price`] : []),
+    ...(total.estimated > 0 ? [`${total.estimated} estimated`] : []),
+  ]
+  const more = remarks.length > 0 ? ` (${remarks.join(', ')})` : ''
+  return `aichat: ${counted(total.requests, 'request')}, ${cost}${more}, from ${since} to ${until} ${timezone}`
+}
+
+/** The rows as CSV: the columns that were asked for, the names of users and keys beside their ids, and the sums. */
+function csvOf({ rows, total }: Usage, by: readonly string[]): string {
+  const names = { user: 'username', key: 'key_name' } as Readonly<Record<string, string>>
+  const columns = by.flatMap((column) => (names[column] ? [column, names[column]] : [column]))
+  const headings = [...columns, ...Object.keys(total)]
+  const lines = rows.map((row) => headings.map((name) => (row as Record<string, string | number | null>)[name]))
+  return [headings, ...lines].map(csvLine).join('')
+}
+
+function onTerminal(cli: Cli, text: string): string {
+  return cli.io.stdoutIsTerminal ? stripControls(text) : text
+}

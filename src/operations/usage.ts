@@ -1,0 +1,226 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { timeForms, timeFromText } from '../personas/memory/time-words.ts'
+import { exportedRows } from '../usage/ledger/export.ts'
+import { type RowQuery, type UsageColumn, usageColumns } from '../usage/ledger/ledger.ts'
+import { type FindNames, periodOf, reportOf } from '../usage/ledger/report.ts'
+import { requireAdmin } from './access.ts'
+import { type Call, Download, defineOperation } from './operation.ts'
+
+/** The last moment that a date can tell: milliseconds since 1970 UTC. */
+const latest = 8.64e15
+
+const timeRule = `must be ${timeForms}`
+
+/** A day such as `2026-11-22` in the time zone of usage, or a time in milliseconds since 1970 UTC. */
+const day = z
+  .union([z.int().min(0).max(latest), z.string().trim().min(1).max(100)], timeRule)
+  .transform((given, context) => {
+    if (typeof given === 'number') return given
+    if (/^\d{4}-\d\d-\d\d$/.test(given) && Number.isFinite(Date.parse(given))) return given
+    const time = timeFromText(given, Date.now())
+    if (time !== undefined && time >= 0 && time <= latest) return time
+    context.addIssue(timeRule)
+    return z.NEVER
+  })
+
+const name = z.string().min(1, 'must not be empty').max(300)
+
+/** The fields that choose attempts. */
+const chosen = {
+  since: z.exactOptional(day),
+  until: z.exactOptional(day),
+  key: z.exactOptional(name),
+  /** The id of a user; by default the caller, and all users for an administrator. */
+  user: z.exactOptional(name),
+  model: z.exactOptional(name),
+  plugin: z.exactOptional(name),
+}
+
+const isColumn = (text: string): text is UsageColumn => (usageColumns as readonly string[]).includes(text)
+
+/** Columns between commas. */
+const columnList = z
+  .string()
+  .max(100)
+  .transform((text, context) => {
+    const given = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '')
+    const found = given.filter(isColumn)
+    if (found.length === given.length) return found
+    context.addIssue(`must be of ${usageColumns.join(', ')}, with commas between`)
+    return z.NEVER
+  })
+
+const sums = {
+  requests: z.int(),
+  /** Those that failed before content. */
+  failed: z.int(),
+  /** All tokens of requests, cached and written ones included. */
+  input_tokens: z.int(),
+  cached_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  /** All tokens of answers, reasoning included. */
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  /** Characters that were spoken. */
+  characters: z.int(),
+  /** Decimal, in USD, of all attempts with a known price. */
+  cost_usd: z.string(),
+  /** The same in 10^-9 USD. */
+  cost_nano: z.number(),
+  /** Attempts without a known price. */
+  unpriced: z.int(),
+  /** Attempts whose provider told no tokens, so that they were counted here. */
+  estimated: z.int(),
+}
+
+const total = z.object(sums)
+
+/** Sums, after the columns that were asked for. `key` is null for logins, `plugin` for models of this machine. */
+const row = z.object({
+  day: z.exactOptional(z.string()),
+  model: z.exactOptional(z.string()),
+  key: z.exactOptional(z.string().nullable()),
+  /** Absent for a key that is gone. */
+  key_name: z.exactOptional(z.string()),
+  user: z.exactOptional(z.string()),
+  /** Absent for a user who is gone. */
+  username: z.exactOptional(z.string()),
+  plugin: z.exactOptional(z.string().nullable()),
+  ...sums,
+})
+
+/** The chosen attempts as the ledger is asked for them. Throws `forbidden` for the usage of others. */
+async function located(call: Call, { user, ...input }: Chosen) {
+  const { app, caller } = call
+  if (user !== undefined && user !== caller.id) {
+    if (caller.key) throw new AppError('forbidden', 'An API key shows the usage of its owner alone')
+    requireAdmin(caller)
+  }
+  const seesAll = caller.role === 'admin' && !caller.key
+  const owner = user ?? (seesAll ? undefined : caller.id)
+  const area = await app.usage()
+  const store = await area.store()
+  // Attempts of this moment count too; a ledger that cannot be written is read as it is.
+  await area.ledger.settle().catch(() => undefined)
+  const query: RowQuery = { ...input, ...periodOf(area.days, Date.now(), input), user: owner }
+  return { store, query }
+}
+
+type Chosen = { readonly [K in keyof typeof chosen]?: z.output<(typeof chosen)[K]['def']['innerType']> }
+
+/** The names of users and keys now; an id that nobody has any more stays without. */
+function namesIn({ app }: Call): FindNames {
+  return async ({ users, keys }) => ({
+    users: await named(users, async (id) => (await (await app.accounts()).users.get(id)).user.username),
+    keys: await named(keys, async (id) => (await (await app.apiKeys()).get(id)).name),
+  })
+}
+
+async function named(
+  ids: ReadonlySet<string>,
+  nameOf: (id: string) => Promise<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const id of ids) {
+    try {
+      found.set(id, await nameOf(id))
+    } catch (reason) {
+      if (!(reason instanceof AppError && reason.code === 'not_found')) throw reason
+    }
+  }
+  return found
+}
+
+export const showUsage = defineOperation({
+  name: 'usage.show',
+  method: 'GET',
+  path: '/api/usage',
+  access: 'user',
+  scope: 'usage',
+  failures: [403],
+  summary:
+    "Sums up the caller's usage, or for an administrator everybody's, by `day`, `model`, `key`, `user` and `plugin`, with commas between; by default of the last 30 days by day.",
+  input: z.object({ by: z.prefault(columnList, 'day'), ...chosen }),
+  output: z.object({
+    rows: z.array(row),
+    total,
+    since: z.string(),
+    until: z.string(),
+    /** The time zone of the days. */
+    timezone: z.string(),
+  }),
+  run: async (call, { by, ...input }) => {
+    const { store, query } = await located(call, input)
+    const report = await reportOf(store, { ...query, by }, namesIn(call))
+    const { since, until } = query
+    return { ...report, since, until, timezone: call.app.settings.usageZone }
+  },
+})
+
+export const exportUsage = defineOperation({
+  name: 'usage.export',
+  method: 'GET',
+  path: '/api/usage/export',
+  access: 'user',
+  scope: 'usage',
+  failures: [403],
+  summary:
+    "Exports the attempts of the caller, or for an administrator everybody's, one by one as CSV or JSON; by default of the last 30 days.",
+  input: z.object({ format: z.enum(['csv', 'json']).default('csv'), ...chosen }),
+  produces: ['text/csv', 'application/json'],
+  output: z.instanceof(Download),
+  run: async (call, { format, ...input }) => {
+    const { store, query } = await located(call, input)
+    const type = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8'
+    return new Download(type, exportedRows(store, query, format, namesIn(call)), {
+      filename: `usage-${query.since}-${query.until}.${format}`,
+    })
+  },
+})
+
+export const checkUsage = defineOperation({
+  name: 'usage.check',
+  method: 'GET',
+  path: '/api/usage/check',
+  access: 'admin',
+  summary: 'Compares the ledger of usage with its sums.',
+  input: z.object({}),
+  output: z.object({
+    ok: z.boolean(),
+    /** Differences, one line each. */
+    problems: z.array(z.string()),
+  }),
+  run: async ({ app }) => {
+    const area = await app.usage()
+    const store = await area.store()
+    await area.ledger.settle()
+    const problems = await store.check()
+    return { ok: problems.length === 0, problems }
+  },
+})
+
+export const pruneUsage = defineOperation({
+  name: 'usage.prune',
+  method: 'POST',
+  path: '/api/usage/prune',
+  access: 'admin',
+  audited: true,
+  summary: 'Removes single attempts before a day, by default those older than usage.keep_days; their sums stay.',
+  input: z.object({ before: z.exactOptional(day) }),
+  output: z.object({ removed: z.int(), before: z.string() }),
+  run: async ({ app }, input) => {
+    const { ledger, days, ...area } = await app.usage()
+    const store = await area.store()
+    const now = Date.now()
+    const { before = now - app.settings.usageDays * 86_400_000 } = input
+    const first = typeof before === 'number' ? days.dayOf(before) : before
+    if (first > days.dayOf(now))
+      throw new AppError('invalid', 'Invalid request', { details: ['before: must not be later than today'] })
+    // Rows that wait in a journal would come back after their removal.
+    await ledger.settle()
+    return { removed: await store.prune(first), before: first }
+  },
+})
+
+export const usageOperations = [showUsage, exportUsage, checkUsage, pruneUsage]

@@ -1,0 +1,156 @@
+import * as assert from 'uvu/assert'
+import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
+import { type Answer, completion, json } from '../fake-provider.ts'
+import { suite } from '../suite.ts'
+import { type UserDaemon, withUsers } from './user-daemon.ts'
+
+const test = suite('usage over HTTP')
+
+const counts = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
+
+/** Answers with 12 and 5 tokens for 0.25 USD; `FREE` names no cost, and `FAIL` is refused. */
+const paid: Answer = (request, response) => {
+  const text = String(JSON.parse(request.body).messages.at(-1).content)
+  if (text === 'FAIL') return json(response, 400, { error: { message: 'not this' } })
+  json(response, 200, { ...completion(text), usage: text === 'FREE' ? counts : { ...counts, cost: 0.25 } })
+}
+
+const say = (as: UserDaemon['ada'], content: string) =>
+  as('POST', '/api/chat', { messages: [{ role: 'user', content }] })
+
+test('each user sees what he used, and an administrator what all used', () =>
+  withUsers(
+    async ({ ada, bob }) => {
+      await say(ada, 'one')
+      await say(bob, 'FREE')
+      await say(bob, 'FAIL')
+      const all = await ada('GET', '/api/usage?by=user,model')
+      assert.is(all.status, 200)
+      assert.equal(
+        all.body.rows.map((row: Record<string, unknown>) => [
+          row['user'],
+          row['model'],
+          row['requests'],
+          row['unpriced'],
+        ]),
+        [
+          ['ada-1', 'custom-model', 1, 0],
+          ['bob-2', 'custom-model', 2, 1],
+        ],
+      )
+      const { rows, total, timezone } = (await bob('GET', '/api/usage?by=')).body
+      assert.equal([rows, timezone], [[], 'UTC'])
+      assert.equal(total, {
+        requests: 2,
+        failed: 1,
+        input_tokens: 12,
+        cached_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 5,
+        reasoning_tokens: 0,
+        characters: 0,
+        cost_nano: 0,
+        unpriced: 1,
+        estimated: 0,
+        cost_usd: '0',
+      })
+      assert.is((await bob('GET', '/api/usage?user=bob-2')).body.total.requests, 2)
+      assert.is((await ada('GET', '/api/usage?user=ada-1')).body.total.cost_usd, '0.25')
+      for (const path of ['/api/usage?user=ada-1', '/api/usage/export?user=ada-1'])
+        assert.is((await bob('GET', path)).status, 403, path)
+    },
+    { provider: paid },
+  ))
+
+test('usage is asked by columns, days, models and plugins; others are refused', () =>
+  withUsers(
+    async ({ ada }) => {
+      await say(ada, 'one')
+      const totalOf = async (query: string) => (await ada('GET', `/api/usage?${query}`)).body.total.requests
+      assert.is(await totalOf('plugin=custom&model=custom-model'), 1)
+      assert.is(await totalOf('model=other'), 0)
+      assert.is(await totalOf(`model=${encodeURIComponent("custom-model' OR 1=1 --")}`), 0)
+      assert.is(await totalOf('since=2020-01-01&until=2020-01-02'), 0)
+      assert.is(await totalOf(`since=${Date.now() - 3_600_000}&until=${Date.now()}`), 1)
+      const byDay = (await ada('GET', '/api/usage?since=2026-01-01')).body
+      assert.is(byDay.since, '2026-01-01')
+      assert.match(byDay.rows[0].day, /^\d{4}-\d\d-\d\d$/)
+      for (const query of ['by=price', 'by=day;model', 'since=nonsense', 'since=2026-13-01', 'until=1e99', 'key='])
+        assert.is((await ada('GET', `/api/usage?${query}`)).status, 400, query)
+      const backwards = await ada('GET', '/api/usage?since=2026-02-01&until=2026-01-01')
+      assert.equal(backwards.body.details, ['until: 2026-01-01 is before since, 2026-02-01'])
+    },
+    { provider: paid },
+  ))
+
+test('an export has each attempt, names of users beside ids, and no formulas', () =>
+  withUsers(async ({ bob, installation, url }) => {
+    const { ledger, days } = await installation.app.usage()
+    const day = days.dayOf(Date.now())
+    ledger.book(attempt({ request: 'r1', day, user: 'ada-1', model: '=HYPERLINK("http://x")', plugin: '@sum' }))
+    ledger.book(attempt({ request: 'r2', day, user: 'gone', model: 'a,"b"', plugin: null, key: '\tcell' }))
+    const read = async (format: string) => {
+      const headers = { authorization: 'Bearer ada' }
+      return fetch(`${url}/api/usage/export?format=${format}`, { headers })
+    }
+    const csv = await read('csv')
+    assert.match(csv.headers.get('content-disposition') ?? '', /filename="usage-[\d-]+\.csv"/)
+    const [headings = '', first = '', second = '', ...rest] = (await csv.text()).split('\r\n')
+    assert.match(headings, /^time,day,request,attempt,user,username,key,/)
+    assert.match(first, /,r1,1,ada-1,,,,'@sum,"'=HYPERLINK\(""http:\/\/x""\)",chat,answered,false,false,10,0,/)
+    assert.match(second, /,r2,1,gone,,'\tcell,,,"a,""b""",chat,/)
+    assert.match(second, /,0\.000000007,7,shipped,p1,12$/)
+    assert.equal(rest, [''])
+    const rows = JSON.parse(await (await read('json')).text())
+    assert.equal(
+      rows.map((row: Record<string, unknown>) => [row['request'], row['model'], row['plugin'], row['cost_nano']]),
+      [
+        ['r1', '=HYPERLINK("http://x")', '@sum', 7],
+        ['r2', 'a,"b"', null, 7],
+      ],
+    )
+    assert.equal(
+      await (await fetch(`${url}/api/usage/export?format=json`, { headers: { authorization: 'Bearer bob' } })).json(),
+      [],
+    )
+    assert.is((await bob('GET', '/api/usage/export?format=xml')).status, 400)
+  }))
+
+test('the ledger is checked, and single attempts are removed while their sums stay', () =>
+  withUsers(async ({ ada, installation }) => {
+    const { ledger } = await installation.app.usage()
+    for (const day of ['2026-01-01', '2026-01-02', '2026-01-03']) ledger.book(attempt({ request: day, day }))
+    assert.equal((await ada('GET', '/api/usage/check')).body, { ok: true, problems: [] })
+    const pruned = await ada('POST', '/api/usage/prune', { before: '2026-01-03' })
+    assert.equal(pruned.body, { removed: 2, before: '2026-01-03' })
+    assert.is((await ada('GET', '/api/usage?since=2026-01-01')).body.total.requests, 3)
+    assert.is((await ada('GET', '/api/usage/export?format=json&since=2026-01-01')).body.length, 1)
+    assert.equal((await ada('GET', '/api/usage/check')).body, { ok: true, problems: [] })
+    for (const before of ['2999-01-01', 'nonsense', -1, 1e300])
+      assert.is((await ada('POST', '/api/usage/prune', { before })).status, 400, String(before))
+    assert.is((await ada('POST', '/api/usage/prune', {})).body.removed, 0)
+  }))
+
+test.run()
+
+/** A booked attempt. */
+function attempt(more: Partial<LedgerRow>): LedgerRow {
+  return {
+    request: 'r',
+    attempt: 1,
+    at: Date.now(),
+    day: '2026-01-01',
+    user: 'ada-1',
+    key: null,
+    plugin: 'openai',
+    model: 'gpt',
+    purpose: 'chat',
+    outcome: 'answered',
+    estimated: false,
+    lowerBound: false,
+    amounts: { input: 10, output: 5 },
+    cost: { nano: 7, source: 'shipped', priceId: 'p1' },
+    durationMs: 12,
+    ...more,
+  }
+}
