@@ -207,7 +207,8 @@ export function createRouter(parts: RouterParts): Router {
 
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for requests that our own rules refuse. */
   function plan(call: ChatCall, remarks: readonly string[]): { targets: readonly Plan[]; warnings: readonly string[] } {
-    const { plugin, model } = addressed(call)
+    const { plugin, model, isLocal } = addressed(call)
+    if (isLocal) return { targets: [() => localTarget(model)], warnings: remarks }
     const warnings: string[] = [...remarks]
     const first = plugin === undefined ? parts.active() : parts.find(plugin)
     if (plugin !== undefined && !first) throw pluginNotFound(plugin, idsOf(parts.plugins()))
@@ -233,8 +234,8 @@ export function createRouter(parts: RouterParts): Router {
    * active plugin or of the local runner does not.
    */
   async function remarksOn(call: ChatCall): Promise<readonly string[]> {
-    const { plugin, model } = addressed(call)
-    if (plugin !== undefined || model === undefined || !isModelName(model)) return []
+    const { plugin, model, isLocal } = addressed(call)
+    if (isLocal || plugin !== undefined || model === undefined || !isModelName(model)) return []
     if (parts.active()?.model_map.includes(model)) return []
     const unknown = unknownPlugin(model, parts.plugins())
     if (!unknown || (await parts.local(model))?.model === model) return []
@@ -249,15 +250,31 @@ export function createRouter(parts: RouterParts): Router {
     return manifest && parts.target(manifest, modelOf(manifest, rest.join(':') || undefined))
   }
 
-  /** A model may be written `plugin:model` when the part before the first colon is an installed plugin's id. */
-  function addressed(call: ChatCall): { plugin: string | undefined; model: string | undefined } {
+  /** The local runner with that very model: nothing else is asked in its place. */
+  async function localTarget(model: string | undefined): Promise<Target | undefined> {
+    const target = await parts.local(model)
+    if (!target || model === undefined || [model, `${model}:latest`].includes(target.model)) return target
+    throw new AppError('not_found', `Local model "${model.slice(0, 100)}" not found`, {
+      details: [`The local runner would answer with ${target.model}: ask for local:${target.model}`],
+    })
+  }
+
+  /**
+   * A model may be written `plugin:model` when the part before the first colon is an installed plugin's id, and
+   * `local:model` for the local runner alone.
+   */
+  function addressed(call: ChatCall): {
+    readonly plugin: string | undefined
+    readonly model: string | undefined
+    readonly isLocal?: true
+  } {
     const asked = call.request.model || undefined
     const colon = asked?.indexOf(':') ?? -1
     if (call.plugin !== undefined || !asked || colon <= 0) return { plugin: call.plugin, model: asked }
     const prefix = asked.slice(0, colon)
-    return parts.find(prefix)
-      ? { plugin: prefix, model: asked.slice(colon + 1) || undefined }
-      : { plugin: undefined, model: asked }
+    const rest = asked.slice(colon + 1) || undefined
+    if (parts.find(prefix)) return { plugin: prefix, model: rest }
+    return prefix === 'local' ? { plugin: undefined, model: rest, isLocal: true } : { plugin: undefined, model: asked }
   }
 }
 

@@ -75,11 +75,26 @@ test('that is near a plugin’s id by chance is asked for, with a remark', () =>
     assert.match(aichat.warnings.join('\n'), 'plugin mixtral not found; did you mean mistral:8x7b?')
   }))
 
+test('`local:NAME` asks the local runner alone, and for no other model', () =>
+  withRunner(async ({ ask, requests }) => {
+    for (const model of ['local:llama3', 'local:llama3:latest', 'local:']) {
+      const { aichat } = await ask(model)
+      assert.equal([aichat.runner, aichat.model], ['ollama', 'llama3:latest'], model)
+    }
+    const refused = await ask('local:mistral').then(
+      () => undefined,
+      (reason) => reason,
+    )
+    assert.is(refused?.message, 'Local model "mistral" not found')
+    assert.match(String(refused.details), 'local:llama3:latest')
+    assert.is(requests(), 0)
+  }))
+
 test.run()
 
 interface Asking {
   readonly url: string
-  ask(model: string): Promise<{ aichat: { model: string; warnings: readonly string[] } }>
+  ask(model: string): Promise<{ aichat: { runner: string | null; model: string; warnings: readonly string[] } }>
   requests(which: 'last'): unknown
   requests(): number
 }
