@@ -169,8 +169,8 @@ function inOrder(
     const place = order[at] ?? at
     const { candidate, lexical, vector, recency, importance, time, evidence: own } = ranked[place]!
     const older = superseded.get(place)
-    const timely = time === undefined ? {} : { time }
-    const parts = { lexical, vector, recency, importance, ...timely, coverage: own.coverage, evidence }
+    const always = { lexical, vector, recency, importance, coverage: own.coverage, evidence }
+    const parts = time === undefined ? always : { ...always, time }
     if (older === undefined) return { candidate, score, parts }
     return { candidate, score, parts, supersedes: ranked[older]!.candidate.entry.id }
   })
