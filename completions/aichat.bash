@@ -11,10 +11,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --trigger | --changes | --key | --format | --mode | --into | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --expires | --overlap) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --expires | --overlap) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
@@ -172,12 +172,12 @@ _aichat() {
     ;;
   'persona create')
     commands=''
-    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
     kind=''
     ;;
   'persona update')
     commands=''
-    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
     kind='personas'
     ;;
   'persona remove')
@@ -186,7 +186,7 @@ _aichat() {
     kind='personas'
     ;;
   'persona memory')
-    commands='add show edit pin unpin remove list search wipe'
+    commands='add show edit pin unpin remove list search proposals wipe'
     flags='-h --help'
     kind=''
     ;;
@@ -228,6 +228,26 @@ _aichat() {
   'persona memory search')
     commands=''
     flags='--category --speaker --conversation --after --before --pinned -n --limit --min-score -h --help'
+    kind='personas'
+    ;;
+  'persona memory proposals')
+    commands='list accept reject'
+    flags='-h --help'
+    kind=''
+    ;;
+  'persona memory proposals list')
+    commands=''
+    flags='--status -n --limit --offset -h --help'
+    kind='personas'
+    ;;
+  'persona memory proposals accept')
+    commands=''
+    flags='-h --help'
+    kind='personas'
+    ;;
+  'persona memory proposals reject')
+    commands=''
+    flags='-h --help'
     kind='personas'
     ;;
   'persona memory wipe')
@@ -540,9 +560,12 @@ _aichat() {
     'plugin current|--type') commands='chat embedding tts' ;;
     'prices list|--source') commands='operator refreshed shipped' ;;
     'persona create|-m' | 'persona create|--model') kind='models' ;;
+    'persona create|--extract') commands='off manual auto' ;;
     'persona create|--mutation') commands='low medium high off' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;
+    'persona update|--extract') commands='off manual auto' ;;
     'persona update|--mutation') commands='low medium high off' ;;
+    'persona memory proposals list|--status') commands='open accepted rejected' ;;
     'persona export|--format') commands='json container card jsonl' ;;
     'persona import|--mode') commands='create merge replace' ;;
     'persona import|-m' | 'persona import|--model') kind='models' ;;

@@ -8,9 +8,9 @@ function __aichat_path
             continue
         end
         switch "$path|$word"
-            case '*|--server' '*|--as' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|--type' '*|-o' '*|--output' '*|--plugin' '*|--source' '*|-n' '*|--limit' '*|--offset' '*|--input' '*|--cached' '*|--cache-write' '*|--cache-write-1h' '*|--audio-input' '*|--audio-output' '*|--reasoning' '*|--valid-from' '*|--from' '*|--name' '*|--description' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--mutation' '*|--jsonl' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|--min-score' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|-i' '*|--language' '*|--instruct' '*|--voice' '*|--cfg-coef' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--expires' '*|--overlap'
+            case '*|--server' '*|--as' '*|--color' '*|--timeout' '*|-m' '*|--model' '*|-p' '*|--persona' '*|-s' '*|--session' '*|-f' '*|--file' '*|--prompt' '*|--temperature' '*|--max-tokens' '*|--type' '*|-o' '*|--output' '*|--plugin' '*|--source' '*|-n' '*|--limit' '*|--offset' '*|--input' '*|--cached' '*|--cache-write' '*|--cache-write-1h' '*|--audio-input' '*|--audio-output' '*|--reasoning' '*|--valid-from' '*|--from' '*|--name' '*|--description' '*|--embedding-model' '*|--parameter' '*|--max-memories' '*|--retention-days' '*|--memory-floor' '*|--extract' '*|--extract-confidence' '*|--mutation' '*|--jsonl' '*|--importance' '*|--category' '*|--speaker' '*|--conversation' '*|--timestamp' '*|--valid-to' '*|--content' '*|--after' '*|--before' '*|--min-score' '*|--status' '*|--trigger' '*|--changes' '*|--key' '*|--format' '*|--mode' '*|--into' '*|-i' '*|--language' '*|--instruct' '*|--voice' '*|--cfg-coef' '*|--ref' '*|--ref-text' '*|--host' '*|--port' '*|--voxa-tts-port' '*|--voxb-tts-port' '*|--voxb-tts-1.6b-port' '*|--device' '*|--username' '*|--email' '*|--search' '*|--role' '*|--user' '*|--scope' '*|--expires' '*|--overlap'
                 set flag $word
-            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|prices' 'prices|list' 'prices|set' 'prices|unset' 'prices|refresh' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|show' 'persona memory|edit' 'persona memory|pin' 'persona memory|unpin' 'persona memory|remove' 'persona memory|list' 'persona memory|search' 'persona memory|wipe' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|key' 'key|create' 'key|list' 'key|show' 'key|update' 'key|revoke' 'key|rotate' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
+            case '|chat' '|plugin' 'plugin|list' 'plugin|show' 'plugin|validate' 'plugin|install' 'plugin|update' 'plugin|remove' 'plugin|activate' 'plugin|deactivate' 'plugin|current' 'plugin|status' 'plugin|export' 'plugin|test' '|models' 'models|list' 'models|embeddings' 'models|refresh' 'models|restore' 'models|pull' 'models|remove' '|prices' 'prices|list' 'prices|set' 'prices|unset' 'prices|refresh' '|persona' 'persona|list' 'persona|show' 'persona|create' 'persona|update' 'persona|remove' 'persona|memory' 'persona memory|add' 'persona memory|show' 'persona memory|edit' 'persona memory|pin' 'persona memory|unpin' 'persona memory|remove' 'persona memory|list' 'persona memory|search' 'persona memory|proposals' 'persona memory proposals|list' 'persona memory proposals|accept' 'persona memory proposals|reject' 'persona memory|wipe' 'persona|state' 'persona|adapt' 'persona|undo' 'persona|backup' 'persona|restore' 'persona|export' 'persona|import' 'persona|verify' '|session' 'session|list' 'session|show' 'session|rename' 'session|export' 'session|remove' '|tts' 'tts|voices' 'tts|health' 'tts|clone' 'tts|design' '|serve' '|setup' '|register' '|login' '|logout' '|whoami' '|passwd' '|auth' 'auth|status' 'auth|token' '|users' 'users|list' 'users|show' 'users|create' 'users|update' 'users|remove' 'users|reset-password' 'users|stats' '|key' 'key|create' 'key|list' 'key|show' 'key|update' 'key|revoke' 'key|rotate' '|secret' 'secret|set' 'secret|list' 'secret|remove' '|config' 'config|list' 'config|get' 'config|set' 'config|unset' 'config|path' '|status' '|doctor' '|completion' '|help'
                 set path (string trim -- "$path $word")
         end
     end
@@ -197,6 +197,8 @@ complete -c aichat -n '__aichat_at \'persona create\'' -l no-memory -d 'neither 
 complete -c aichat -n '__aichat_at \'persona create\'' -l max-memories -r -d 'the largest number of memories'
 complete -c aichat -n '__aichat_at \'persona create\'' -l retention-days -r -d 'how many days a memory is kept'
 complete -c aichat -n '__aichat_at \'persona create\'' -l memory-floor -r -d 'the least score, 0 to 1, with which a memory enters a chat'
+complete -c aichat -n '__aichat_at \'persona create\'' -l extract -x -a 'off manual auto' -d 'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself'
+complete -c aichat -n '__aichat_at \'persona create\'' -l extract-confidence -r -d 'the least confidence, 0 to 1, of what --extract auto accepts'
 complete -c aichat -n '__aichat_at \'persona create\'' -l auto-cleanup -d 'remove memories beyond these limits'
 complete -c aichat -n '__aichat_at \'persona create\'' -l no-auto-cleanup -d 'keep old memories, and refuse new ones beyond the limit'
 complete -c aichat -n '__aichat_at \'persona create\'' -l mutation -x -a 'low medium high off' -d 'the speed of adaptation'
@@ -214,6 +216,8 @@ complete -c aichat -n '__aichat_at \'persona update\'' -l no-memory -d 'neither 
 complete -c aichat -n '__aichat_at \'persona update\'' -l max-memories -r -d 'the largest number of memories'
 complete -c aichat -n '__aichat_at \'persona update\'' -l retention-days -r -d 'how many days a memory is kept'
 complete -c aichat -n '__aichat_at \'persona update\'' -l memory-floor -r -d 'the least score, 0 to 1, with which a memory enters a chat'
+complete -c aichat -n '__aichat_at \'persona update\'' -l extract -x -a 'off manual auto' -d 'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself'
+complete -c aichat -n '__aichat_at \'persona update\'' -l extract-confidence -r -d 'the least confidence, 0 to 1, of what --extract auto accepts'
 complete -c aichat -n '__aichat_at \'persona update\'' -l auto-cleanup -d 'remove memories beyond these limits'
 complete -c aichat -n '__aichat_at \'persona update\'' -l no-auto-cleanup -d 'keep old memories, and refuse new ones beyond the limit'
 complete -c aichat -n '__aichat_at \'persona update\'' -l mutation -x -a 'low medium high off' -d 'the speed of adaptation'
@@ -231,6 +235,7 @@ complete -c aichat -n '__aichat_at \'persona memory\'' -f -a unpin -d 'let memor
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a remove -d 'delete memories for good'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a list -d 'list memories, newest first'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a search -d 'find memories by words and by meaning'
+complete -c aichat -n '__aichat_at \'persona memory\'' -f -a proposals -d 'list, accept and reject the facts that the model of a persona proposed; see --extract of persona update'
 complete -c aichat -n '__aichat_at \'persona memory\'' -f -a wipe -d 'delete memories for good: all of them, or some categories'
 complete -c aichat -n '__aichat_at \'persona memory\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'persona memory add\'' -l jsonl -r -d 'store one from each line {"content":…} of a file, or of stdin with -'
@@ -282,6 +287,19 @@ complete -c aichat -n '__aichat_at \'persona memory search\'' -s n -l limit -r -
 complete -c aichat -n '__aichat_at \'persona memory search\'' -l min-score -r -d 'only memories with at least this score'
 complete -c aichat -n '__aichat_at \'persona memory search\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'persona memory search\'' -a '(aichat --timeout 1s __complete personas 2>/dev/null </dev/null)'
+complete -c aichat -n '__aichat_at \'persona memory proposals\'' -f -a list -d 'list the facts that wait, newest first'
+complete -c aichat -n '__aichat_at \'persona memory proposals\'' -f -a accept -d 'make facts memories, by their ids or the beginnings of them'
+complete -c aichat -n '__aichat_at \'persona memory proposals\'' -f -a reject -d 'reject facts; they are not proposed again'
+complete -c aichat -n '__aichat_at \'persona memory proposals\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'persona memory proposals list\'' -l status -x -a 'open accepted rejected' -d 'those that wait, or that were decided'
+complete -c aichat -n '__aichat_at \'persona memory proposals list\'' -s n -l limit -r -d 'list at most this many'
+complete -c aichat -n '__aichat_at \'persona memory proposals list\'' -l offset -r -d 'skip this many'
+complete -c aichat -n '__aichat_at \'persona memory proposals list\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'persona memory proposals list\'' -f -a '(aichat --timeout 1s __complete personas 2>/dev/null </dev/null)'
+complete -c aichat -n '__aichat_at \'persona memory proposals accept\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'persona memory proposals accept\'' -a '(aichat --timeout 1s __complete personas 2>/dev/null </dev/null)'
+complete -c aichat -n '__aichat_at \'persona memory proposals reject\'' -s h -l help -d 'show help'
+complete -c aichat -n '__aichat_at \'persona memory proposals reject\'' -a '(aichat --timeout 1s __complete personas 2>/dev/null </dev/null)'
 complete -c aichat -n '__aichat_at \'persona memory wipe\'' -l category -r -d 'only these categories; "" for memories without one'
 complete -c aichat -n '__aichat_at \'persona memory wipe\'' -l before -r -d 'only memories older than this, such as 2026-01-31'
 complete -c aichat -n '__aichat_at \'persona memory wipe\'' -s h -l help -d 'show help'

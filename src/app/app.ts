@@ -7,8 +7,12 @@ import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
+import { type Message, textOf } from '../chat/protocol/messages.ts'
+import type { Router } from '../chat/router.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
+import type { OnBehalf } from '../personas/chat/extraction.ts'
+import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
@@ -54,10 +58,14 @@ export interface App {
   checkStorage(): Promise<string>
   /** The live API keys without a use for so many milliseconds. Creates no storage where none is there yet. */
   unusedKeys(milliseconds: number): Promise<readonly ApiKey[]>
-  /** Ends the removal of deleted rows soon, for a service that stops; the next start finishes it. */
+  /** Told about failures behind the answers, such as of models that propose facts; faces add theirs. */
+  readonly remarkListeners: Set<RemarkListener>
+  /** Ends the removal of deleted rows and the work of models behind answers soon, for a service that stops. */
   deferCleanup(): void
   close(): Promise<void>
 }
+
+export type RemarkListener = (message: string, fields: Readonly<Record<string, string>>) => void
 
 /** Folders that ship with the package, the same from the sources and from the build. */
 export function packageFolder(name: string): string {
@@ -95,6 +103,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
+  const remarkListeners = new Set<RemarkListener>()
   let opened: Storage | undefined
   const storage = once(async () => {
     opened = closing(await openStorage(storageSettings, { check: options.service === true }))
@@ -109,9 +118,19 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const vectorFile = join(packageFolder('dist'), 'data', 'word-vectors.bin')
     const isService = options.service === true
     const { redact } = keys
-    return closing(
-      await openPersonas({ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService }),
-    )
+    personaArea = await openPersonas({
+      ...{ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService },
+      ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
+      onRemark: (message, fields) => {
+        for (const tell of remarkListeners) tell(message, fields)
+      },
+    })
+    return closing(personaArea)
+  })
+  let personaArea: PersonaArea | undefined
+  const chat: App['chat'] = once(async () => {
+    const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
+    return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering }))
   })
   const packages: App['packages'] = once(async () => {
     const [stores, { openPackages }, area] = await Promise.all([storage(), import('./packages.ts'), personas()])
@@ -142,10 +161,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     models,
     personas,
     packages,
-    chat: once(async () => {
-      const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
-      return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering }))
-    }),
+    chat,
+    remarkListeners,
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
       return openAccounts(settings, accounts)
@@ -179,11 +196,31 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
         await examined.close()
       }
     },
-    deferCleanup: () => opened?.deferCleanup(),
+    deferCleanup() {
+      opened?.deferCleanup()
+      personaArea?.stop()
+    },
     async close() {
+      await personaArea?.settle()
       for (const close of closers.reverse()) await close()
     },
   }
+}
+
+/** Tokens of an answer behind the chat: a few facts, or a line. */
+const behindTokens = 1_000
+
+/** Asks a persona's own model for a short text; another model than the user chose for it is not asked. */
+async function askOwnModel(
+  router: Router,
+  { model, user_id: user }: Persona,
+  messages: readonly Message[],
+  by: OnBehalf,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly model: string }> {
+  const request = { model, messages, max_tokens: behindTokens }
+  const { reply, report } = await router.complete({ ...by, request, user, fallback: false, purpose: 'persona' }, signal)
+  return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 
 /** The data folder's storage, held to the limits of the settings. */

@@ -4,11 +4,13 @@ import type { Adaptation } from '../personas/adaptation/adaptations.ts'
 import { chatHooks } from '../personas/adaptation/hooks.ts'
 import { greetingOf } from '../personas/card/greeting.ts'
 import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
+import { type AskModel, createExtraction } from '../personas/chat/extraction.ts'
 import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
 import type { Embedders } from '../personas/memory/embedding.ts'
 import { createLorebooks } from '../personas/memory/lorebooks.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
 import { createMemories, type Memories } from '../personas/memory/memories.ts'
+import { createProposals, type Proposals } from '../personas/memory/proposals.ts'
 import { sweepScratch } from '../personas/package/scratch.ts'
 import { type Personas, scopeOf } from '../personas/persona.ts'
 import { createPersonas } from '../personas/personas.ts'
@@ -28,6 +30,7 @@ import type { PackageArea } from './packages.ts'
 export interface PersonaArea {
   readonly personas: Personas
   readonly memories: Memories
+  readonly proposals: Proposals
   readonly conversations: Conversations
   readonly embedders: Embedders
   readonly chat: PersonaChat
@@ -35,11 +38,15 @@ export interface PersonaArea {
   readonly now: () => number
   /** The stores themselves, for measurements. */
   readonly stores: Pick<Storage, 'personas' | 'memories' | 'conversations'>
+  /** Ends the work of models behind answers, for a service that stops. */
+  stop(): void
+  /** Waits for the work of models behind answers, for a command that ends. */
+  settle(): Promise<void>
   close(): Promise<void>
 }
 
 export interface PersonaAreaParts {
-  readonly storage: Pick<Storage, 'personas' | 'memories' | 'conversations' | 'packages'>
+  readonly storage: Pick<Storage, 'personas' | 'memories' | 'proposals' | 'conversations' | 'packages'>
   readonly settings: Settings
   readonly plugins: PluginHost
   /** Adaptation; opened when it is needed. */
@@ -48,6 +55,10 @@ export interface PersonaAreaParts {
   readonly vectorFile: string
   /** Takes the keys of this installation out of a text. */
   readonly redact: (text: string) => string
+  /** Asks a persona's own model, and no other. */
+  readonly ask: AskModel
+  /** Told about failures behind the answers. */
+  readonly onRemark: (message: string, fields: Readonly<Record<string, string>>) => void
   /** The embedding model that may be pulled. */
   readonly minilm: MiniLmEmbedder
   /** A long-running process: it removes expired memories now and then. */
@@ -86,6 +97,13 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     clock,
   })
   const memories: Memories = createMemories({ store: storage.memories, personas, embedders, clock })
+  const proposals = createProposals({ store: storage.proposals, personas, memories, clock })
+  const extraction = createExtraction({
+    ask: parts.ask,
+    proposals,
+    redact: parts.redact,
+    onFailure: (persona, reason) => parts.onRemark('no facts could be extracted', { persona: persona.id, reason }),
+  })
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
   const conversations = createConversations({
     store: storage.conversations,
@@ -101,6 +119,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   return {
     personas,
     memories,
+    proposals,
     conversations,
     embedders,
     chat: createPersonaChat({
@@ -109,11 +128,14 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       lorebooks: createLorebooks({ store: storage.memories, clock }),
       conversations,
       ...chatHooks(adaptation),
+      remembered: extraction.remembered,
       redact: parts.redact,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
     now: clock,
     stores: storage,
+    stop: extraction.stop,
+    settle: extraction.settle,
     async close() {
       await upkeep?.close()
       await memories.close()

@@ -140,13 +140,13 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const checked = await check(call, input)
   if (persona === undefined && session === undefined) return { routed: checked }
   const { app, caller, signal } = call
-  const { request, plugin } = checked
+  const { request, plugin, key, permits } = checked
   const { memory } = input
   const area = await app.personas()
   const speaker = caller.id === localOwner.id ? undefined : caller.username
   const allow = (id: string | undefined) => requireChatPersona(caller.key, id)
   const owner = caller.id
-  const chat = await area.chat.prepare({ owner, speaker, persona, session, memory, plugin, request, allow, signal })
+  const chat = await area.chat.prepare({ owner, speaker, persona, session, memory, plugin, request, allow, by: { key, permits }, signal })
   return { routed: { ...checked, request: chat.request, session }, chat }
 }
 
@@ -258,6 +258,8 @@ export const previewChat = defineOperation({
     headers: z.record(z.string(), z.string()),
     body: z.unknown(),
     warnings: z.array(z.string()),
+    /** How facts are accepted that the persona's model would be asked for behind the answer; absent where it would not be. */
+    extract: z.exactOptional(z.enum(['manual', 'auto'])),
     /** The parts of the message, and whether the persona would remember them; absent where nothing is remembered. */
     remember: z.exactOptional(
       z.array(
@@ -277,7 +279,12 @@ export const previewChat = defineOperation({
       ...(importance !== undefined && { importance_score: importance }),
       ...(refusal && { refused: refusal }),
     }))
-    return { ...(await router.preview(prepared.routed)), ...(remember && { remember }) }
+    const extract = prepared.chat?.extract
+    return {
+      ...(await router.preview(prepared.routed)),
+      ...(extract && { extract }),
+      ...(remember && { remember }),
+    }
   },
 })
 

@@ -13,6 +13,13 @@ const memorySettings = z.object({
   retention_days: z.exactOptional(z.int().min(1).max(36_500)),
   /** The least probability, from 0 to 1, that a memory answers a message for which it enters the prompt. */
   min_score: z.exactOptional(z.number().min(0).max(1)),
+  /**
+   * Whether the persona's model proposes facts from what is remembered of a chat, one short request for each remembered turn:
+   * `manual` keeps them as proposals, `auto` accepts those of at least `extract_min_confidence`. It writes the summaries of
+   * ended sessions, too.
+   */
+  extract: z.exactOptional(z.enum(['off', 'manual', 'auto'])),
+  extract_min_confidence: z.exactOptional(z.number().min(0).max(1)),
 })
 
 /** Absent fields have the default of `mutationDefaults`. */
@@ -28,6 +35,8 @@ const memoryDefaults = {
   auto_cleanup: true,
   retention_days: 90,
   min_score: 0.15,
+  extract: 'off',
+  extract_min_confidence: 0.8,
 } as const
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
@@ -117,6 +126,8 @@ export const personaView = z.object({
     auto_cleanup: z.boolean(),
     retention_days: z.int(),
     min_score: z.number(),
+    extract: z.enum(['off', 'manual', 'auto']),
+    extract_min_confidence: z.number(),
   }),
   mutation_settings: z.object({
     enabled: z.boolean(),

@@ -43,6 +43,7 @@ export async function serve(
     io.stderr.write(line),
   )
   for (const warning of settings.warnings) log.warn(warning)
+  app.remarkListeners.add((message, fields) => log.warn(message, fields))
   const state: ServerState = { phase: 'starting' }
   const parts: Omit<ServerParts, 'version' | 'identify'> = { app, state, observe: observer(log) }
   const listening: Listening[] = []

@@ -3,6 +3,7 @@ import type { AccountStore } from '../accounts/users.ts'
 import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../personas/chat/conversation.ts'
 import type { MemoryStore } from '../personas/memory/memory.ts'
+import type { ProposalStore } from '../personas/memory/proposal.ts'
 import type { PersonaArchive } from '../personas/package/archive.ts'
 import type { BackupStore } from '../personas/package/backup-store.ts'
 import type { PersonaStore } from '../personas/persona.ts'
@@ -25,6 +26,7 @@ export interface Storage {
   readonly plugins: PluginStore
   readonly personas: PersonaStore
   readonly memories: MemoryStore
+  readonly proposals: ProposalStore
   readonly conversations: ConversationStore
   readonly adaptations: AdaptationStore
   /** Whole personas. */

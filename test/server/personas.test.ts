@@ -17,7 +17,15 @@ test('a persona of two fields has every default, and the address where it is', (
       name: 'Mia',
       model: 'gpt-4o',
       parameters: {},
-      memory_settings: { enabled: false, max_memories: 1000, auto_cleanup: true, retention_days: 90, min_score: 0.15 },
+      memory_settings: {
+        enabled: false,
+        max_memories: 1000,
+        auto_cleanup: true,
+        retention_days: 90,
+        min_score: 0.15,
+        extract: 'off',
+        extract_min_confidence: 0.8,
+      },
       mutation_settings: { enabled: false, sensitivity: 'medium', auto_adapt: false },
     })
     assert.ok(Number.isInteger(created_at) && created_at === updated_at)
@@ -35,7 +43,15 @@ test('all fields are kept as they were given', () =>
       system_prompt: 'You are "Mia".\u0000 \u{1F680}',
       parameters: { temperature: 0, top_p: 1, max_tokens: 9, stop: ['x'], logit_bias: { 5: -1 }, seed: 7 },
       embedding_model: 'builtin',
-      memory_settings: { enabled: true, max_memories: 1, auto_cleanup: false, retention_days: 36_500, min_score: 0.9 },
+      memory_settings: {
+        enabled: true,
+        max_memories: 1,
+        auto_cleanup: false,
+        retention_days: 36_500,
+        min_score: 0.9,
+        extract: 'auto',
+        extract_min_confidence: 1,
+      },
       mutation_settings: { enabled: true, sensitivity: 'high', auto_adapt: true },
     }
     const { status, body } = await ada('POST', '/api/personas', given)
@@ -73,6 +89,8 @@ test('a change leaves what it does not name, merges settings and removes what it
       auto_cleanup: true,
       retention_days: 7,
       min_score: 0.15,
+      extract: 'off',
+      extract_min_confidence: 0.8,
     })
     assert.equal(changed.body.mutation_settings, { enabled: false, sensitivity: 'low', auto_adapt: false })
     assert.ok(changed.body.updated_at >= changed.body.created_at)
@@ -83,6 +101,8 @@ test('a change leaves what it does not name, merges settings and removes what it
       auto_cleanup: true,
       retention_days: 90,
       min_score: 0.15,
+      extract: 'off',
+      extract_min_confidence: 0.8,
     })
     assert.equal(reset.body.parameters, {})
     assert.equal((await ada('GET', path)).body, reset.body)

@@ -18,6 +18,8 @@ interface PersonaOptions {
   readonly maxMemories?: number
   readonly retentionDays?: number
   readonly memoryFloor?: number
+  readonly extract?: 'off' | 'manual' | 'auto'
+  readonly extractConfidence?: number
   readonly autoCleanup?: boolean
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
   readonly autoAdapt?: boolean
@@ -72,6 +74,8 @@ function fieldsOf(options: PersonaOptions) {
     auto_cleanup: options.autoCleanup,
     retention_days: options.retentionDays,
     min_score: options.memoryFloor,
+    extract: options.extract,
+    extract_min_confidence: options.extractConfidence,
   })
   const adapting = given({
     enabled: mutation === undefined ? undefined : mutation !== 'off',
@@ -88,6 +92,7 @@ function fieldsOf(options: PersonaOptions) {
 function personaText(persona: PersonaView): string {
   const { memory_settings: memory, mutation_settings: mutation } = persona
   const cleanup = memory.auto_cleanup ? `kept ${counted(memory.retention_days, 'day')}` : 'kept for good'
+  const facts = memory.extract === 'off' ? '' : `; facts by its model: ${memory.extract}`
   const auto = mutation.auto_adapt ? ', by itself' : ''
   return labelled([
     ['id', persona.id],
@@ -97,7 +102,7 @@ function personaText(persona: PersonaView): string {
     ['prompt', persona.system_prompt],
     ['parameters', Object.keys(persona.parameters).length > 0 ? JSON.stringify(persona.parameters) : undefined],
     ['embeddings', persona.embedding_model ?? 'builtin'],
-    ['memory', `${memory.enabled ? 'on' : 'off'} in chat; up to ${memory.max_memories}, ${cleanup}`],
+    ['memory', `${memory.enabled ? 'on' : 'off'} in chat; up to ${memory.max_memories}, ${cleanup}${facts}`],
     ['adaptation', `${mutation.enabled ? 'on' : 'off'} in chat; ${mutation.sensitivity}${auto}`],
   ])
 }

@@ -161,6 +161,8 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     )
     .action(run((memories) => memories.search))
 
+  addProposalCommands(memory, cli)
+
   memory
     .command('wipe <id>')
     .description('delete memories for good: all of them, or some categories')
@@ -168,6 +170,42 @@ function addMemoryCommands(persona: CliCommand, cli: Cli): void {
     .option('--before <date>', 'only memories older than this, such as 2026-01-31', parseTime)
     .example('aichat persona memory wipe Ada --category work', 'aichat persona memory wipe Ada --before 2026-01-31')
     .action(run((memories) => memories.wipe))
+}
+
+/** `aichat persona memory proposals …`: facts that the persona's model proposed. */
+function addProposalCommands(memory: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./proposals.ts'))
+  const proposals = memory
+    .command('proposals')
+    .description(
+      'list, accept and reject the facts that the model of a persona proposed; see --extract of persona update',
+    )
+    .example('aichat persona memory proposals list Ada', 'aichat persona memory proposals accept Ada 6f9a2c1e')
+
+  proposals
+    .command('list <id>')
+    .description('list the facts that wait, newest first')
+    .addOption(
+      new Option('--status <status>', 'those that wait, or that were decided')
+        .choices(['open', 'accepted', 'rejected'])
+        .default('open'),
+    )
+    .option('-n, --limit <count>', 'list at most this many', parseCount, 20)
+    .option('--offset <count>', 'skip this many', parseNumber, 0)
+    .example('aichat persona memory proposals list Ada --status rejected')
+    .action(run((all) => all.list))
+
+  proposals
+    .command('accept <id> <proposal...>')
+    .description('make facts memories, by their ids or the beginnings of them')
+    .example('aichat persona memory proposals accept Ada 6f9a2c1e')
+    .action(run((all) => all.accept))
+
+  proposals
+    .command('reject <id> <proposal...>')
+    .description('reject facts; they are not proposed again')
+    .example('aichat persona memory proposals reject Ada 6f9a2c1e')
+    .action(run((all) => all.reject))
 }
 
 /** The conditions of a list or search of memories. */
@@ -307,6 +345,17 @@ function withSettings(command: CliCommand): CliCommand {
     .option('--max-memories <count>', 'the largest number of memories', parseNumber)
     .option('--retention-days <days>', 'how many days a memory is kept', parseNumber)
     .option('--memory-floor <score>', 'the least score, 0 to 1, with which a memory enters a chat', parseNumber)
+    .addOption(
+      new Option(
+        '--extract <rule>',
+        'have its model propose facts from chats, a short request for each remembered turn: to be accepted by hand, or by itself',
+      ).choices(['off', 'manual', 'auto']),
+    )
+    .option(
+      '--extract-confidence <number>',
+      'the least confidence, 0 to 1, of what --extract auto accepts',
+      parseNumber,
+    )
     .option('--auto-cleanup', 'remove memories beyond these limits')
     .option('--no-auto-cleanup', 'keep old memories, and refuse new ones beyond the limit')
     .addOption(
@@ -320,6 +369,8 @@ function withSettings(command: CliCommand): CliCommand {
       'memory_settings.max_memories': '--max-memories',
       'memory_settings.retention_days': '--retention-days',
       'memory_settings.min_score': '--memory-floor',
+      'memory_settings.extract': '--extract',
+      'memory_settings.extract_min_confidence': '--extract-confidence',
       mutation_settings: '--mutation',
     })
 }

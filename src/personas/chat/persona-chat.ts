@@ -4,6 +4,7 @@ import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import type { OnBehalf } from './extraction.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
@@ -24,6 +25,8 @@ export interface PersonaChatCall {
   readonly request: OpenRequest
   /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
   readonly allow?: ((persona: string | undefined) => void) | undefined
+  /** In whose name a model is asked behind the answer; by default the owner's own. */
+  readonly by?: OnBehalf | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -33,6 +36,8 @@ export interface PreparedChat {
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** What the user's message will leave in the persona's memory, and what not; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
+  /** Whether the persona's model will look for facts in what is kept, and how they are accepted. */
+  readonly extract?: 'manual' | 'auto'
   /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
   finish(answer: Message): Promise<void>
 }
@@ -51,6 +56,8 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
+  /** Looks for facts in what the user's turn left, behind the answer. */
+  readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
   /** How many tokens a request for this model and plugin may hold. */
@@ -68,7 +75,7 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, allow, signal }) {
+    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, allow, by = {}, signal }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
@@ -108,10 +115,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           ...hits.map(({ entry, score }) => ({ id: entry.id, score })),
         ],
         ...(keeping && { keeping }),
+        ...extractOf(persona, keeping),
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (!persona) return
-          if (keeping) await remember(persona, keeping, textOf(answer.content), speaker, conversation)
+          if (keeping)
+            parts.remembered(persona, await remember(persona, keeping, textOf(answer.content), speaker, conversation), by)
           const followsAnswer = before.length > 0 || request.messages.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
         },
@@ -175,7 +184,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
 
   /**
    * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such as a
-   * request or thanks, is no memory either.
+   * request or thanks, is no memory either. Resolves with what the user's words left.
    */
   async function remember(
     persona: Persona,
@@ -183,19 +192,29 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     answer: string,
     speaker: string,
     conversation: Conversation | undefined,
-  ): Promise<void> {
-    if (keeping.every(({ refusal }) => refusal !== undefined)) return
+  ): Promise<readonly MemoryEntry[]> {
+    if (keeping.every(({ refusal }) => refusal !== undefined)) return []
     const labels = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
+    const said = memoriesOf(keeping, { ...labels, speaker })
     const memories = [
-      ...memoriesOf(keeping, { ...labels, speaker }),
+      ...said,
       ...memoriesOf(keepingOfAnswer(wellFormed(answer), parts.redact), {
         ...labels,
         speaker: persona.name,
         role: 'assistant',
       }),
     ]
-    await parts.memories.store(persona, memories)
+    const stored = await parts.memories.store(persona, memories)
+    return stored.slice(0, said.length)
   }
+}
+
+function extractOf(
+  persona: Persona | undefined,
+  keeping: readonly Keeping[] | undefined,
+): Pick<PreparedChat, 'extract'> {
+  const extract = persona ? memorySettingsOf(persona).extract : 'off'
+  return extract !== 'off' && keeping?.some(({ refusal }) => refusal === undefined) ? { extract } : {}
 }
 
 function memoriesOf(keeping: readonly Keeping[], metadata: MemoryInput['metadata']): readonly MemoryInput[] {

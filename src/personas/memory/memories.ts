@@ -96,8 +96,8 @@ export interface Memories {
   search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
   /** The same for a persona that the caller has looked up already. */
   find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
-  /** Stores memories for a persona that the caller has looked up already. */
-  store(persona: Persona, memories: readonly MemoryInput[]): Promise<void>
+  /** Stores memories for a persona that the caller has looked up already; resolves with them in their order. */
+  store(persona: Persona, memories: readonly MemoryInput[]): Promise<readonly MemoryEntry[]>
   /** Embeds memories without a vector of the persona's model, in the background. */
   reembed(persona: Persona): void
   /** Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest behind it. */
@@ -211,7 +211,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     },
     find,
     async store(persona, memories) {
-      await keep(persona, memories)
+      return (await keep(persona, memories)).entries
     },
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {

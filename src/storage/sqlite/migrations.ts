@@ -8,6 +8,7 @@ import { memoryMigrations } from './memories-schema.ts'
 import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 import { priceMigrations } from './prices-schema.ts'
+import { proposalMigrations } from './proposals-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   ...priceMigrations,
   ...limitMigrations,
   ...keyMigrations,
+  ...proposalMigrations,
 ]

@@ -34,6 +34,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     keys: atFirstUse(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
     personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
     memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    proposals: atFirstUse(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
     conversations: atFirstUse(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),

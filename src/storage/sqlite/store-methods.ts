@@ -3,6 +3,7 @@ import type { AccountStore } from '../../accounts/users.ts'
 import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../../personas/chat/conversation.ts'
 import type { MemoryStore } from '../../personas/memory/memory.ts'
+import type { ProposalStore } from '../../personas/memory/proposal.ts'
 import type { PersonaArchive } from '../../personas/package/archive.ts'
 import type { BackupStore } from '../../personas/package/backup-store.ts'
 import type { PersonaStore } from '../../personas/persona.ts'
@@ -16,6 +17,7 @@ interface MethodsOfStores {
   readonly keys: Methods<KeyStore>
   readonly personas: Methods<PersonaStore>
   readonly memories: Methods<MemoryStore>
+  readonly proposals: Methods<ProposalStore>
   readonly conversations: Methods<ConversationStore>
   readonly adaptations: Methods<AdaptationStore>
   readonly packages: Methods<PersonaArchive>
@@ -78,6 +80,7 @@ export const methods: MethodsOfStores = {
     putVectors: true,
     evictions: true,
   },
+  proposals: { add: true, list: true, find: true, claim: true, settle: true, reject: true },
   conversations: {
     create: true,
     find: true,

@@ -31,7 +31,15 @@ test('create, list, show, update and remove print ids and rows, and with --json 
       [after.name, after.model, after.system_prompt, after.description, after.embedding_model, after.parameters],
       ['Nia', 'gpt-4o', 'You are Mia.', 'A friend', 'builtin', { temperature: 0.3, stop: 'END' }],
     )
-    const memory = { enabled: true, max_memories: 7, auto_cleanup: false, retention_days: 3, min_score: 0.15 }
+    const memory = {
+      enabled: true,
+      max_memories: 7,
+      auto_cleanup: false,
+      retention_days: 3,
+      min_score: 0.15,
+      extract: 'off',
+      extract_min_confidence: 0.8,
+    }
     assert.equal(after.memory_settings, memory)
     assert.equal(after.mutation_settings, { enabled: true, sensitivity: 'high', auto_adapt: true })
     assert.match((await run(['persona', 'show', id])).stdout, /memory +on in chat; up to 7, kept for good/)

@@ -27,6 +27,9 @@ export const flaws: readonly Flaw[] = [
   flaw('conversations', 'scopes', ({ conversations }) => ({
     messages: (_owner, id) => conversations.messages('ada', id),
   })),
+  flaw('proposals', 'scopes', ({ proposals }) => ({
+    list: (scope, options) => proposals.list({ ...scope, userId: 'ada' }, options),
+  })),
   flaw('adaptations', 'scopes', ({ adaptations }) => ({
     log: (scope) => adaptations.log({ ...scope, userId: 'ada' }),
   })),
@@ -108,6 +111,12 @@ export const flaws: readonly Flaw[] = [
     messages: async (owner, id) =>
       [...(await conversations.messages(owner, id))].sort((a, b) => a.timestamp - b.timestamp),
   })),
+  flaw('proposals', 'order', ({ proposals }) => ({
+    async list(scope, options) {
+      const { proposals: listed, total } = await proposals.list(scope, options)
+      return { proposals: listed.toReversed(), total }
+    },
+  })),
   flaw('adaptations', 'order', ({ adaptations }) => ({
     log: async (scope) => (await adaptations.log(scope)).toReversed(),
   })),
@@ -176,6 +185,7 @@ export const flaws: readonly Flaw[] = [
   flaw('conversations', 'limits', ({ conversations }) => ({
     list: (owner, limit) => conversations.list(owner, limit, 0),
   })),
+  flaw('proposals', 'limits', ({ proposals }) => ({ add: (scope, all) => proposals.add(scope, all, 1e9) })),
   unlimited('adaptations'),
   unlimited('packages'),
   unlimited('backups'),
@@ -271,6 +281,13 @@ export const flaws: readonly Flaw[] = [
       const after = change(before)
       await personas.save(after)
       return after
+    },
+  })),
+  flaw('proposals', 'concurrency', ({ proposals }) => ({
+    async claim(scope, id, now) {
+      const { status } = (await proposals.find(scope, id, now)) ?? {}
+      await proposals.claim(scope, id, now)
+      return status === 'open'
     },
   })),
   flaw('memories', 'concurrency', ({ memories }) => ({

@@ -13,6 +13,7 @@ import { packageRules } from './packages.ts'
 import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
 import { priceRules } from './prices.ts'
+import { proposalRules } from './proposals.ts'
 import type { Rule } from './rule.ts'
 
 /** The contract: every promise that a storage makes, whichever database is behind it. */
@@ -22,6 +23,7 @@ export const rules: readonly Rule[] = [
   ...personaRules,
   ...memoryRules,
   ...memoryEditRules,
+  ...proposalRules,
   ...conversationRules,
   ...adaptationRules,
   ...packageRules,
