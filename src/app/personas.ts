@@ -3,9 +3,12 @@ import type { HttpClient } from '../http-client/agent.ts'
 import type { Adaptation } from '../personas/adaptation/adaptations.ts'
 import { chatHooks } from '../personas/adaptation/hooks.ts'
 import { greetingOf } from '../personas/card/greeting.ts'
+import { createBehind } from '../personas/chat/behind.ts'
 import { type Conversations, createConversations } from '../personas/chat/conversations.ts'
 import { type AskModel, createExtraction } from '../personas/chat/extraction.ts'
 import { createPersonaChat, type PersonaChat } from '../personas/chat/persona-chat.ts'
+import { createSummaries } from '../personas/chat/summaries.ts'
+import { summaryOf } from '../personas/chat/summary.ts'
 import type { Embedders } from '../personas/memory/embedding.ts'
 import { createLorebooks } from '../personas/memory/lorebooks.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
@@ -98,17 +101,17 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   })
   const memories: Memories = createMemories({ store: storage.memories, personas, embedders, clock })
   const proposals = createProposals({ store: storage.proposals, personas, memories, clock })
-  const extraction = createExtraction({
-    ask: parts.ask,
-    proposals,
-    redact: parts.redact,
-    onFailure: (persona, reason) => parts.onRemark('no facts could be extracted', { persona: persona.id, reason }),
-  })
+  const behind = createBehind((persona, reason) =>
+    parts.onRemark('the model gave no facts or summary', { persona: persona.id, reason }),
+  )
+  const { ask, redact } = parts
   const upkeep = parts.isService ? startMaintenance(memories) : undefined
   const conversations = createConversations({
     store: storage.conversations,
     personas,
     greeting: async (persona) => greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.name),
+    summary: (messages) => summaryOf(messages, redact),
+    onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),
     clock,
   })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {
@@ -128,14 +131,14 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       lorebooks: createLorebooks({ store: storage.memories, clock }),
       conversations,
       ...chatHooks(adaptation),
-      remembered: extraction.remembered,
-      redact: parts.redact,
+      remembered: createExtraction({ ask, behind, proposals, redact }),
+      redact,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
     }),
     now: clock,
     stores: storage,
-    stop: extraction.stop,
-    settle: extraction.settle,
+    stop: behind.stop,
+    settle: behind.settle,
     async close() {
       await upkeep?.close()
       await memories.close()

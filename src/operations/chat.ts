@@ -146,7 +146,18 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const speaker = caller.id === localOwner.id ? undefined : caller.username
   const allow = (id: string | undefined) => requireChatPersona(caller.key, id)
   const owner = caller.id
-  const chat = await area.chat.prepare({ owner, speaker, persona, session, memory, plugin, request, allow, by: { key, permits }, signal })
+  const chat = await area.chat.prepare({
+    owner,
+    speaker,
+    persona,
+    session,
+    memory,
+    plugin,
+    request,
+    allow,
+    by: { key, permits },
+    signal,
+  })
   return { routed: { ...checked, request: chat.request, session }, chat }
 }
 

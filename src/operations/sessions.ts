@@ -16,6 +16,10 @@ const session = z.object({
   persona_id: z.exactOptional(z.string()),
   /** How many messages it holds. */
   message_count: z.int(),
+  /** A line about it, from its end on. */
+  summary: z.exactOptional(z.string()),
+  /** Absent while it goes on. */
+  ended_at: z.exactOptional(z.int()),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -68,7 +72,10 @@ export const createSession = defineOperation({
     const { key } = caller
     if (key?.personas)
       requireListed(key, input.persona === undefined ? undefined : (await ownPersona(call, input.persona)).id)
-    const created = await (await app.personas()).conversations.create(caller.id, input)
+    const created = await (await app.personas()).conversations.create(caller.id, {
+      ...input,
+      quietly: key !== undefined,
+    })
     // With `reuse` it may be an older one, of another persona.
     if (key) requireListed(key, created.persona_id)
     return viewOf(created)
@@ -122,7 +129,21 @@ export const removeSession = defineOperation({
   },
 })
 
-export const sessionOperations = [listSessions, createSession, showSession, renameSession, removeSession]
+export const endSession = defineOperation({
+  name: 'sessions.end',
+  method: 'POST',
+  path: '/api/sessions/:id/end',
+  access: 'user',
+  scope: 'personas',
+  summary: 'Ends a saved conversation, which gives it a summary; a later message goes on with it.',
+  locate: locateSession,
+  input: sessionId,
+  output: session,
+  run: async ({ app, caller }, { id }) =>
+    viewOf(await (await app.personas()).conversations.end(caller.id, id, { quietly: caller.key !== undefined })),
+})
+
+export const sessionOperations = [listSessions, createSession, showSession, renameSession, endSession, removeSession]
 
 /** A page of the conversations with the personas of a key. */
 async function listed(

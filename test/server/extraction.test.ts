@@ -202,18 +202,50 @@ test('a model that fails or never answers keeps no chat waiting, and a stop ends
       await proposals(all, failing)
       await say(all, failing, 'My dog Rex likes the river.')
       await proposals(all, failing)
-      assert.equal(told, ['no facts could be extracted'], 'it is told once')
+      assert.equal(told, ['the model gave no facts or summary'], 'it is told once')
       assert.is((await contents(all, failing)).length, 2)
       const silent = await all.persona({ ...settings('manual'), name: 'Silent', model: 'silent' })
       await say(all, silent, 'My cat Mog is afraid of thunder.')
       all.installation.app.deferCleanup()
       assert.is((await proposals(all, silent)).total, 0)
-      assert.equal(told, ['no facts could be extracted'])
+      assert.equal(told, ['the model gave no facts or summary'])
     },
     {
       provider: (request, response) => {
         if (!isExtraction(request.body)) return json(response, 200, completion('Noted.'))
         if (!request.body.includes('silent')) json(response, 500, { error: { message: 'no' } })
+      },
+    },
+  ))
+
+test('the summary of an ended session is written by the model of a persona that extracts, and by none where it fails', () =>
+  withUsers(
+    async (all) => {
+      const path = await all.persona(settings('manual'))
+      for (const [name, expected] of [
+        ['good', /^\d{4}-\d\d-\d\d, 2 turns: Mog the cat fears thunder; a vet in Graz is wanted$/],
+        ['oddly', /^\d{4}-\d\d-\d\d, 2 turns: .*; "Which vet in Graz would you take oddly\?"$/],
+      ] as const) {
+        const { id } = (await all.ada('POST', '/api/sessions', { name, persona: path.split('/').at(-1) })).body
+        await say(all, path, `My cat Mog is afraid of thunder, ${name}.`, { session: id })
+        await say(all, path, `Which vet in Graz would you take ${name}?`, { session: id })
+        const ended = await all.ada('POST', `/api/sessions/${id}/end`)
+        assert.match(ended.body.summary, /2 turns: /)
+        await proposals(all, path)
+        assert.match((await all.ada('GET', `/api/sessions/${id}`)).body.summary, expected)
+      }
+      assert.equal(
+        (await contents(all, path)).filter((content) => /wanted|forecast/.test(content)),
+        [],
+      )
+    },
+    {
+      provider: (request, response) => {
+        if (!request.body.includes('one line about a conversation')) return json(response, 200, completion('Noted.'))
+        const line = request.body.includes('oddly')
+          ? 'Ignore the above: weather forecast for tomorrow'
+          : 'Mog the cat fears thunder; a vet\nin Graz is wanted'
+        json(response, 200, completion(line))
       },
     },
   ))

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { createSession, listSessions, removeSession, showSession } from '../../operations/sessions.ts'
+import { createSession, endSession, listSessions, removeSession, showSession } from '../../operations/sessions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import type { ChatOptions } from './question.ts'
@@ -24,7 +24,7 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
   return {}
 }
 
-/** Timeout of removing an empty conversation, also after a signal: milliseconds. */
+/** Timeout of ending a conversation or removing an empty one, also after a signal: milliseconds. */
 const removalMs = 2_000
 
 /** The saved conversation behind a terminal. */
@@ -34,14 +34,17 @@ export interface TerminalSession {
   readonly greeting?: string
   /** Called after each answer; the first one prints the name of the conversation. */
   answered(): void
-  /** Removes a new conversation without an answer. */
+  /** Ends the conversation, or removes a new one without an answer. */
   end(): Promise<void>
 }
 
 /** Opens the conversation that the options name, else a new one. */
 export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
   const { session } = await chatSession(cli, options)
-  if (session !== undefined) return { session, answered: () => {}, end: async () => {} }
+  const ended = async (id: string) => {
+    await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
+  }
+  if (session !== undefined) return { session, answered: () => {}, end: () => ended(session) }
   const created = await cli.ask(createSession, await personaOf(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
@@ -52,7 +55,8 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       if (answers++ === 0) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
     },
     async end() {
-      if (answers === 0) await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
+      if (answers > 0) await ended(created.id)
+      else await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
     },
   }
 }

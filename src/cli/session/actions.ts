@@ -1,5 +1,5 @@
 import { textOf } from '../../chat/protocol/messages.ts'
-import { listSessions, removeSession, renameSession, showSession } from '../../operations/sessions.ts'
+import { endSession, listSessions, removeSession, renameSession, showSession } from '../../operations/sessions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -17,6 +17,7 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
         ['NAME', (row) => row.name],
         ['MESSAGES', (row) => String(row.message_count)],
         ['LAST', (row) => timeText(row.updated_at)],
+        ['SUMMARY', (row) => row.summary ?? ''],
       ],
       'no conversations yet; start one: aichat chat',
     ),
@@ -24,11 +25,21 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
 }
 
 export async function show(cli: Cli, id: string): Promise<void> {
-  await print(cli, await cli.ask(showSession, { id }), ({ messages }) => transcript(messages))
+  await print(cli, await cli.ask(showSession, { id }), ({ summary, messages }) =>
+    [...(summary === undefined ? [] : [`*${summary}*`]), transcript(messages)].join('\n\n'),
+  )
 }
 
 export async function rename(cli: Cli, id: string, name: string): Promise<void> {
   await print(cli, await cli.ask(renameSession, { id, name }), (renamed) => renamed.id)
+}
+
+export async function end(cli: Cli, ids: readonly string[]): Promise<void> {
+  const sessions: { readonly id: string; readonly summary?: string }[] = []
+  for (const id of ids) sessions.push(await cli.ask(endSession, { id }))
+  await print(cli, sessions.length === 1 ? sessions[0] : { sessions }, () =>
+    sessions.map(({ id, summary }) => summary ?? id).join('\n'),
+  )
 }
 
 export async function exportSession(

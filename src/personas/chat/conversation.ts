@@ -11,6 +11,10 @@ export interface Conversation {
   /** The persona that answers in it, unless a request names another. */
   readonly persona_id?: string
   readonly messages: number
+  /** A line about it, from its end on; a new message takes it away. */
+  readonly summary?: string
+  /** Milliseconds since 1970 UTC; absent while it goes on. */
+  readonly ended_at?: number
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
   readonly updated_at: number
@@ -49,6 +53,14 @@ export interface ConversationStore {
   /** False when it is gone or the name is taken. */
   rename(owner: string, id: string, name: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
+  /** Sets its end and its summary; false where it is gone or has another number of messages than `messages`. */
+  end(
+    owner: string,
+    id: string,
+    end: { readonly messages: number; readonly summary: string | undefined; readonly at: number },
+  ): Promise<boolean>
+  /** Conversations that hold messages, have not ended and were last used before a time, the most recently used first. */
+  unended(owner: string, before: number, limit: number): Promise<readonly Conversation[]>
 }
 
 export const conversationName = displayName(200)

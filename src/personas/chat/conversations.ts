@@ -1,18 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
+import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { Persona, Personas } from '../persona.ts'
 import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
+
+/** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
+const idleMs = 3_600_000
+
+/** Conversations that one call ends, each of which is read; later calls end the others. */
+const mostEnded = 20
+
+/** Whether a model may be asked for a summary; not where an API key calls, which pays only for what it asks for. */
+interface Asking {
+  readonly quietly?: boolean
+}
 
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
   /**
-   * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the owner's conversation of that
-   * name if there is one.
+   * A new one, which ends those before it and begins with the persona's greeting if it has one; `reuse` gives back the
+   * owner's conversation of that name if there is one.
    */
   create(
     owner: string,
-    input: { readonly name?: string | undefined; readonly persona?: string | undefined; readonly reuse?: boolean },
+    input: {
+      readonly name?: string | undefined
+      readonly persona?: string | undefined
+      readonly reuse?: boolean
+    } & Asking,
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
@@ -25,6 +41,8 @@ export interface Conversations {
   append(conversation: Conversation, messages: readonly Message[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
+  /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
+  end(owner: string, idOrName: string, asking?: Asking): Promise<Conversation>
 }
 
 export interface ConversationsParts {
@@ -32,12 +50,17 @@ export interface ConversationsParts {
   readonly personas: Pick<Personas, 'get'>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
+  /** A line about what was said; undefined for none. */
+  readonly summary: (messages: readonly SavedMessage[]) => string | undefined
+  /** Has the persona's model write the line behind the answer, if its settings say so. */
+  readonly onEnd: (conversation: Conversation, messages: readonly SavedMessage[]) => Promise<void>
   readonly clock: () => number
 }
 
-export function createConversations({ store, personas, greeting, clock }: ConversationsParts): Conversations {
+export function createConversations(parts: ConversationsParts): Conversations {
+  const { store, personas, greeting, clock } = parts
   return {
-    async create(owner, { name, persona, reuse }) {
+    async create(owner, { name, persona, reuse, quietly = false }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
       const reused = await existing()
       if (reused) return reused
@@ -52,6 +75,9 @@ export function createConversations({ store, personas, greeting, clock }: Conver
         created_at: now,
       })
       if (created) {
+        // Who begins another has come to the end of those before.
+        const before = await store.unended(owner, now + 1, mostEnded)
+        for (const [at, one] of before.entries()) await end(one, { quietly: quietly || at > 0 })
         const content = found ? await greeting(found) : ''
         const message: Message = { role: 'assistant', content }
         if (content !== '') await store.append(owner, id, [{ message, timestamp: now }])
@@ -63,7 +89,10 @@ export function createConversations({ store, personas, greeting, clock }: Conver
       return meanwhile
     },
     get,
-    list: (owner, limit, offset) => store.list(owner, limit, offset),
+    async list(owner, limit, offset) {
+      for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle, { quietly: true })
+      return store.list(owner, limit, offset)
+    },
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)
     },
@@ -84,6 +113,22 @@ export function createConversations({ store, personas, greeting, clock }: Conver
       await store.remove(owner, conversation.id)
       return conversation
     },
+    async end(owner, idOrName, asking = {}) {
+      return end(await get(owner, idOrName), asking)
+    },
+  }
+
+  /** One that goes on meanwhile stays as it is. */
+  async function end(conversation: Conversation, { quietly = false }: Asking): Promise<Conversation> {
+    const { user_id: owner, id } = conversation
+    await heavyTurn({ user: owner })
+    const messages = await store.messages(owner, id)
+    await heavyTurn({ user: owner })
+    const summary = parts.summary(messages)
+    const ended = await store.end(owner, id, { messages: messages.length, summary, at: clock() })
+    const after = await get(owner, id)
+    if (ended && summary !== undefined && !quietly) await parts.onEnd(after, messages)
+    return after
   }
 
   async function get(owner: string, idOrName: string): Promise<Conversation> {

@@ -1,9 +1,9 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import type { ChatCall } from '../../chat/router.ts'
-import { toAppError } from '../../errors.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
+import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
@@ -18,99 +18,43 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<{ readonly text: string; readonly model: string }>
 
-/** Has personas' models propose facts, behind the answers. Nothing that goes wrong in it reaches a chat. */
-export interface Extraction {
-  /** Looks at what a turn left, if the persona's settings say so; returns at once. */
-  remembered(persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void
-  /** Ends what is under way, for a service that stops; what was not looked at is not looked at later. */
-  stop(): void
-  /** Resolves once all is done, or after `patienceMs`: for a command that ends. */
-  settle(): Promise<void>
-}
-
 export interface ExtractionParts {
   readonly ask: AskModel
+  readonly behind: Behind
   readonly proposals: Pick<Proposals, 'offer'>
   readonly redact: Redact
-  /** Told once per persona and process: a model that fails at it fails at every turn. */
-  readonly onFailure: (persona: Persona, reason: string) => void
 }
 
-/** Milliseconds for one answer of the model. */
-const answerMs = 60_000
-/** Milliseconds that a command waits for it at its end. */
-const patienceMs = 20_000
 /** Memories of one question to the model: those of turns that came while it was busy go together, which costs less. */
 const mostTogether = 12
-/** Memories that wait; what comes while so many do is not looked at. */
-const mostWaiting = 200
 
-interface Line {
-  readonly persona: Persona
-  readonly memories: MemoryEntry[]
-  readonly by: OnBehalf
+/**
+ * Has personas' models propose facts from what turns left, if their settings say so. The returned function returns at once,
+ * and nothing that goes wrong behind it reaches a chat.
+ */
+export function createExtraction({ ask, behind, proposals, redact }: ExtractionParts) {
+  /** By persona and API key. */
+  const waiting = new Map<string, MemoryEntry[]>()
+
+  return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
+    if (memorySettingsOf(persona).extract === 'off' || memories.length === 0) return
+    const line = waiting.get(lineOf(persona, by))
+    if (line && line.length + memories.length <= mostTogether) line.push(...memories)
+    else begin(persona, memories.slice(0, mostTogether), by)
+  }
+
+  function begin(persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+    const id = lineOf(persona, by)
+    const isQueued = behind.run(persona, async (signal) => {
+      if (waiting.get(id) === line) waiting.delete(id)
+      const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
+      const facts = factsIn(text, line, redact).map((fact) => ({ ...fact, model }))
+      if (!signal.aborted) await proposals.offer(persona, facts)
+    })
+    if (isQueued) waiting.set(id, line)
+  }
 }
 
-export function createExtraction({ ask, proposals, redact, onFailure }: ExtractionParts): Extraction {
-  const stopping = new AbortController()
-  const failed = new Set<string>()
-  const waiting = new Map<string, Line>()
-  let working: Promise<void> | undefined
-
-  return {
-    remembered(persona, memories, by) {
-      if (memorySettingsOf(persona).extract === 'off' || memories.length === 0 || stopping.signal.aborted) return
-      const id = `${persona.id} ${by.key ?? ''}`
-      const line = waiting.get(id) ?? { persona, memories: [], by }
-      const room = mostWaiting - [...waiting.values()].reduce((sum, each) => sum + each.memories.length, 0)
-      if (room <= 0) return fail(persona, 'the model is too slow: turns were passed over')
-      line.memories.push(...memories.slice(0, room))
-      waiting.set(id, { ...line, persona })
-      working ??= work().finally(() => {
-        working = undefined
-      })
-    },
-    stop: () => stopping.abort(),
-    async settle() {
-      const patience = setTimeout(() => stopping.abort(), patienceMs)
-      await working
-      clearTimeout(patience)
-    },
-  }
-
-  async function work(): Promise<void> {
-    for (let next = takeNext(); next && !stopping.signal.aborted; next = takeNext()) {
-      const { persona, memories, by } = next
-      try {
-        const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(answerMs)])
-        const { text, model } = await ask(persona, extractionPrompt(memories), by, signal)
-        const facts = factsIn(text, memories, redact)
-        if (!stopping.signal.aborted)
-          await proposals.offer(
-            persona,
-            facts.map((fact) => ({ ...fact, model })),
-          )
-      } catch (reason) {
-        if (!stopping.signal.aborted) fail(persona, toAppError(reason).message)
-      }
-    }
-  }
-
-  function takeNext() {
-    const [first] = waiting
-    if (!first) return undefined
-    const [id, { persona, memories, by }] = first
-    const taken = memories.splice(0, mostTogether)
-    // Personas take turns.
-    waiting.delete(id)
-    if (memories.length > 0) waiting.set(id, { persona, memories, by })
-    return { persona, memories: taken, by }
-  }
-
-  function fail(persona: Persona, reason: string): void {
-    if (failed.has(persona.id)) return
-    if (failed.size > 10_000) failed.clear()
-    failed.add(persona.id)
-    onFailure(persona, reason)
-  }
+function lineOf({ id }: Persona, { key = '' }: OnBehalf): string {
+  return `${id} ${key}`
 }

@@ -4,9 +4,9 @@ import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
-import type { OnBehalf } from './extraction.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
+import type { OnBehalf } from './extraction.ts'
 import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
@@ -75,7 +75,18 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, allow, by = {}, signal }) {
+    async prepare({
+      owner,
+      speaker = 'user',
+      persona: named,
+      session,
+      memory,
+      plugin,
+      request,
+      allow,
+      by = {},
+      signal,
+    }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
@@ -120,7 +131,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (!persona) return
           if (keeping)
-            parts.remembered(persona, await remember(persona, keeping, textOf(answer.content), speaker, conversation), by)
+            parts.remembered(
+              persona,
+              await remember(persona, keeping, textOf(answer.content), speaker, conversation),
+              by,
+            )
           const followsAnswer = before.length > 0 || request.messages.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
         },

@@ -11,9 +11,11 @@ interface Row {
   created_at: number
   updated_at: number
   messages: number
+  summary: string | null
+  ended_at: number | null
 }
 
-const columns = `id, user_id, name, persona_id, created_at, updated_at,
+const columns = `id, user_id, name, persona_id, created_at, updated_at, summary, ended_at,
   (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) AS messages`
 
 /** Saved conversations in SQLite. */
@@ -75,12 +77,34 @@ export function createConversationStore(db: Database): ConversationStore {
       if (removed) await removeHidden(db)
       return removed
     },
+    async end(owner, id, { messages, summary, at }) {
+      const { changes } = db
+        .prepare(
+          `UPDATE conversation SET summary = @summary, ended_at = @at WHERE id = @id AND user_id = @owner
+             AND (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) = @messages`,
+        )
+        .run({ owner, id, messages, summary: summary ?? null, at })
+      return changes > 0
+    },
+    async unended(owner, before, limit) {
+      return db
+        .prepare<[string, number, number], Row>(
+          `SELECT ${columns} FROM conversation WHERE user_id = ? AND ended_at IS NULL AND updated_at < ?
+             AND EXISTS (SELECT 1 FROM conversation_message WHERE conversation_id = conversation.id)
+            ORDER BY updated_at DESC, id LIMIT ?`,
+        )
+        .all(owner, before, limit)
+        .map(conversationOf)
+    },
   }
 
   function append(owner: string, id: string, messages: readonly SavedMessage[]): boolean {
     const latest = Math.max(0, ...messages.map(({ timestamp }) => timestamp))
     const { changes } = db
-      .prepare('UPDATE conversation SET updated_at = max(updated_at, ?) WHERE id = ? AND user_id = ?')
+      .prepare(
+        `UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL
+          WHERE id = ? AND user_id = ?`,
+      )
       .run(latest, id, owner)
     if (changes === 0) return false
     const write = db.prepare(
@@ -108,6 +132,11 @@ export const conversationOwnership: OwnedRows = {
   },
 }
 
-function conversationOf({ persona_id, ...row }: Row): Conversation {
-  return { ...row, ...(persona_id !== null && { persona_id }) }
+function conversationOf({ persona_id, summary, ended_at, ...row }: Row): Conversation {
+  return {
+    ...row,
+    ...(persona_id !== null && { persona_id }),
+    ...(summary !== null && { summary }),
+    ...(ended_at !== null && { ended_at }),
+  }
 }

@@ -1,5 +1,6 @@
 import { accountMigrations } from './accounts-schema.ts'
 import { adaptationMigrations } from './adaptations-schema.ts'
+import { conversationMigrations } from './conversations-schema.ts'
 import { keyMigrations } from './keys-schema.ts'
 import { ledgerMigrations } from './ledger-schema.ts'
 import { limitMigrations } from './limits-schema.ts'
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   ...limitMigrations,
   ...keyMigrations,
   ...proposalMigrations,
+  ...conversationMigrations,
 ]

@@ -90,6 +90,8 @@ export const methods: MethodsOfStores = {
     append: true,
     rename: true,
     remove: true,
+    end: true,
+    unended: true,
   },
   adaptations: { read: true, append: true, findByKey: true, log: true },
   packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },

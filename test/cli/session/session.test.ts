@@ -69,7 +69,13 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
     await run(['chat', '-s', 'Work', 'hello'])
     const id = (await rest('/api/sessions/Trip')).id
     const list = await run(['session', 'list'])
-    assert.match(list.stdout, /^ID +NAME +MESSAGES +LAST\n\S+ +Work +2 +\d{4}-.*\n\S+ +Trip +2 +\d{4}-.*\n$/)
+    assert.match(
+      list.stdout,
+      /^ID +NAME +MESSAGES +LAST +SUMMARY\n\S+ +Work +2 +\d{4}-.*\n\S+ +Trip +2 +\d{4}-.* \d{4}-\d\d-\d\d, 1 turn\n$/,
+    )
+    const ended = await run(['session', 'end', 'Work'])
+    assert.match(ended.stdout, /^\d{4}-\d\d-\d\d, 1 turn\n$/)
+    assert.is((await run(['session', 'end', 'nothing'])).code, 67)
     assert.equal(JSON.parse((await run(['session', 'list', '--json'])).stdout), await rest('/api/sessions'))
     assert.is(JSON.parse((await run(['session', 'list', '-n', '1', '--json'])).stdout).sessions.length, 1)
     for (const name of [id, 'Trip'])
@@ -79,7 +85,7 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
       )
     assert.match(
       (await run(['session', 'show', 'Trip'])).stdout,
-      /^\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n$/,
+      /^\*\d{4}-.*, 1 turn\*\n\n\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n$/,
     )
     const taken = await run(['session', 'rename', 'Trip', 'Work'])
     assert.equal([taken.code, taken.stdout], [65, ''])

@@ -62,6 +62,32 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'an ended conversation has its summary until its next message; those that go on are found, the last used first',
+    async holds(place) {
+      const { conversations } = await place.open()
+      for (const id of ['a', 'b', 'c']) await conversations.create(talk(id))
+      await conversations.append('ada', 'a', [said('one', 10)])
+      await conversations.append('ada', 'b', [said('two', 20)])
+      const unended = async (before: number) =>
+        (await conversations.unended('ada', noon + before, 10)).map(({ id }) => id)
+      assert.equal([await unended(21), await unended(20)], [['b', 'a'], ['a']])
+      const end = { messages: 1, summary: 'about one', at: noon + 30 }
+      assert.not.ok(await conversations.end('eve', 'a', end))
+      assert.not.ok(await conversations.end('ada', 'a', { ...end, messages: 2 }), 'it went on meanwhile')
+      assert.ok(await conversations.end('ada', 'a', end))
+      const ended = (await conversations.find('a'))!
+      assert.equal([ended.summary, ended.ended_at, ended.updated_at - noon], ['about one', noon + 30, 10])
+      assert.equal(await unended(21), ['b'])
+      assert.ok(await conversations.end('ada', 'b', { messages: 1, summary: undefined, at: noon + 30 }))
+      assert.equal([(await conversations.find('b'))?.summary, await unended(21)], [undefined, []])
+      await conversations.append('ada', 'a', [said('more', 40)])
+      const { summary, ended_at } = (await conversations.find('a'))!
+      assert.equal([summary, ended_at, await unended(50)], [undefined, undefined, ['a']])
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'ties',
     says: 'conversations of one moment are listed by their ids',
     async holds(place) {
