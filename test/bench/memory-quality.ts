@@ -12,6 +12,7 @@ import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-q
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
 import { testData } from '../data.ts'
+import { floorAtWork } from './memory-parts/floor-at-work.ts'
 import { readTalks } from './memory-parts/locomo-data.ts'
 import { type Example, fitLogistic } from './memory-parts/logistic.ts'
 import { type Change, type QualitySet, type RelevanceQuery, readQualitySets } from './memory-parts/quality-data.ts'
@@ -72,7 +73,16 @@ export async function bench(): Promise<void> {
     await oneLanguage(set, embedder)
     await changes(set, embedder)
     await large(set, embedder, foreign)
+    if (set.name.startsWith('test data')) await atWork(set, embedder)
   }
+}
+
+/** The floor in a daemon and in `chat --dry-run`, with the product's coefficients and the time of this machine. */
+async function atWork(set: QualitySet, embedder: Embedder | undefined): Promise<void> {
+  const now = Date.now()
+  const rankings = hits(await ask(set, embedder, [], now), 'hybrid', embedder, undefined, now)
+  print(`\nthe floor at work (${floor}), today as the time of the questions`)
+  for (const line of await floorAtWork(set, rankings, floor)) print(`  ${line}`)
 }
 
 /** Stores the memories, with others if given, and asks every query. */
@@ -80,6 +90,7 @@ async function ask(
   set: Pick<QualitySet, 'memories' | 'queries'>,
   embedder: Embedder | undefined,
   others: readonly NewMemory[] = [],
+  today?: number,
 ): Promise<Asked[]> {
   const stores = await openStores()
   try {
@@ -87,7 +98,7 @@ async function ask(
     const memories = [...set.memories.map(memoryOf), ...others]
     await stores.memories.add(scope, embedder ? await embedded(embedder, memories) : memories, keepAll)
     const { rarity } = builtinEmbedder()
-    const now = Math.max(0, ...memories.map(({ timestamp }) => timestamp)) + dayMs
+    const now = today ?? Math.max(0, ...memories.map(({ timestamp }) => timestamp)) + dayMs
     const asked: Asked[] = []
     for (const query of set.queries) {
       const read = readQuery(query.query, rarity, now)
@@ -108,9 +119,15 @@ function memoryOf({ id, content, timestamp }: { id: string; content: string; tim
   return { id, content, timestamp, importance_score: 0.5, metadata: { source: 'chat' } }
 }
 
-function hits(asked: readonly Asked[], mode: Mode, embedder?: Embedder, chosen?: readonly number[]): Hit[][] {
+function hits(
+  asked: readonly Asked[],
+  mode: Mode,
+  embedder?: Embedder,
+  chosen?: readonly number[],
+  today?: number,
+): Hit[][] {
   return asked.map(({ read, found }) => {
-    const now = Math.max(0, ...found.candidates.map(({ entry }) => entry.timestamp)) + dayMs
+    const now = today ?? Math.max(0, ...found.candidates.map(({ entry }) => entry.timestamp)) + dayMs
     const query = mode === 'vectors' ? { ...read, terms: [], pairs: [] } : read
     const knowsLanguage = embedder?.languages?.includes(read.language) ?? true
     // Alone, vectors are measured in every language.
