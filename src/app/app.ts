@@ -11,6 +11,7 @@ import { type Message, textOf } from '../chat/protocol/messages.ts'
 import type { Router } from '../chat/router.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
+import type { OnBehalf } from '../personas/chat/extraction.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
@@ -119,7 +120,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const { redact } = keys
     personaArea = await openPersonas({
       ...{ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService },
-      ask: async (persona, messages, signal) => askOwnModel((await chat()).router, persona, messages, signal),
+      ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)
       },
@@ -218,10 +219,11 @@ async function askOwnModel(
   router: Router,
   { model, user_id: user }: Persona,
   messages: readonly Message[],
+  by: OnBehalf,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly model: string }> {
   const request = { model, messages, max_tokens: behindTokens }
-  const { reply, report } = await router.complete({ request, user, fallback: false, purpose: 'persona' }, signal)
+  const { reply, report } = await router.complete({ ...by, request, user, fallback: false, purpose: 'persona' }, signal)
   return { text: textOf(reply.choices[0]?.message.content), model: report.model }
 }
 

@@ -140,13 +140,24 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   const checked = await check(call, input)
   if (persona === undefined && session === undefined) return { routed: checked }
   const { app, caller, signal } = call
-  const { request, plugin } = checked
+  const { request, plugin, key, permits } = checked
   const { memory } = input
   const area = await app.personas()
   const speaker = caller.id === localOwner.id ? undefined : caller.username
   const allow = (id: string | undefined) => requireChatPersona(caller.key, id)
   const owner = caller.id
-  const chat = await area.chat.prepare({ owner, speaker, persona, session, memory, plugin, request, allow, signal })
+  const chat = await area.chat.prepare({
+    owner,
+    speaker,
+    persona,
+    session,
+    memory,
+    plugin,
+    request,
+    allow,
+    by: { key, permits },
+    signal,
+  })
   return { routed: { ...checked, request: chat.request, session }, chat }
 }
 

@@ -72,7 +72,10 @@ export const createSession = defineOperation({
     const { key } = caller
     if (key?.personas)
       requireListed(key, input.persona === undefined ? undefined : (await ownPersona(call, input.persona)).id)
-    const created = await (await app.personas()).conversations.create(caller.id, input)
+    const created = await (await app.personas()).conversations.create(caller.id, {
+      ...input,
+      quietly: key !== undefined,
+    })
     // With `reuse` it may be an older one, of another persona.
     if (key) requireListed(key, created.persona_id)
     return viewOf(created)
@@ -131,11 +134,13 @@ export const endSession = defineOperation({
   method: 'POST',
   path: '/api/sessions/:id/end',
   access: 'user',
+  scope: 'personas',
   summary: 'Ends a saved conversation, which gives it a summary; a later message goes on with it.',
   locate: locateSession,
   input: sessionId,
   output: session,
-  run: async ({ app, caller }, { id }) => viewOf(await (await app.personas()).conversations.end(caller.id, id)),
+  run: async ({ app, caller }, { id }) =>
+    viewOf(await (await app.personas()).conversations.end(caller.id, id, { quietly: caller.key !== undefined })),
 })
 
 export const sessionOperations = [listSessions, createSession, showSession, renameSession, endSession, removeSession]

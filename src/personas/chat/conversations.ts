@@ -11,15 +11,24 @@ const idleMs = 3_600_000
 /** Conversations that one call ends, each of which is read; later calls end the others. */
 const mostEnded = 20
 
+/** Whether a model may be asked for a summary; not where an API key calls, which pays only for what it asks for. */
+interface Asking {
+  readonly quietly?: boolean
+}
+
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
 export interface Conversations {
   /**
-   * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the owner's conversation of that
-   * name if there is one.
+   * A new one, which ends those before it and begins with the persona's greeting if it has one; `reuse` gives back the
+   * owner's conversation of that name if there is one.
    */
   create(
     owner: string,
-    input: { readonly name?: string | undefined; readonly persona?: string | undefined; readonly reuse?: boolean },
+    input: {
+      readonly name?: string | undefined
+      readonly persona?: string | undefined
+      readonly reuse?: boolean
+    } & Asking,
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
@@ -33,7 +42,7 @@ export interface Conversations {
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
   /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
-  end(owner: string, idOrName: string): Promise<Conversation>
+  end(owner: string, idOrName: string, asking?: Asking): Promise<Conversation>
 }
 
 export interface ConversationsParts {
@@ -51,7 +60,7 @@ export interface ConversationsParts {
 export function createConversations(parts: ConversationsParts): Conversations {
   const { store, personas, greeting, clock } = parts
   return {
-    async create(owner, { name, persona, reuse }) {
+    async create(owner, { name, persona, reuse, quietly = false }) {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
       const reused = await existing()
       if (reused) return reused
@@ -67,7 +76,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
       })
       if (created) {
         // Who begins another has come to the end of those before.
-        for (const before of await store.unended(owner, now + 1, mostEnded)) await end(before)
+        const before = await store.unended(owner, now + 1, mostEnded)
+        for (const [at, one] of before.entries()) await end(one, { quietly: quietly || at > 0 })
         const content = found ? await greeting(found) : ''
         const message: Message = { role: 'assistant', content }
         if (content !== '') await store.append(owner, id, [{ message, timestamp: now }])
@@ -80,7 +90,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     },
     get,
     async list(owner, limit, offset) {
-      for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle)
+      for (const idle of await store.unended(owner, clock() - idleMs, mostEnded)) await end(idle, { quietly: true })
       return store.list(owner, limit, offset)
     },
     async messages(owner, idOrName) {
@@ -103,13 +113,13 @@ export function createConversations(parts: ConversationsParts): Conversations {
       await store.remove(owner, conversation.id)
       return conversation
     },
-    async end(owner, idOrName) {
-      return end(await get(owner, idOrName))
+    async end(owner, idOrName, asking = {}) {
+      return end(await get(owner, idOrName), asking)
     },
   }
 
   /** One that goes on meanwhile stays as it is. */
-  async function end(conversation: Conversation): Promise<Conversation> {
+  async function end(conversation: Conversation, { quietly = false }: Asking): Promise<Conversation> {
     const { user_id: owner, id } = conversation
     await heavyTurn({ user: owner })
     const messages = await store.messages(owner, id)
@@ -117,7 +127,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     const summary = parts.summary(messages)
     const ended = await store.end(owner, id, { messages: messages.length, summary, at: clock() })
     const after = await get(owner, id)
-    if (ended && summary !== undefined) await parts.onEnd(after, messages)
+    if (ended && summary !== undefined && !quietly) await parts.onEnd(after, messages)
     return after
   }
 

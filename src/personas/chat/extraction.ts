@@ -1,4 +1,5 @@
 import type { Message } from '../../chat/protocol/messages.ts'
+import type { ChatCall } from '../../chat/router.ts'
 import type { MemoryEntry } from '../memory/memory.ts'
 import type { Proposals } from '../memory/proposals.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
@@ -6,10 +7,14 @@ import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
+/** In whose name a model is asked: with the API key that the chat came with, if any, which pays and sets bounds. */
+export type OnBehalf = Pick<ChatCall, 'key' | 'permits'>
+
 /** Asks a persona's own model; resolves with its words and its name. */
 export type AskModel = (
   persona: Persona,
   messages: readonly Message[],
+  by: OnBehalf,
   signal: AbortSignal,
 ) => Promise<{ readonly text: string; readonly model: string }>
 
@@ -28,23 +33,28 @@ const mostTogether = 12
  * and nothing that goes wrong behind it reaches a chat.
  */
 export function createExtraction({ ask, behind, proposals, redact }: ExtractionParts) {
-  /** By persona. */
+  /** By persona and API key. */
   const waiting = new Map<string, MemoryEntry[]>()
 
-  return (persona: Persona, memories: readonly MemoryEntry[]): void => {
+  return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
     if (memorySettingsOf(persona).extract === 'off' || memories.length === 0) return
-    const line = waiting.get(persona.id)
+    const line = waiting.get(lineOf(persona, by))
     if (line && line.length + memories.length <= mostTogether) line.push(...memories)
-    else begin(persona, memories.slice(0, mostTogether))
+    else begin(persona, memories.slice(0, mostTogether), by)
   }
 
-  function begin(persona: Persona, line: MemoryEntry[]): void {
+  function begin(persona: Persona, line: MemoryEntry[], by: OnBehalf): void {
+    const id = lineOf(persona, by)
     const isQueued = behind.run(persona, async (signal) => {
-      if (waiting.get(persona.id) === line) waiting.delete(persona.id)
-      const { text, model } = await ask(persona, extractionPrompt(line), signal)
+      if (waiting.get(id) === line) waiting.delete(id)
+      const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
       const facts = factsIn(text, line, redact).map((fact) => ({ ...fact, model }))
       if (!signal.aborted) await proposals.offer(persona, facts)
     })
-    if (isQueued) waiting.set(persona.id, line)
+    if (isQueued) waiting.set(id, line)
   }
+}
+
+function lineOf({ id }: Persona, { key = '' }: OnBehalf): string {
+  return `${id} ${key}`
 }

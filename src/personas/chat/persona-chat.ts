@@ -6,6 +6,7 @@ import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFo
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
+import type { OnBehalf } from './extraction.ts'
 import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
 
 /** A chat request before the persona's and the conversation's parts are added. */
@@ -24,6 +25,8 @@ export interface PersonaChatCall {
   readonly request: OpenRequest
   /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
   readonly allow?: ((persona: string | undefined) => void) | undefined
+  /** In whose name a model is asked behind the answer; by default the owner's own. */
+  readonly by?: OnBehalf | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -54,7 +57,7 @@ export interface PersonaChatParts {
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
   /** Looks for facts in what the user's turn left, behind the answer. */
-  readonly remembered: (persona: Persona, memories: readonly MemoryEntry[]) => void
+  readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
   /** How many tokens a request for this model and plugin may hold. */
@@ -72,7 +75,18 @@ const answerTokens = 1_024
 /** Prepares chats with a persona or in a saved conversation. */
 export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   return {
-    async prepare({ owner, speaker = 'user', persona: named, session, memory, plugin, request, allow, signal }) {
+    async prepare({
+      owner,
+      speaker = 'user',
+      persona: named,
+      session,
+      memory,
+      plugin,
+      request,
+      allow,
+      by = {},
+      signal,
+    }) {
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
@@ -116,7 +130,12 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         async finish(answer) {
           if (conversation) await keepTurn(conversation, request.messages, answer)
           if (!persona) return
-          if (keeping) await remember(persona, keeping, textOf(answer.content), speaker, conversation)
+          if (keeping)
+            parts.remembered(
+              persona,
+              await remember(persona, keeping, textOf(answer.content), speaker, conversation),
+              by,
+            )
           const followsAnswer = before.length > 0 || request.messages.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
         },
@@ -180,7 +199,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
 
   /**
    * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such as a
-   * request or thanks, is no memory either.
+   * request or thanks, is no memory either. Resolves with what the user's words left.
    */
   async function remember(
     persona: Persona,
@@ -188,8 +207,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     answer: string,
     speaker: string,
     conversation: Conversation | undefined,
-  ): Promise<void> {
-    if (keeping.every(({ refusal }) => refusal !== undefined)) return
+  ): Promise<readonly MemoryEntry[]> {
+    if (keeping.every(({ refusal }) => refusal !== undefined)) return []
     const labels = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
     const said = memoriesOf(keeping, { ...labels, speaker })
     const memories = [
@@ -201,7 +220,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       }),
     ]
     const stored = await parts.memories.store(persona, memories)
-    parts.remembered(persona, stored.slice(0, said.length))
+    return stored.slice(0, said.length)
   }
 }
 

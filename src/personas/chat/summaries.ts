@@ -25,7 +25,7 @@ export function createSummaries({ ask, behind, personas, store, redact }: Summar
     const { enabled, extract } = memorySettingsOf(persona ?? {})
     if (!persona || !enabled || extract === 'off') return
     behind.run(persona, async (signal) => {
-      const { text } = await ask(persona, summaryPrompt(messages, redact), signal)
+      const { text } = await ask(persona, summaryPrompt(messages, redact), {}, signal)
       const summary = checkedSummary(text, messages, redact)
       if (!signal.aborted) await store.end(owner, id, { messages: messages.length, summary, at: ended_at })
     })
