@@ -17,6 +17,7 @@ import type { Models } from './models.ts'
 import { once } from './once.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
+import type { Waits } from './waits.ts'
 
 /** The product: one value that every face receives. */
 export interface App {
@@ -55,11 +56,13 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  readonly waits?: Waits
 }
 
 /** The composition root: opens each area at its first use, and closes them in reverse order. */
 export function openApp(settings: Settings, options: AppOptions = {}): App {
   const { paths } = settings
+  const { waits = {} } = options
   const closers: (() => Promise<void> | void)[] = []
   const closing = <T extends { close(): Promise<void> | void }>(area: T): T => {
     closers.push(() => area.close())
@@ -98,7 +101,17 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const isService = options.service === true
     const { redact } = keys
     return closing(
-      await openPersonas({ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService }),
+      await openPersonas({
+        storage: stores,
+        settings,
+        plugins,
+        packages,
+        vectorFile,
+        minilm,
+        redact,
+        isService,
+        waits,
+      }),
     )
   })
   const packages: App['packages'] = once(async () => {
@@ -118,7 +131,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     packages,
     chat: once(async () => {
       const [{ openChat }, { embedded }] = await Promise.all([import('./chat.ts'), models()])
-      return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded }))
+      return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, waits }))
     }),
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
