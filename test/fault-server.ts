@@ -55,7 +55,7 @@ export const faults: Record<string, Fault> = {
   reset: (response) => void response.socket?.resetAndDestroy(),
   'silence before headers': () => {},
   'slow first token': async (response, request) => {
-    await wait(400)
+    await wait(50)
     healthy(response, request)
   },
   'silence after the first chunk': (response, request) => {
@@ -77,7 +77,7 @@ export const faults: Record<string, Fault> = {
     if (!streamed(request)) return json(response, 200, '{"id": nonsense')
     stream(response)
     response.write(events.slice(0, 3).join(''))
-    await wait(100)
+    await wait(20)
     response.end(['data: {"id": nonsense\n\n', ...events.slice(3)].join(''))
   },
   'no end marker': (response, request) => {
@@ -103,7 +103,7 @@ export const faults: Record<string, Fault> = {
     if (!streamed(request)) return json(response, 200, { error: { message: 'Broken', code: 'server_error' } })
     stream(response)
     response.write(events.slice(0, 3).join(''))
-    await wait(100)
+    await wait(20)
     response.end(`data: ${JSON.stringify({ error: { message: 'Broken', code: 502 } })}\n\ndata: [DONE]\n\n`)
   },
   'leading blank lines': (response, request) => {

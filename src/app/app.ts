@@ -25,6 +25,7 @@ import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
 import type { UsageArea } from './usage.ts'
+import type { Waits } from './waits.ts'
 
 /** The product: one value that every face receives. */
 export interface App {
@@ -75,11 +76,13 @@ export function packageFolder(name: string): string {
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */
   readonly service?: boolean
+  readonly waits?: Waits
 }
 
 /** The composition root: opens each area at its first use, and closes them in reverse order. */
 export function openApp(settings: Settings, options: AppOptions = {}): App {
   const { paths } = settings
+  const { waits = {} } = options
   const closers: (() => Promise<void> | void)[] = []
   const closing = <T extends { close(): Promise<void> | void }>(area: T): T => {
     closers.push(() => area.close())
@@ -119,7 +122,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const isService = options.service === true
     const { redact } = keys
     personaArea = await openPersonas({
-      ...{ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService },
+      ...{ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService, waits },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)
@@ -130,7 +133,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   let personaArea: PersonaArea | undefined
   const chat: App['chat'] = once(async () => {
     const [{ openChat }, { embedded }, { metering }] = await Promise.all([import('./chat.ts'), models(), usage()])
-    return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering }))
+    return closing(openChat({ settings, plugins, keys, health, circuits, ownPorts, embedded, metering, waits }))
   })
   const packages: App['packages'] = once(async () => {
     const [stores, { openPackages }, area] = await Promise.all([storage(), import('./packages.ts'), personas()])

@@ -16,6 +16,7 @@ import type { PluginManifest } from '../plugins/manifest.ts'
 import { createOllamaRunner, type OllamaRunner } from '../runners/ollama.ts'
 import type { OnnxRunner } from '../runners/onnx-runner.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Waits } from './waits.ts'
 
 /** Everything a chat needs; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {
@@ -38,11 +39,12 @@ export interface ChatParts {
   /** The models that run on this machine. */
   readonly embedded: OnnxRunner
   readonly metering: Metering
+  readonly waits: Waits
 }
 
 /** The part of the composition root that chats. */
 export function openChat(parts: ChatParts): Chat {
-  const { settings, plugins, keys, health, circuits, ownPorts, embedded, metering } = parts
+  const { settings, plugins, keys, health, circuits, ownPorts, embedded, metering, waits } = parts
   const now = () => performance.now()
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
   // The operator's own setting names the local runner, so its address may always be private.
@@ -86,7 +88,14 @@ export function openChat(parts: ChatParts): Chat {
       return (pulled ? undefined : await ollama.target(model)) ?? embedded.target(model)
     },
     advice: (failed) => advice(settings, plugins, failed, embedded.models()),
-    attempts: createAttempts({ circuits, now, clock: Date.now, random: Math.random, redact: keys.redact }),
+    attempts: createAttempts({
+      circuits,
+      now,
+      clock: Date.now,
+      random: Math.random,
+      redact: keys.redact,
+      firstWait: waits.retry,
+    }),
     now,
     metering,
     observe: health.observe,

@@ -28,6 +28,7 @@ import { contextTokens } from './context-window.ts'
 import { once } from './once.ts'
 import { packageFolders } from './package-folders.ts'
 import type { PackageArea } from './packages.ts'
+import type { Waits } from './waits.ts'
 
 /** Personas, their memories, and saved conversations. */
 export interface PersonaArea {
@@ -66,11 +67,12 @@ export interface PersonaAreaParts {
   readonly minilm: MiniLmEmbedder
   /** A long-running process: it removes expired memories now and then. */
   readonly isService: boolean
+  readonly waits: Waits
 }
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { storage, settings, plugins, packages, vectorFile, minilm } = parts
+  const { storage, settings, plugins, packages, vectorFile, minilm, waits } = parts
   const clock = Date.now
   sweepScratch(packageFolders(settings.paths).scratch)
   // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
@@ -88,6 +90,8 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       url: settings.ollamaHost,
       send: async (request) => (await client()).send(request),
       now: () => performance.now(),
+      listAge: waits.embedderList,
+      restAfterFailure: waits.embedderRest,
     }),
     pulled: minilm,
   })
@@ -99,7 +103,14 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     onUpdate: (before, after) => adaptation.settingsChanged(before, after),
     clock,
   })
-  const memories: Memories = createMemories({ store: storage.memories, personas, embedders, clock })
+  const memories: Memories = createMemories({
+    store: storage.memories,
+    personas,
+    embedders,
+    clock,
+    embeddingTimeout: waits.embedding,
+    firstPause: waits.reembedding,
+  })
   const proposals = createProposals({ store: storage.proposals, personas, memories, clock })
   const behind = createBehind((persona, reason) =>
     parts.onRemark('the model gave no facts or summary', { persona: persona.id, reason }),

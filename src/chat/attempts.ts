@@ -87,14 +87,23 @@ export interface AttemptsParts {
   readonly random: () => number
   /** Takes keys out of a provider's words. */
   readonly redact: (text: string) => string
+  /** Milliseconds; without it the usual 500. */
+  readonly firstWait?: number | undefined
 }
 
 /** Waits between tries: from 500 ms doubling to 8 s as the providers' own clients do, full jitter (AWS, "Exponential Backoff And Jitter"). */
-const firstWait = 500
+const usualFirstWait = 500
 const longestWait = 8_000
 
 /** The retry loop over one target; the deadline and the number of tries are shared by all targets of a request. */
-export function createAttempts({ circuits, now, clock, random, redact }: AttemptsParts): Attempts {
+export function createAttempts({
+  circuits,
+  now,
+  clock,
+  random,
+  redact,
+  firstWait = usualFirstWait,
+}: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
       tryTarget(target, request, deadline, signal, (key) =>

@@ -25,12 +25,16 @@ export interface OllamaEmbeddingsParts {
   readonly send: Send
   /** Milliseconds, monotonic. */
   readonly now: () => number
+  /** Milliseconds; without it the usual 3,000. */
+  readonly listAge?: number | undefined
+  /** Milliseconds; without it the usual 5,000. */
+  readonly restAfterFailure?: number | undefined
 }
 
 /** Milliseconds: a burst of requests asks once, and a model just pulled is found. */
-const listAge = 3_000
+const usualListAge = 3_000
 /** Milliseconds before a runner that did not answer is asked again: a search must not wait for it each time. */
-const restAfterFailure = 5_000
+const usualRest = 5_000
 const listTimeouts = { connect: 1_000, firstByte: 3_000, idle: 3_000 }
 /** The first request after a pause loads the model, which takes seconds. */
 const embedTimeouts = { connect: 1_000, firstByte: 60_000, idle: 10_000 }
@@ -40,7 +44,13 @@ const queryTimeouts = { connect: 500, firstByte: 4_000, idle: 2_000 }
 const longestReply = 64 * 1024 * 1024
 
 /** Embeddings over Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md). */
-export function createOllamaEmbeddings({ url, send, now }: OllamaEmbeddingsParts): OllamaEmbeddings {
+export function createOllamaEmbeddings({
+  url,
+  send,
+  now,
+  listAge = usualListAge,
+  restAfterFailure = usualRest,
+}: OllamaEmbeddingsParts): OllamaEmbeddings {
   let known: { readonly at: number; readonly models: Promise<readonly InstalledEmbedder[] | undefined> } | undefined
   const capabilities = new Map<string, Promise<Shown>>()
   let restsUntil = Number.NEGATIVE_INFINITY

@@ -144,9 +144,10 @@ test('the caller goes away: the provider’s request is cancelled and no other t
 test('the caller goes away before the first byte: cancelled as well', () =>
   withProvider('silence before headers', async ({ router, provider, runner }) => {
     const controller = new AbortController()
-    setTimeout(() => controller.abort(), 100)
-    const failure = await router.complete({ request: question }, controller.signal).catch((reason: unknown) => reason)
-    assert.instance(failure, AppError)
+    const answer = router.complete({ request: question }, controller.signal).catch((reason: unknown) => reason)
+    while (provider.received.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    assert.instance(await answer, AppError)
     while (!provider.received[0]!.cancelled) await new Promise((resolve) => setTimeout(resolve, 10))
     assert.is(runner.received.length, 0)
   }))
@@ -195,12 +196,15 @@ async function withProvider(
 ): Promise<void> {
   const provider = await openStandIn(faultServer())
   const runner = await openStandIn(localRunner())
-  const installation = openInstallation({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url })
+  const installation = openInstallation({ CUSTOM_API_KEY: key, OLLAMA_HOST: runner.url }, { retry: 1 })
   try {
     const { app } = installation
     await app.plugins.install(
       pluginAt(`${provider.url}/${encodeURIComponent(fault)}`, {
-        timeouts: { connect: 500, first_byte: 1_500, idle: 700, total: 10_000 },
+        // Short where the provider is silent for good, and else beyond what a slow machine needs.
+        timeouts: /^silence/.test(fault)
+          ? { connect: 10_000, first_byte: 400, idle: 400, total: 20_000 }
+          : { connect: 10_000, first_byte: 10_000, idle: 10_000, total: 20_000 },
         retry: { attempts: 2, budget_ms: 2_000 },
       }),
     )

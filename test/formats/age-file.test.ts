@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { decryptFile, encryptFile } from '../../src/formats/age-file.ts'
 import { FileError } from '../../src/formats/file-error.ts'
+import { haveProgram } from '../debian.ts'
 import { suite } from '../suite.ts'
 
 const sealing = suite('age files')
@@ -77,12 +78,11 @@ sealing('are refused at once when they ask for too much work, or are sealed for 
   }
 })
 
-const age = findAge()
-const withAge = age ? sealing : sealing.skip
+const withAge = haveProgram('script', 'bsdutils') && haveProgram('age') ? sealing : sealing.skip
 
 withAge('made by age open here', async () => {
   const [made, back] = [fresh(), fresh()]
-  onTerminal([age!, '-p', '-o', made, plain], [passphrase, passphrase])
+  onTerminal(['age', '-p', '-o', made, plain], [passphrase, passphrase])
   await decryptFile(made, back, passphrase)
   assert.ok(content.equals(readFileSync(back)))
 })
@@ -90,7 +90,7 @@ withAge('made by age open here', async () => {
 withAge('made here open with age', async () => {
   const [made, back] = [fresh(), fresh()]
   await encryptFile(plain, made, passphrase)
-  onTerminal([age!, '-d', '-o', back, made], [passphrase])
+  onTerminal(['age', '-d', '-o', back, made], [passphrase])
   assert.ok(content.equals(readFileSync(back)))
 })
 
@@ -100,25 +100,6 @@ function flipped(at: number): Buffer {
   const copy = Buffer.from(bytes)
   copy[at] = copy[at]! ^ 1
   return copy
-}
-
-/** The age tool: installed, or Debian's package unpacked into our own folder. Without both its tests are skipped. */
-function findAge(): string | undefined {
-  if (!isThere('script', ['--version'])) return skipped('script (bsdutils) is not installed')
-  if (isThere('age', ['--version'])) return 'age'
-  if (spawnSync('apt-get', ['download', 'age'], { cwd: folder }).status !== 0) return skipped('age is not installed')
-  const archive = readdirSync(folder).find((name) => name.endsWith('.deb'))
-  const unpacked = join(folder, 'debian', 'usr', 'bin', 'age')
-  if (archive) spawnSync('dpkg', ['-x', archive, 'debian'], { cwd: folder })
-  return isThere(unpacked, ['--version']) ? unpacked : skipped('age is not installed')
-}
-
-function isThere(command: string, words: readonly string[]): boolean {
-  return spawnSync(command, words).status === 0
-}
-
-function skipped(reason: string): undefined {
-  process.stdout.write(`skipped: ${reason}\n`)
 }
 
 /** age asks for passphrases on a terminal only, so it gets one. */

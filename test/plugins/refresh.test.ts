@@ -63,7 +63,7 @@ async function scene(answer: Answer, run: (scene: Scene) => Promise<void>, sourc
       send: outbound.send,
       readError: readWireError,
       timeouts: { connect: 1000, firstByte: 400, idle: 400 },
-      totalMs: 3000,
+      totalMs: 1000,
       now: () => performance.now(),
     })
     const lists = createModelLists({

@@ -78,7 +78,7 @@ test('the list refreshes when a model is installed, and then a persona may name 
       assert.is((await ada('PUT', path, { embedding_model: 'toy-embed' })).status, 200)
       assert.is((await ada('PUT', path, { embedding_model: 'toy-embed:latest' })).status, 200)
     },
-    { runner: ollama({ models: () => installed }) },
+    { runner: ollama({ models: () => installed }), waits: { embedderList: 20 } },
   )
 })
 
@@ -128,7 +128,10 @@ test('when the runner dies in the middle, memories are stored as pending, found 
       await until(async () => (await statuses(ada, path)).every((each) => each === 'ready'))
       assert.is((await search(ada, path, 'away')).mode, 'hybrid')
     },
-    { runner: ollama({ models: () => toys, alive: () => runner.alive }) },
+    {
+      runner: ollama({ models: () => toys, alive: () => runner.alive }),
+      waits: { embedderRest: 20, reembedding: 20 },
+    },
   )
 })
 
@@ -177,7 +180,7 @@ test('a runner that takes a text and never answers keeps nobody waiting for long
       assert.equal([status, body.embedding_status], [201, 'pending'])
       assert.is((await search(ada, path, 'hung')).mode, 'lexical')
     },
-    { runner: ollama({ models: () => toys, embed: () => {} }) },
+    { runner: ollama({ models: () => toys, embed: () => {} }), waits: { embedding: 200 } },
   ))
 
 test('OpenAI’s route embeds with the runner’s models and the built-in one', () =>

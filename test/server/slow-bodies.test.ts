@@ -57,6 +57,9 @@ test('an ordinary body that comes byte by byte ends, and a package goes on as lo
     assert.match(await chat.heard, /^HTTP\/1\.1 408 /)
     assert.not(upload.isOver)
     upload.socket.write('x'.repeat(1000 - upload.sent - 6))
+    // The server would keep this connection for the next request.
+    await once(upload.socket, 'data')
+    upload.socket.destroy()
     // Whole, and no package.
     assert.match(await upload.heard, /^HTTP\/1\.1 400 /)
   }))

@@ -1,3 +1,4 @@
+import type { Waits } from '../../src/app/waits.ts'
 import type { Caller } from '../../src/operations/operation.ts'
 import { type Answered, callApi } from '../daemon.ts'
 import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
@@ -32,6 +33,7 @@ export interface UserDaemonParts {
   readonly runner?: Answer
   readonly plugin?: Record<string, unknown>
   readonly environment?: Record<string, string>
+  readonly waits?: Waits
 }
 
 const callers: Record<string, Caller> = {
@@ -47,11 +49,10 @@ const nobody: Answer = (_request, response) => {
 export async function withUsers(work: (all: UserDaemon) => Promise<void>, parts: UserDaemonParts = {}): Promise<void> {
   const provider = await openStandIn(parts.provider ?? nobody)
   const runner = await openStandIn(parts.runner ?? nobody)
-  const installation = openInstallation({
-    CUSTOM_API_KEY: 'sk-of-the-test',
-    OLLAMA_HOST: runner.host,
-    ...parts.environment,
-  })
+  const installation = openInstallation(
+    { CUSTOM_API_KEY: 'sk-of-the-test', OLLAMA_HOST: runner.host, ...parts.environment },
+    parts.waits,
+  )
   try {
     const { plugins } = installation.app
     if (parts.provider) {

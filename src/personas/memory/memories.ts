@@ -115,6 +115,10 @@ export interface MemoriesParts {
   readonly personas: Pick<Personas, 'get'>
   readonly embedders: Embedders
   readonly clock: () => number
+  /** Milliseconds; without it the usual 3,000. */
+  readonly embeddingTimeout?: number | undefined
+  /** Milliseconds before missing vectors are tried again; without it the usual 2,000. */
+  readonly firstPause?: number | undefined
 }
 
 /** Candidates for ranking. More would change little below the first fifty places. */
@@ -124,10 +128,11 @@ const candidates = 120
 const fewCandidates = 200
 
 /** Milliseconds that a new memory waits for its vector; a model that has to be loaded first gets longer in the background. */
-const embeddingTimeout = 3_000
+const usualEmbeddingTimeout = 3_000
 
-export function createMemories({ store, personas, embedders, clock }: MemoriesParts): Memories {
-  const reembedding = createReembedding({ store, embedders, clock })
+export function createMemories(parts: MemoriesParts): Memories {
+  const { store, personas, embedders, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
+  const reembedding = createReembedding({ store, embedders, clock, firstPause })
   /** By persona. */
   const trimming = new Map<string, Promise<void>>()
   let isClosing = false
@@ -170,7 +175,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
       const text = change.content === content ? undefined : change.content
       await heavyTurn({ user: owner })
       const embedder = embedders.embedder(persona.embedding_model)
-      const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text])
+      const vectors = text === undefined ? undefined : await vectorsOf(embedder, [text], embeddingTimeout)
       await heavyTurn({ user: owner })
       const edited = await store.edit(
         scopeOf(persona),
@@ -285,6 +290,7 @@ export function createMemories({ store, personas, embedders, clock }: MemoriesPa
     const vectors = await vectorsOf(
       embedders.embedder(persona.embedding_model),
       memories.map(({ content }) => content),
+      embeddingTimeout,
     )
     await heavyTurn(work)
     const { now } = policy
@@ -425,9 +431,13 @@ function viewOf(
   }
 }
 
-/** A vector for each text; undefined when the runner does not answer in `embeddingTimeout`. */
-async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<readonly Vector[] | undefined> {
-  const signal = AbortSignal.timeout(embeddingTimeout)
+/** A vector for each text; undefined when the runner does not answer within `timeout` milliseconds. */
+async function vectorsOf(
+  embedder: Embedder,
+  texts: readonly string[],
+  timeout: number,
+): Promise<readonly Vector[] | undefined> {
+  const signal = AbortSignal.timeout(timeout)
   try {
     const { space, vectors } = await embedder.embed(texts, 'document', signal)
     return vectors.map((values) => ({ space, values }))

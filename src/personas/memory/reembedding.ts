@@ -7,6 +7,8 @@ export interface ReembeddingParts {
   readonly store: MemoryStore
   readonly embedders: Embedders
   readonly clock: () => number
+  /** Milliseconds after a failure; without it the usual 2,000. */
+  readonly firstPause?: number | undefined
 }
 
 export interface Reembedding {
@@ -23,7 +25,7 @@ export interface Reembedding {
 /** Texts per call of the embedder: enough to keep it busy, few enough that each write is short. */
 const batch = 32
 /** Milliseconds after a failure, with exponential backoff up to a minute. */
-const firstPause = 2_000
+const usualFirstPause = 2_000
 const longestPause = 60_000
 /** Milliseconds that closing waits for a batch. */
 const closeTimeout = 2_000
@@ -44,7 +46,12 @@ interface Job {
  * has changed. Search goes on meanwhile. A job lives in this process only; the database lists the missing vectors, so the
  * next check of the persona resumes an unfinished one.
  */
-export function createReembedding({ store, embedders, clock }: ReembeddingParts): Reembedding {
+export function createReembedding({
+  store,
+  embedders,
+  clock,
+  firstPause = usualFirstPause,
+}: ReembeddingParts): Reembedding {
   const jobs = new Map<string, Job>()
   const stop = new AbortController()
   let closed = false

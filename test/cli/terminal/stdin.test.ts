@@ -42,18 +42,18 @@ test('every command that reads stdin ends with SIGTERM while stdin stays open', 
 })
 
 test('Ctrl-C ends it likewise, and --timeout with exit 75', async () => {
-  const child = start(['chat', 'hi'])
-  await says(child, /waiting for standard input to end/)
-  child.kill('SIGINT')
-  assert.equal(await once(child, 'exit'), [130, null])
-  for (const words of [
-    ['chat', 'hi'],
-    ['persona', 'import', '-'],
-  ]) {
-    const late = start([...words, '--timeout', '1'])
-    assert.ok(await says(late, /aichat: Standard input did not end within the time of --timeout 1\n/))
-    assert.equal(await once(late, 'exit'), [75, null])
+  const interrupted = async () => {
+    const child = start(['chat', 'hi'])
+    await says(child, /waiting for standard input to end/)
+    child.kill('SIGINT')
+    assert.equal(await once(child, 'exit'), [130, null])
   }
+  const late = async (words: readonly string[]) => {
+    const child = start([...words, '--timeout', '100ms'])
+    assert.ok(await says(child, /aichat: Standard input did not end within the time of --timeout 100ms\n/))
+    assert.equal(await once(child, 'exit'), [75, null])
+  }
+  await Promise.all([interrupted(), late(['chat', 'hi']), late(['persona', 'import', '-'])])
 })
 
 test('a stdin that is closed is an empty one', async () => {
