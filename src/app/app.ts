@@ -153,7 +153,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(openUsage({ settings, plugins, ...stores, isService, now }))
+    return closing(await openUsage({ settings, plugins, ...stores, isService, now }))
   })
 
   return {

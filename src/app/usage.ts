@@ -5,8 +5,11 @@ import { openUsageJournal, type Storage } from '../storage/storage.ts'
 import { createDays, type Days } from '../usage/days.ts'
 import { createLedger, type Ledger, type LedgerStore } from '../usage/ledger/ledger.ts'
 import { startUpkeep } from '../usage/ledger/upkeep.ts'
+import { type LimitArea, openLimits } from '../usage/limits/area.ts'
+import { rowOfOrphan } from '../usage/limits/orphans.ts'
 import { createMetering } from '../usage/metering/metering.ts'
 import type { PriceList } from '../usage/usage.ts'
+import { once } from './once.ts'
 
 /** The usage of models: what was asked, what it cost, and what may still be asked. */
 export interface UsageArea {
@@ -14,16 +17,20 @@ export interface UsageArea {
   readonly ledger: Ledger
   /** Opens the database where it is not open yet. */
   store(): Promise<LedgerStore>
+  /** Likewise. */
+  limits(): Promise<LimitArea>
   readonly days: Days
   close(): Promise<void>
 }
+
+type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits'>
 
 export interface UsageAreaParts {
   readonly settings: Settings
   readonly plugins: PluginHost
   /** The storage once it is open: rows of a command without one wait in the journal. */
-  readonly storage: () => Pick<Storage, 'ledger'> | undefined
-  readonly openStorage: () => Promise<Pick<Storage, 'ledger'>>
+  readonly storage: () => StoresOfUsage | undefined
+  readonly openStorage: () => Promise<StoresOfUsage>
   readonly prices: PriceList
   /** A daemon, whose storage is open: it books what ended processes left behind, and removes old rows. */
   readonly isService: boolean
@@ -37,25 +44,55 @@ export interface UsageAreaParts {
  */
 const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.googleapis.com'])
 
+/** Providers whose answers tell their cost, which a budget takes where no price is known: by the host of their API. */
+const reporting = new Set(['openrouter.ai'])
+
 /** The part of the composition root that counts. */
-export function openUsage(parts: UsageAreaParts): UsageArea {
+export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   const { settings, plugins, storage, openStorage, prices, isService, now } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
   const warn = (message: string) => process.emitWarning(message)
   const ledger = createLedger({ journal, store: () => storage()?.ledger, warn, now })
   const store = storage()?.ledger
+  const hostOf = (id: string) => {
+    const endpoint = plugins.find(id)?.endpoint
+    return endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint).host : undefined
+  }
+  let reservations = 0
+  const begun = Date.now() - now()
+  let area: LimitArea | undefined
+  const limits = once(async () => {
+    const stores = await openStorage()
+    area = await openLimits({
+      store: stores.limits,
+      mark: () => stores.changes.mark('limits'),
+      now: () => begun + now(),
+      wall: Date.now,
+      zone: settings.usageZone,
+      newId: () => `${journal.process}-${(++reservations).toString(36)}`,
+      reportsCost: ({ plugin }) => plugin !== null && reporting.has(hostOf(plugin) ?? ''),
+      flush: ledger.settle,
+      warn,
+    })
+    return area
+  })
+  if (store) await limits()
+  const orphans = async () => (await (await limits()).orphans()).map((orphan) => rowOfOrphan(orphan, days))
   const upkeep =
-    isService && store ? startUpkeep({ ledger, store, days, keepDays: settings.usageDays, clock: Date.now }) : undefined
+    isService && store
+      ? startUpkeep({ ledger, store, orphans, days, keepDays: settings.usageDays, clock: Date.now })
+      : undefined
   const metering = createMetering({
     ledger,
     prices,
-    limits: undefined,
-    days,
-    goesOn: (id) => {
-      const endpoint = plugins.find(id)?.endpoint
-      return endpoint !== undefined && URL.canParse(endpoint) && goingOn.has(new URL(endpoint).host)
+    // Without a storage there are none.
+    limits: {
+      admit: (subjects, size) => area?.admit(subjects, size),
+      admitPlugin: (subjects, place, size) => area?.admitPlugin(subjects, place, size),
     },
+    days,
+    goesOn: (id) => goingOn.has(hostOf(id) ?? ''),
     now,
     clock: Date.now,
   })
@@ -63,9 +100,11 @@ export function openUsage(parts: UsageAreaParts): UsageArea {
     metering,
     ledger,
     store: async () => (await openStorage()).ledger,
+    limits,
     days,
     async close() {
       await upkeep?.close()
+      await area?.close()
       await ledger.close()
     },
   }

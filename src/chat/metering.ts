@@ -23,6 +23,9 @@ export interface MeteredPlace {
  */
 export type Ending = 'answered' | 'failed' | 'broken' | 'cancelled' | 'unsent'
 
+/** The API whose names the headers have that tell a client its limits. */
+export type HeaderNames = 'openai' | 'anthropic'
+
 /** A place that may not be asked, while another one may: its plugin's limit is reached, or its price is unknown. */
 export class PlaceRefused extends Error {
   override readonly name = 'PlaceRefused'
@@ -71,7 +74,7 @@ export interface MeteredCall {
    */
   attempt(place: MeteredPlace): MaybePromise<MeteredAttempt>
   /** Headers that tell a client its limits, in the dialects of OpenAI and Anthropic; undefined without a limit. */
-  headers(): Readonly<Record<string, string>> | undefined
+  headers(names?: HeaderNames): Readonly<Record<string, string>> | undefined
   /** Ends the request, once: also after a failure. */
   end(): void
 }

@@ -1,5 +1,5 @@
 import type { Attempt } from './attempts.ts'
-import type { BookedCost } from './metering.ts'
+import type { BookedCost, HeaderNames } from './metering.ts'
 
 /** The target that answered, and the tries before it. */
 export interface RouteReport {
@@ -18,5 +18,5 @@ export interface Booking {
   /** The cost of the answer: undefined before a stream has ended. */
   cost(): BookedCost | undefined
   /** Headers that tell the client its limits. */
-  readonly limitHeaders: Readonly<Record<string, string>> | undefined
+  limitHeaders(names?: HeaderNames): Readonly<Record<string, string>> | undefined
 }

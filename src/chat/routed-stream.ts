@@ -18,7 +18,7 @@ export function accountOf(entry: MeteredAttempt | undefined, metered: MeteredCal
   }
   return {
     cost: () => cost,
-    limitHeaders: metered?.headers(),
+    limitHeaders: (names) => metered?.headers(names),
     count(next) {
       if (next.done) end('answered')
       else if (entry) {

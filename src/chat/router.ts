@@ -104,7 +104,7 @@ export function createRouter(parts: RouterParts): Router {
         entry?.reported(value)
         entry?.delivered(deliveredBytes(value))
         const cost = entry?.ended('answered')
-        return { reply: value, report, booking: { cost: () => cost, limitHeaders: metered?.headers() } }
+        return { reply: value, report, booking: { cost: () => cost, limitHeaders: (names) => metered?.headers(names) } }
       } finally {
         metered?.end()
       }

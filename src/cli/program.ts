@@ -6,6 +6,7 @@ import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { addKeyCommands } from './key/command.ts'
+import { addLimitCommands } from './limit/command.ts'
 import { addModelCommands } from './models/command.ts'
 import { addPersonaCommands } from './persona/command.ts'
 import { addPluginCommands } from './plugin/command.ts'
@@ -67,6 +68,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addUserCommands(program, cli)
   addKeyCommands(program, cli)
   addUsageCommands(program, cli)
+  addLimitCommands(program, cli)
   addSecretCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)

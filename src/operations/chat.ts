@@ -113,7 +113,7 @@ export const chat = defineOperation({
     run: async (call, input) => {
       const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
       const { chunks, report, booking } = await router.stream(prepared.routed, call.signal)
-      const headers = { ...reportHeaders(report), ...booking.limitHeaders }
+      const headers = { ...reportHeaders(report), ...booking.limitHeaders() }
       return { chunks: withReport(chunks, report, booking, prepared), headers }
     },
   },
@@ -161,8 +161,9 @@ async function prepare(call: Call, { persona, session, ...input }: ChatInput): P
   return { routed: { ...checked, request: chat.request, session }, chat }
 }
 
-function tellLimits({ header }: Call, { limitHeaders = {} }: Booking): void {
-  for (const name in limitHeaders) header?.(name, limitHeaders[name]!)
+function tellLimits({ header }: Call, booking: Booking): void {
+  const headers = header && booking.limitHeaders()
+  if (headers) for (const name in headers) header(name, headers[name]!)
 }
 
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */

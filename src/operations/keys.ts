@@ -5,8 +5,10 @@ import type { ApiKey } from '../accounts/keys/store.ts'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseLifetime } from '../settings/duration.ts'
+import { subjectOf } from '../usage/limits/documents.ts'
 import { requireAdmin } from './access.ts'
 import { page, queryFlag } from './input.ts'
+import { limitDocument, limitsInput, limitsOf } from './limits.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
 
@@ -120,17 +122,28 @@ export const createKey = defineOperation({
     ...chosen,
     expires_in: z.exactOptional(lifetime),
     user_id: z.exactOptional(z.string().max(100)),
+    /** What the key may use; its owner's own limits hold as well. */
+    limits: z.exactOptional(limitsInput),
   }),
   output: keyWithSecret,
   status: 201,
-  run: async (call, { user_id, expires_in: expiresIn, personas, ...order }) => {
+  run: async (call, { user_id, expires_in: expiresIn, personas, limits, ...order }) => {
     const { app, caller, header } = call
     const owner = user_id ?? caller.id
     if (owner !== caller.id) requireAdmin(caller)
     refuseUnknownPlaces(app, order)
     const keys = await app.apiKeys()
     const ids = personas && (await personaIds(call, owner, personas))
+    const document = limits && limitDocument(limits)
+    const area = document && (await limitsOf(app))
     const { key, secret } = await keys.create({ ...order, owner, personas: ids, expiresIn })
+    try {
+      if (document) await area?.set(subjectOf('key', key.id), document)
+    } catch (reason) {
+      // A key without its limits is none that was asked for.
+      await keys.revoke(key.id)
+      throw reason
+    }
     header?.('location', `/api/keys/${key.id}`)
     return { ...viewOf(keys, key), secret }
   },

@@ -2,6 +2,7 @@ import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
 import { keyOperations } from './keys.ts'
+import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
@@ -34,4 +35,5 @@ export const operations: readonly Operation[] = [
   ...memoryOperations,
   ...sessionOperations,
   ...usageOperations,
+  ...limitOperations,
 ]

@@ -29,19 +29,20 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   const key = identity.caller?.key
   const call = { ...routed(input), user, key: key?.id, permits: permitsOf(key) }
   const { router } = await app.chat()
+  const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (call.request.stream)
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report, booking } = await router.stream(call, context.signal)
       const encoder = dialect.createStreamWriter(call.request as Parameters<Dialect['createStreamWriter']>[0])
       const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
-      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders })
+      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders(limitNames) })
     })
   const { reply, report, booking } = await router.complete(call, context.disconnected)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
     throw new AppError('protocol', badEnding(choice))
-  const headers = { ...reportHeaders(report), ...costHeader(booking), ...booking.limitHeaders }
+  const headers = { ...reportHeaders(report), ...costHeader(booking), ...booking.limitHeaders(limitNames) }
   for (const name in headers) context.response.setHeader(name, headers[name]!)
   sendJson(context, 200, dialect.writeResponse(reply))
 }

@@ -55,7 +55,7 @@ async function sendOutput(
   context: RequestContext,
   identity: Identity,
 ): Promise<void> {
-  if (operation.audited) await audit(operation, call, context.params['id'] ?? idOf(output))
+  if (operation.audited) await audit(operation, call, context.params['id'] ?? context.params['subject'] ?? idOf(output))
   if (output instanceof Download) return whileLoggedIn(context, identity, () => sendDownload(context, output))
   if (operation.attachment)
     context.response.setHeader(

@@ -21,6 +21,8 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/api\/plugins(?:\/|$)/, 'admin'],
   [/^GET \/api\/(?:models|embeddings\/models)(?:\/|$)/, 'user'],
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
+  [/^GET \/api\/limits$/, 'user'],
+  [/^\w+ \/api\/limits\//, 'admin'],
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],

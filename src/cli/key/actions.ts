@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { createKey, type keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from '../../operations/keys.ts'
+import { type LimitOptions, limitsIn } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -22,8 +23,9 @@ interface Rights {
 export async function create(
   cli: Cli,
   name: string | undefined,
-  { user, ...rights }: Rights & { readonly user?: string },
+  { user, ...rights }: Rights & LimitOptions & { readonly user?: string },
 ): Promise<void> {
+  const limits = limitsIn(rights)
   const { scope, plugin, model, persona, expires } = rights
   const answer = await cli.ask(
     createKey,
@@ -35,6 +37,7 @@ export async function create(
       personas: persona && [...persona],
       expires_in: expires === 'never' ? undefined : expires,
       user_id: user === undefined ? undefined : await idOf(cli, user),
+      limits: Object.keys(limits).length > 0 ? limits : undefined,
     }),
   )
   await print(cli, answer, ({ secret }) => secret)

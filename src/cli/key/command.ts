@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { withLimits } from '../limit/command.ts'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 
@@ -10,18 +11,21 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
     .description('manage the API keys of programs that ask this installation')
     .example('aichat key create backup-script --model "gpt-4o*"', 'aichat key list')
 
-  withRights(
-    key
-      .command('create [name]')
-      .description('make an API key; stdout is the key alone, which is shown this once')
-      .option('--user <user>', 'for this user, by id, name or email address (for administrators)'),
-    'by default chat, embeddings, speech and models',
-    'by default all',
+  withLimits(
+    withRights(
+      key
+        .command('create [name]')
+        .description('make an API key; stdout is the key alone, which is shown this once')
+        .option('--user <user>', 'for this user, by id, name or email address (for administrators)'),
+      'by default chat, embeddings, speech and models',
+      'by default all',
+    ),
   )
     .option('--expires <duration>', 'end it after 90d, 12h …; by default it lasts until it is revoked')
     .example(
       'aichat key create ci --expires 90d --model "openai:gpt-4o*"',
       'aichat key create bot --scope chat --persona Ada',
+      'aichat key create script --budget 5/month --rpm 60 --model gpt-4o-mini',
     )
     .action(run((keys) => keys.create))
 

@@ -1,7 +1,9 @@
 import { counted } from '../../formats/counted.ts'
 import { defaultChatModel } from '../../model-hub/known-models.ts'
+import { listLimits } from '../../operations/limits.ts'
 import { listModels } from '../../operations/models.ts'
 import { serviceStatus } from '../../operations/service.ts'
+import { budgetText } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { labelled } from '../terminal/table.ts'
@@ -30,6 +32,10 @@ export async function showStatus(cli: Cli): Promise<void> {
       10,
     ),
   )
+  const { limits } = await cli.ask(listLimits, {})
+  for (const { subject, budgets } of limits)
+    for (const budget of budgets)
+      if (budget.warning) note(cli, `aichat: the budget of ${subject} is at ${budgetText(budget)}`)
   if (status.active_plugin?.state === 'key_missing')
     note(cli, 'aichat: chats fall back until its key is set; `aichat plugin status` names the variable')
   if (status.active_plugin || status.local_runner.reachable) return

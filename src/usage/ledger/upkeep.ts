@@ -1,5 +1,5 @@
 import type { Days } from '../days.ts'
-import type { Ledger, LedgerStore } from './ledger.ts'
+import type { Ledger, LedgerRow, LedgerStore } from './ledger.ts'
 
 export interface Upkeep {
   /** Ends it; resolves after the last write. */
@@ -8,7 +8,9 @@ export interface Upkeep {
 
 export interface UpkeepParts {
   readonly ledger: Pick<Ledger, 'settle'>
-  readonly store: Pick<LedgerStore, 'prune'>
+  readonly store: Pick<LedgerStore, 'append' | 'prune'>
+  /** Attempts that reserved money, and whose process ended without a note of them. */
+  readonly orphans: () => Promise<readonly LedgerRow[]>
   readonly days: Days
   /** Days that rows are kept. */
   readonly keepDays: number
@@ -24,7 +26,7 @@ const dayMs = 86_400_000
  * Books the rows that ended processes left in their journals, at the start and every minute, and removes rows that are older
  * than they are kept, once a day. A round that fails is tried again with the next.
  */
-export function startUpkeep({ ledger, store, days, keepDays, clock }: UpkeepParts): Upkeep {
+export function startUpkeep({ ledger, store, orphans, days, keepDays, clock }: UpkeepParts): Upkeep {
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   let pruned = ''
@@ -47,6 +49,8 @@ export function startUpkeep({ ledger, store, days, keepDays, clock }: UpkeepPart
 
   async function work(): Promise<void> {
     await ledger.settle()
+    // After the journals: what was noted there is known better.
+    await store.append(await orphans())
     const first = days.dayOf(clock() - keepDays * dayMs)
     if (first === pruned) return
     await store.prune(first)

@@ -1,9 +1,10 @@
 import { type MaybePromise, whenThere } from '../../accounts/users.ts'
+import type { HeaderNames } from '../../chat/metering.ts'
 import { AppError, toAppError } from '../../errors.ts'
 import { usdOf } from '../money.ts'
 import type { Amounts, Cost, Place } from '../usage.ts'
 import { type Budget, defaultWarn } from './documents.ts'
-import { type HeaderNames, limitHeaders } from './headers.ts'
+import { limitHeaders } from './headers.ts'
 import type { Admission, Size, Subjects } from './limits.ts'
 import type { PeriodKind, Periods } from './periods.ts'
 import { budgetExceeded, overBudget, priceUnknown } from './refusals.ts'
@@ -87,15 +88,18 @@ export class Admitted implements Admission, Counted {
     for (const each of counting) each.take(tokens, now)
   }
 
-  reserve(place: Place, most: number | null): MaybePromise<string | undefined> {
+  reserve(place: Place, read: (size: Size) => number | null): MaybePromise<string | undefined> {
     this.#endAttempt(undefined)
     const plugin = place.plugin === null ? undefined : this.#ground.plugin(place.plugin)
     if (plugin) this.#enter(plugin)
     let budgets = plugin?.budgets.length ?? 0
     for (const each of this.#counting) budgets += each.budgets.length
-    // What costs nothing takes nothing from a budget.
-    if (budgets === 0 || most === 0) return undefined
+    if (budgets === 0) return undefined
     try {
+      this.#tokens()
+      const most = read(this.#size!)
+      // What costs nothing takes nothing from a budget.
+      if (most === 0) return undefined
       if (most === null && !this.#ground.reportsCost(place)) throw priceUnknown(place.model)
       const reserved = this.#reserveMoney(place, most ?? leastNano, plugin)
       return reserved instanceof Promise ? reserved.catch((reason) => this.#refused(reason)) : reserved
@@ -104,10 +108,12 @@ export class Admitted implements Admission, Counted {
     }
   }
 
-  exceeded(nano: number): AppError | undefined {
+  exceeded(cost: () => number | null): AppError | undefined {
     const held = this.#held
+    if (!held?.isHard) return undefined
+    const nano = cost() ?? 0
     // The reservation is made longer a little before its end, so that a stream need not wait for the storage.
-    if (!held?.isHard || nano <= held.nano * 0.9) return undefined
+    if (nano <= held.nano * 0.9) return undefined
     if (!held.isLast) this.#extend(held, Math.ceil(nano / 2))
     return held.isLast && nano > held.nano ? budgetExceeded() : undefined
   }
@@ -196,7 +202,6 @@ export class Admitted implements Admission, Counted {
       const { timezone: zone = ground.zone, period, nano: limit, hard: isHard = false, warn = defaultWarn } = budget
       return { ...counted(ground, owner.subject, period, zone, at), limit, hard: isHard, warn }
     })
-    this.#tokens()
     const { input, output } = this.#size!
     const { user, key = null } = this.#subjects
     const id = ground.newId()

@@ -1,7 +1,5 @@
+import type { HeaderNames } from '../../chat/metering.ts'
 import type { Window } from './windows.ts'
-
-/** The names under which a client expects its limits: those of OpenAI's or of Anthropic's API. */
-export type HeaderNames = 'openai' | 'anthropic'
 
 /** The windows that concern a request, of all its subjects. */
 export interface Limited {
@@ -9,55 +7,74 @@ export interface Limited {
   readonly tokens: readonly Window[]
 }
 
+type What = keyof Limited
+
+/** The names of the headers of a limit: limit, remaining, reset. */
+type Names = readonly [limit: string, remaining: string, reset: string]
+
+/** There is one limit for all tokens: it bounds those of the input and those of the output alike. */
+const names: Readonly<Record<HeaderNames, Readonly<Record<What, readonly Names[]>>>> = {
+  openai: {
+    requests: [['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests']],
+    tokens: [['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens']],
+  },
+  anthropic: {
+    requests: [anthropicNames('requests')],
+    tokens: [anthropicNames('tokens'), anthropicNames('input-tokens'), anthropicNames('output-tokens')],
+  },
+}
+
+function anthropicNames(kind: string): Names {
+  const name = `anthropic-ratelimit-${kind}`
+  return [`${name}-limit`, `${name}-remaining`, `${name}-reset`]
+}
+
 /**
  * The limits of a request for its client, of requests and of tokens the tightest each: the one of which least is left. A
  * reset is the time at which nothing is counted any more. Beside the names of the client's API, those of
  * draft-ietf-httpapi-ratelimit-headers.
  */
-export function limitHeaders({ requests, tokens }: Limited, names: HeaderNames, now: number): Record<string, string> {
+export function limitHeaders({ requests, tokens }: Limited, api: HeaderNames, now: number): Record<string, string> {
   const headers: Record<string, string> = {}
-  const policies: string[] = []
-  const left: string[] = []
-  for (const [what, windows] of [['requests', requests] as const, ['tokens', tokens] as const]) {
-    const window = tightest(windows, now)
-    if (!window) continue
-    const remaining = window.remaining(now)
-    const resetMs = window.resetMs(now)
-    if (names === 'openai') writeOpenai(headers, what, window.limit, remaining, resetMs)
-    else {
-      // There is one limit for all tokens: it bounds those of the input and those of the output alike.
-      const kinds = what === 'tokens' ? ['tokens', 'input-tokens', 'output-tokens'] : [what]
-      const reset = new Date(Math.ceil((now + resetMs) / 1000) * 1000).toISOString().replace('.000Z', 'Z')
-      for (const kind of kinds) {
-        headers[`anthropic-ratelimit-${kind}-limit`] = String(window.limit)
-        headers[`anthropic-ratelimit-${kind}-remaining`] = String(remaining)
-        headers[`anthropic-ratelimit-${kind}-reset`] = reset
-      }
-    }
-    policies.push(`"${what}";q=${window.limit};w=${windowSeconds(window)}`)
-    left.push(`"${what}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`)
-  }
-  if (policies.length > 0) {
-    headers['ratelimit-policy'] = policies.join(', ')
-    headers['ratelimit'] = left.join(', ')
-  }
+  const ofRequests = tightest(requests, now)
+  const ofTokens = tightest(tokens, now)
+  if (ofRequests) write(headers, 'requests', ofRequests, api, now)
+  if (ofTokens) write(headers, 'tokens', ofTokens, api, now)
   return headers
 }
 
-function writeOpenai(
-  headers: Record<string, string>,
-  what: 'requests' | 'tokens',
-  limit: number,
-  remaining: number,
-  resetMs: number,
-): void {
-  headers[`x-ratelimit-limit-${what}`] = String(limit)
-  headers[`x-ratelimit-remaining-${what}`] = String(remaining)
-  headers[`x-ratelimit-reset-${what}`] = durationText(resetMs)
+function write(headers: Record<string, string>, what: What, window: Window, api: HeaderNames, now: number): void {
+  const limit = String(window.limit)
+  const left = String(window.remaining(now))
+  const resetMs = window.resetMs(now)
+  const reset = api === 'openai' ? durationText(resetMs) : timeText(now + resetMs)
+  for (const [ofLimit, ofRemaining, ofReset] of names[api][what]) {
+    headers[ofLimit] = limit
+    headers[ofRemaining] = left
+    headers[ofReset] = reset
+  }
+  const before = headers['ratelimit']
+  const policy = `"${what}";q=${limit};w=${windowSeconds(window)}`
+  const state = `"${what}";r=${left};t=${Math.ceil(resetMs / 1000)}`
+  headers['ratelimit-policy'] = before === undefined ? policy : `${headers['ratelimit-policy']}, ${policy}`
+  headers['ratelimit'] = before === undefined ? state : `${before}, ${state}`
 }
 
+/** A moment as RFC 3339 writes it, to the second. Kept, since many requests of a second have one reset. */
+function timeText(at: number): string {
+  const second = Math.ceil(at / 1000)
+  if (second !== lastSecond) {
+    lastSecond = second
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  }
+  return lastText
+}
+
+let lastSecond = Number.NaN
+let lastText = ''
+
 /** A duration as OpenAI writes it: `1m2.5s`, `6h0m0s`, `120ms`, `0s`. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   const whole = Math.ceil(ms)
   if (whole < 1000) return whole === 0 ? '0s' : `${whole}ms`
   const hours = Math.floor(whole / 3_600_000)
@@ -72,7 +89,8 @@ function windowSeconds({ span }: Window): number {
 }
 
 function tightest(windows: readonly Window[], now: number): Window | undefined {
-  let found: Window | undefined
-  for (const window of windows) if (!found || window.remaining(now) < found.remaining(now)) found = window
+  let found = windows[0]
+  for (let at = 1; at < windows.length; at++)
+    if (windows[at]!.remaining(now) < found!.remaining(now)) found = windows[at]
   return found
 }

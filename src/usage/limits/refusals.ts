@@ -17,6 +17,14 @@ export class LimitRefusal extends AppError {
   }
 }
 
+/** Whether a failure concerns a place alone: its plugin's limit, or its price. */
+export function isOfPlace(reason: unknown): reason is AppError {
+  if (reason instanceof LimitRefusal) return reason.ofPlace
+  return reason instanceof AppError && reason.provider?.code === unknownPrice
+}
+
+const unknownPrice = 'price_unknown'
+
 /** The words for the subject of a limit, which tell a client no id but that of a plugin. */
 const owners: Readonly<Record<SubjectKind, string>> = {
   key: 'this API key',
@@ -125,6 +133,6 @@ export function budgetExceeded(): AppError {
 export function priceUnknown(model: string): AppError {
   return new AppError('configuration', `The price of ${model} is not known, and a budget pays for it`, {
     details: ['Set it: aichat prices set', 'or name a model whose price is known'],
-    provider: { type: 'insufficient_quota', code: 'price_unknown' },
+    provider: { type: 'insufficient_quota', code: unknownPrice },
   })
 }

@@ -1,19 +1,22 @@
-import type {
-  BookedCost,
-  Ending,
-  MeteredAttempt,
-  MeteredCall,
-  MeteredPlace,
-  MeteredRequest,
-  Metering,
-  Payer,
-  Purpose,
-  Reported,
+import {
+  type BookedCost,
+  type Ending,
+  type HeaderNames,
+  type MeteredAttempt,
+  type MeteredCall,
+  type MeteredPlace,
+  type MeteredRequest,
+  type Metering,
+  type Payer,
+  PlaceRefused,
+  type Purpose,
+  type Reported,
 } from '../../chat/metering.ts'
 import type { Countable } from '../../chat/token-estimate.ts'
 import type { Days } from '../days.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Limits, Size } from '../limits/limits.ts'
+import { isOfPlace } from '../limits/refusals.ts'
 import { usdOf } from '../money.ts'
 import type { Amounts, Cost, PriceList } from '../usage.ts'
 import { amountsOf } from './amounts.ts'
@@ -22,8 +25,7 @@ import { createEstimates, type Estimates } from './estimates.ts'
 export interface MeteringParts {
   readonly ledger: Pick<Ledger, 'book' | 'nextRequest'>
   readonly prices: PriceList
-  /** Undefined where this installation has none. */
-  readonly limits: Limits | undefined
+  readonly limits: Limits
   readonly days: Days
   /** Whether a plugin's provider goes on, and bills, after its caller has left. */
   readonly goesOn: (plugin: string) => boolean
@@ -65,28 +67,30 @@ class Call implements MeteredCall {
     this.purpose = purpose
     this.request = request
     this.id = parts.ledger.nextRequest()
-    this.admission = parts.limits?.admit(payer, () => this.size(''))
+    this.admission = parts.limits.admit(payer, () => this.size(''))
   }
 
   attempt(place: MeteredPlace): MeteredAttempt | Promise<MeteredAttempt> {
     const { limits, prices, clock } = this.parts
-    this.admission ??= limits?.admitPlugin(this.payer, place, () => this.size(place.model))
+    this.admission ??= limits.admitPlugin(this.payer, place, () => this.size(place.model))
     const { admission } = this
     if (!admission) return new Booked(this, place, undefined)
-    const { input, output } = this.size(place.model)
-    const reserved = admission.reserve(place, prices.mostFor(place, input, output, clock()))
-    return reserved instanceof Promise
-      ? reserved.then((id) => new Booked(this, place, id))
-      : new Booked(this, place, reserved)
+    try {
+      const reserved = admission.reserve(place, ({ input, output }) => prices.mostFor(place, input, output, clock()))
+      return reserved instanceof Promise
+        ? reserved.then((id) => new Booked(this, place, id), refused)
+        : new Booked(this, place, reserved)
+    } catch (reason) {
+      return refused(reason)
+    }
   }
 
-  headers(): Readonly<Record<string, string>> | undefined {
-    return this.admission?.headers()
+  headers(names?: HeaderNames): Readonly<Record<string, string>> | undefined {
+    return this.admission?.headers(names)
   }
 
   end(): void {
     this.admission?.release()
-    this.admission = undefined
   }
 
   private size(model: string): Size {
@@ -107,6 +111,8 @@ class Booked implements MeteredAttempt {
   readonly number: number
   readonly begun: number
   bytes = 0
+  /** The estimate of the input, once it was asked: tokens. */
+  input: number | undefined
   told: Reported = {}
   cost: BookedCost | undefined
 
@@ -120,6 +126,9 @@ class Booked implements MeteredAttempt {
 
   delivered(bytes: number): void {
     this.bytes += bytes
+    if (this.reservation === undefined) return
+    const cut = this.call.admission?.exceeded(() => this.costByNow())
+    if (cut) throw cut
   }
 
   reported({ usage, service_tier, extra_content, characters }: Reported): void {
@@ -173,6 +182,14 @@ class Booked implements MeteredAttempt {
     return { cost_usd: cost.nano === null ? null : usdOf(cost.nano), source: cost.source, estimated }
   }
 
+  /** The cost of what was delivered, as far as it is known: nano-USD. */
+  private costByNow(): number | null {
+    const { estimates, parts, request } = this.call
+    this.input ??= estimates.inputOf(this.place.model, request() as Countable)
+    const output = estimates.outputOf(this.place.model, this.bytes)
+    return parts.prices.costOf(this.place, { input: this.input, output }, parts.clock()).nano
+  }
+
   /** The amounts where the provider told none. One that failed before content has done nothing. */
   private estimated(ending: Ending): Amounts {
     if (ending === 'failed') return { input: 0, output: 0 }
@@ -182,6 +199,11 @@ class Booked implements MeteredAttempt {
       output: estimates.outputOf(this.place.model, this.bytes),
     }
   }
+}
+
+/** Throws what a place was refused with: as a refusal of the place alone, where another one may be asked. */
+function refused(reason: unknown): never {
+  throw isOfPlace(reason) ? new PlaceRefused(reason) : reason
 }
 
 const free: Cost = { nano: 0, source: null, priceId: null }

@@ -1,0 +1,231 @@
+import { z } from 'zod'
+import type { App } from '../app/app.ts'
+import { AppError } from '../errors.ts'
+import type { LimitArea, LimitView } from '../usage/limits/area.ts'
+import { type LimitDocument, mostBudgets, readSubject, subjectOf } from '../usage/limits/documents.ts'
+import { zoneName } from '../usage/limits/periods.ts'
+import { nanoOfUsd } from '../usage/limits/usd.ts'
+import { localOwner } from './ask.ts'
+import { type Caller, defineOperation } from './operation.ts'
+
+const mostRequests = 1_000_000_000
+const mostTokens = 1_000_000_000_000
+
+const requests = z.int().min(1).max(mostRequests)
+const tokens = z.int().min(1).max(mostTokens)
+
+const budgetInput = z.strictObject({
+  /** USD, such as `20` or `"0.50"`; 0 lets nothing through that costs anything. */
+  amount_usd: z
+    .union([z.string().max(20), z.number()], 'must be an amount in USD')
+    .refine((amount) => nanoOfUsd(amount) !== undefined, 'must be from 0 to 1000000, with at most nine decimals'),
+  period: z.enum(['day', 'week', 'month']),
+  /** The time zone of the period; default the setting `usage.timezone`. */
+  timezone: z.exactOptional(
+    z
+      .string()
+      .max(64)
+      .refine((zone) => zoneName(zone) !== undefined, 'must be an IANA time zone such as Europe/Berlin'),
+  ),
+  /** Cuts a stream that runs over the budget. */
+  hard: z.exactOptional(z.boolean()),
+  /** Percent from which on clients and the log are warned; default 80. */
+  warn: z.exactOptional(z.int().min(1).max(100)),
+})
+
+/** The limits of a subject, as a body states them: all of them, and no other field. */
+const limitFields = {
+  rpm: z.exactOptional(requests),
+  rpd: z.exactOptional(requests),
+  tpm: z.exactOptional(tokens),
+  tpd: z.exactOptional(tokens),
+  parallel: z.exactOptional(z.int().min(1).max(100_000)),
+  budgets: z.exactOptional(
+    z
+      .array(budgetInput)
+      .max(mostBudgets)
+      .refine(
+        (budgets) => new Set(budgets.map(({ period, timezone }) => `${period} ${timezone}`)).size === budgets.length,
+        'must hold one budget for each period',
+      ),
+  ),
+}
+
+/** Such limits as one value. */
+export const limitsInput = z.strictObject(limitFields)
+
+const limitView = z.object({
+  subject: z.string(),
+  rpm: z.int().optional(),
+  rpd: z.int().optional(),
+  tpm: z.int().optional(),
+  tpd: z.int().optional(),
+  parallel: z.int().optional(),
+  budgets: z.array(
+    z.object({
+      amount_usd: z.string(),
+      period: z.enum(['day', 'week', 'month']),
+      timezone: z.string(),
+      hard: z.boolean(),
+      warn: z.int(),
+      spent_usd: z.string(),
+      /** Of attempts under way. */
+      reserved_usd: z.string(),
+      resets_at: z.int(),
+      /** True from the percentage of `warn` on. */
+      warning: z.boolean(),
+    }),
+  ),
+})
+
+/** `key:ID`, `user:NAME`, `plugin:ID` or `all`. */
+const subject = z.string().max(300)
+
+export const listLimits = defineOperation({
+  name: 'limits.list',
+  method: 'GET',
+  path: '/api/limits',
+  access: 'user',
+  summary: 'Lists limits and the state of their budgets: all of them for an administrator, else those of the caller.',
+  input: z.object({}),
+  output: z.object({ limits: z.array(limitView) }),
+  run: async ({ app, caller }) => {
+    const isWanted = await visibleTo(app, caller)
+    return { limits: await named(app, await (await limitsOf(app)).list(isWanted)) }
+  },
+})
+
+export const showLimit = defineOperation({
+  name: 'limits.show',
+  method: 'GET',
+  path: '/api/limits/:subject',
+  access: 'admin',
+  summary: 'Shows the limits of a subject: key:ID, user:NAME, plugin:ID or all.',
+  input: z.object({ subject }),
+  output: limitView,
+  run: async ({ app }, input) => {
+    const wanted = await subjectIn(app, input.subject)
+    const [view] = await (await limitsOf(app)).list((each) => each === wanted)
+    if (!view) throw noLimits(input.subject)
+    return (await named(app, [view]))[0]!
+  },
+})
+
+export const setLimit = defineOperation({
+  name: 'limits.set',
+  method: 'PUT',
+  path: '/api/limits/:subject',
+  access: 'admin',
+  audited: true,
+  summary: 'Puts limits in the place of those of a subject; what was counted and spent stays.',
+  limit: 16 * 1024,
+  input: z.strictObject({ subject, ...limitFields }),
+  output: limitView,
+  run: async ({ app }, { subject, ...limits }) => {
+    const wanted = await subjectIn(app, subject)
+    const view = await (await limitsOf(app)).set(wanted, limitDocument(limits))
+    return (await named(app, [view]))[0]!
+  },
+})
+
+export const removeLimit = defineOperation({
+  name: 'limits.remove',
+  method: 'DELETE',
+  path: '/api/limits/:subject',
+  access: 'admin',
+  audited: true,
+  summary: 'Removes the limits of a subject.',
+  input: z.object({ subject }),
+  output: z.object({ message: z.string(), id: z.string() }),
+  run: async ({ app }, { subject }) => {
+    if (!(await (await limitsOf(app)).remove(await subjectIn(app, subject)))) throw noLimits(subject)
+    return { message: 'Limits removed', id: subject }
+  },
+})
+
+export const resetLimit = defineOperation({
+  name: 'limits.reset',
+  method: 'POST',
+  path: '/api/limits/:subject/reset',
+  access: 'admin',
+  audited: true,
+  summary:
+    'Begins the spend of the budgets of a subject anew; their periods stay, and requests and tokens are not reset.',
+  input: z.strictObject({ subject }),
+  output: limitView,
+  run: async ({ app }, { subject }) => {
+    const view = await (await limitsOf(app)).reset(await subjectIn(app, subject))
+    if (!view) throw noLimits(subject)
+    return (await named(app, [view]))[0]!
+  },
+})
+
+export const limitOperations = [listLimits, showLimit, setLimit, removeLimit, resetLimit]
+
+/** Limits as they are kept. Throws `invalid` where nothing is limited. */
+export function limitDocument({ budgets, ...rates }: z.output<typeof limitsInput>): LimitDocument {
+  if (Object.keys(rates).length === 0 && !budgets?.length)
+    throw new AppError('invalid', 'Nothing is limited', {
+      details: ['Name one of rpm, rpd, tpm, tpd, parallel and budgets', 'or remove the limits'],
+    })
+  if (!budgets?.length) return rates
+  return {
+    ...rates,
+    budgets: budgets.map(({ amount_usd, timezone, ...budget }) => ({
+      ...budget,
+      nano: nanoOfUsd(amount_usd)!,
+      ...(timezone !== undefined && { timezone: zoneName(timezone)! }),
+    })),
+  }
+}
+
+/** The most keys of a user whose limits are shown. */
+const mostKeys = 10_000
+
+/** The limits that a caller may see: an administrator all, others their own and those of their keys. */
+async function visibleTo(app: App, { id, role }: Caller): Promise<(subject: string) => boolean> {
+  if (role === 'admin') return () => true
+  const { keys } = await (await app.apiKeys()).list({ userId: id, limit: mostKeys, offset: 0 })
+  const own = new Set([subjectOf('user', id), ...keys.map((key) => subjectOf('key', key.id))])
+  return (subject) => own.has(subject)
+}
+
+/** The subject by its id; users are named. Throws `invalid` for another text, `not_found` for what does not exist. */
+async function subjectIn(app: App, text: string): Promise<string> {
+  const read = readSubject(text)
+  if (!read)
+    throw new AppError('invalid', 'Invalid subject of limits', {
+      details: ['Use key:ID, user:NAME, plugin:ID or all'],
+    })
+  const { kind, id } = read
+  if (kind === 'plugin') return subjectOf(kind, app.plugins.get(id).id)
+  if (kind === 'key') return subjectOf(kind, (await (await app.apiKeys()).get(id)).id)
+  if (kind !== 'user' || id === localOwner.id) return text
+  const { users } = await app.accounts()
+  const account = await users.named(id).catch(() => users.get(id))
+  return subjectOf('user', account.user.id)
+}
+
+/** The same limits with the names of their users. */
+async function named(app: App, views: readonly LimitView[]): Promise<readonly LimitView[]> {
+  const { users } = await app.accounts()
+  return Promise.all(
+    views.map(async (view) => {
+      const { kind, id } = readSubject(view.subject)!
+      if (kind !== 'user') return view
+      const account = await users.get(id).catch(() => undefined)
+      return account ? { ...view, subject: subjectOf('user', account.user.username) } : view
+    }),
+  )
+}
+
+/** The limits of an installation; its database is made where there is none yet. */
+export async function limitsOf(app: App): Promise<LimitArea> {
+  return (await app.usage()).limits()
+}
+
+function noLimits(subject: string): AppError {
+  return new AppError('not_found', `There are no limits of ${subject}`, {
+    details: ['List those that there are: aichat limit list'],
+  })
+}

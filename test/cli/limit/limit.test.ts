@@ -1,0 +1,121 @@
+import * as assert from 'uvu/assert'
+import { goodPassword } from '../../daemon.ts'
+import { completion, json, openStandIn } from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
+
+const test = suite('aichat limit')
+
+test('limits are set, changed in part, listed, reset and removed', async () => {
+  const home = openFastHome()
+  try {
+    const set = await home.aichat(['limit', 'set', 'user:local', '--rpm', '60', '--budget', '20/month', '--warn', '90'])
+    assert.is(set.code, 0, set.stderr)
+    assert.match(set.stdout, /subject +user:local\nrpm +60\nbudget +0\.00 of 20 USD a month \(0 %\), anew 20/)
+    await home.aichat([
+      'limit',
+      'set',
+      'all',
+      '--tpd',
+      '1000000',
+      '--budget',
+      '2.50/day',
+      '--budget',
+      '100/month',
+      '--hard',
+    ])
+    const changed = await home.aichat(['limit', 'set', 'user:local', '--rpm', 'none', '--parallel', '4', '--json'])
+    const { rpm, parallel, budgets } = JSON.parse(changed.stdout)
+    assert.equal([rpm, parallel, budgets.length, budgets[0].amount_usd, budgets[0].warn], [undefined, 4, 1, '20', 90])
+    const listed = await home.aichat(['limit', 'list', '--plain'])
+    assert.equal(listed.stdout.split('\n').filter(Boolean), [
+      'all\t\t\t\t1000000\t\t0.00 of 2.5 USD a day (0 %), 0.00 of 100 USD a month (0 %)',
+      'user:local\t\t\t\t\t4\t0.00 of 20 USD a month (0 %)',
+    ])
+    assert.is((await home.aichat(['limit', 'reset', 'all'])).code, 0)
+    assert.is((await home.aichat(['limit', 'remove', 'all', 'user:local'])).stdout, 'all\nuser:local\n')
+    assert.is((await home.aichat(['limit', 'remove', 'all'])).code, 67)
+    assert.match((await home.aichat(['limit', 'list'])).stderr, /no limits; set one/)
+  } finally {
+    home.remove()
+  }
+})
+
+test('what makes no sense is named with its option, and nothing is set', async () => {
+  const home = openFastHome()
+  try {
+    const wrong: readonly (readonly [words: readonly string[], code: number, named: RegExp])[] = [
+      [[], 64, /Nothing to set/],
+      [['--rpm', '0'], 64, /--rpm/],
+      [['--rpm', '-1'], 64, /--rpm/],
+      [['--tpm', '1e300'], 64, /--tpm/],
+      [['--budget', '20'], 64, /--budget/],
+      [['--budget', '-1/day'], 64, /--budget/],
+      [['--budget', '20/year'], 64, /--budget/],
+      [['--budget', '9999999/day'], 65, /--budget/],
+      [['--warn', '90'], 64, /--budget/],
+      [['--budget', '1/day', '--warn', '300'], 65, /warn/],
+      [['--budget', '1/day', '--timezone', 'Nowhere'], 65, /timezone/],
+    ]
+    for (const [words, code, named] of wrong) {
+      const ran = await home.aichat(['limit', 'set', 'all', ...words])
+      assert.is(ran.code, code, `${words.join(' ')}: ${ran.stderr}`)
+      assert.match(ran.stderr, named)
+    }
+    assert.is((await home.aichat(['limit', 'set', 'model:gpt', '--rpm', '1'])).code, 65)
+    for (const subject of ['user:nobody', 'plugin:nothing', 'key:0'])
+      assert.is((await home.aichat(['limit', 'set', subject, '--rpm', '1'])).code, 67, subject)
+    assert.equal(JSON.parse((await home.aichat(['limit', 'list', '--json'])).stdout), { limits: [] })
+  } finally {
+    home.remove()
+  }
+})
+
+test('a key is made with limits of its own', async () => {
+  const home = openFastHome()
+  try {
+    await home.aichat(['setup', '--username', 'ada', '--password-stdin'], { input: goodPassword })
+    const made = await home.aichat(['key', 'create', 'script', '--budget', '5/month', '--rpm', '60', '--json'])
+    assert.is(made.code, 0, made.stderr)
+    const { limits } = JSON.parse((await home.aichat(['limit', 'list', '--json'])).stdout)
+    assert.is(limits[0].subject, `key:${JSON.parse(made.stdout).id}`)
+    assert.equal([limits[0].rpm, limits[0].budgets[0].amount_usd], [60, '5'])
+    assert.is((await home.aichat(['key', 'create', 'other', '--budget', '1/year'])).code, 64)
+    assert.is(JSON.parse((await home.aichat(['key', 'list', '--json'])).stdout).total, 1)
+    const named = await home.aichat(['limit', 'set', 'user:ADA', '--rpm', '5', '--json'])
+    assert.is(JSON.parse(named.stdout).subject, 'user:ada')
+    assert.is((await home.aichat(['limit', 'remove', `key:${JSON.parse(made.stdout).id}`])).code, 0)
+  } finally {
+    home.remove()
+  }
+})
+
+test('a limit ends a chat with 75 and is kept from one command to the next; a price that is not known with 78', async () => {
+  const provider = await openStandIn((_request, response) => json(response, 200, completion('Hello there')))
+  const home = openFastHome({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  try {
+    await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(provider.url)) })
+    const chat = () => home.aichat(['chat', 'Hi', '--no-fallback'])
+    await home.aichat(['limit', 'set', 'user:local', '--rpd', '2'])
+    const codes = [(await chat()).code, (await chat()).code]
+    assert.equal(codes, [0, 0])
+    const refused = await chat()
+    assert.is(refused.code, 75, refused.stderr)
+    assert.match(refused.stderr, /The limit of this user is reached: 2 requests a day/)
+    assert.is(provider.received.length, 2)
+    await home.aichat(['limit', 'remove', 'user:local'])
+    await home.aichat(['limit', 'set', 'all', '--budget', '1/day'])
+    const unpriced = await chat()
+    assert.is(unpriced.code, 78, unpriced.stderr)
+    assert.match(unpriced.stderr, /price of custom-model is not known/)
+    await home.aichat(['limit', 'set', 'all', '--budget', '0/day'])
+    const status = await home.aichat(['status'])
+    assert.match(status.stderr, /the budget of all is at 0\.00 of 0 USD a day \(100 %\)/)
+  } finally {
+    home.remove()
+    await provider.close()
+  }
+})
+
+test.run()
