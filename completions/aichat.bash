@@ -463,22 +463,22 @@ _aichat() {
   'key show')
     commands=''
     flags='-h --help'
-    kind='api-keys'
+    kind=''
     ;;
   'key update')
     commands=''
     flags='--name --scope --plugin --model --persona --expires -h --help'
-    kind='api-keys'
+    kind=''
     ;;
   'key revoke')
     commands=''
     flags='-h --help'
-    kind='api-keys'
+    kind=''
     ;;
   'key rotate')
     commands=''
     flags='--overlap -h --help'
-    kind='api-keys'
+    kind=''
     ;;
   'usage')
     commands='show export check prune'

@@ -7,6 +7,7 @@ import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
 import { idOf } from '../users/actions.ts'
+import { keyIdOf } from './names.ts'
 
 type Key = z.output<typeof keyView>
 type Scopes = z.input<typeof createKey.input>['scopes']
@@ -71,13 +72,13 @@ export async function list(
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)
 }
 
-export async function show(cli: Cli, id: string): Promise<void> {
-  await print(cli, await cli.ask(showKey, { id }), keyText)
+export async function show(cli: Cli, key: string): Promise<void> {
+  await print(cli, await cli.ask(showKey, { id: await keyIdOf(cli, key) }), keyText)
 }
 
 export async function update(
   cli: Cli,
-  id: string,
+  key: string,
   { name, scope, plugin, model, persona, expires }: Rights & { readonly name?: string },
 ): Promise<void> {
   const change = given({
@@ -90,19 +91,21 @@ export async function update(
   })
   if (Object.keys(change).length === 0)
     throw new AppError('usage', 'Nothing to change: add --name, --scope, --plugin, --model, --persona or --expires')
-  await print(cli, await cli.ask(updateKey, { ...change, id }), (key) => key.id)
+  await print(cli, await cli.ask(updateKey, { ...change, id: await keyIdOf(cli, key) }), ({ id }) => id)
 }
 
-export async function revoke(cli: Cli, ids: readonly string[]): Promise<void> {
-  // All are looked up first: a misspelt id must not leave the others half done.
+export async function revoke(cli: Cli, keys: readonly string[]): Promise<void> {
+  const ids: string[] = []
+  for (const key of keys) ids.push(await keyIdOf(cli, key))
+  // All are looked up first: a misspelt one must not leave the others half done.
   for (const id of ids) await cli.ask(showKey, { id })
   const revoked: { id: string; revoked: true }[] = []
   for (const id of ids) revoked.push(await cli.ask(revokeKey, { id }))
   await print(cli, revoked.length === 1 ? revoked[0] : { keys: revoked }, () => revoked.map(({ id }) => id).join('\n'))
 }
 
-export async function rotate(cli: Cli, id: string, { overlap }: { overlap?: string }): Promise<void> {
-  const answer = await cli.ask(rotateKey, { id, ...given({ overlap }) })
+export async function rotate(cli: Cli, key: string, { overlap }: { overlap?: string }): Promise<void> {
+  const answer = await cli.ask(rotateKey, { id: await keyIdOf(cli, key), ...given({ overlap }) })
   await print(cli, answer, ({ secret }) => secret)
   const before = answer.secrets[1]
   if (before && before.valid_until !== null)

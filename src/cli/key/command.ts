@@ -40,34 +40,34 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
     .action(run((keys) => keys.list))
 
   key
-    .command('show <id>')
+    .command('show <key>')
     .description('show an API key: its rights, and when each of its secrets was used last')
     .example('aichat key show 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11')
     .action(run((keys) => keys.show))
 
   withRights(
     key
-      .command('update <id>')
+      .command('update <key>')
       .description('change the name, rights or expiry of an API key; its secret stays')
       .option('--name <name>', 'the new name'),
     'in place of the old ones',
     '"" allows all',
   )
     .option('--expires <duration>', 'end it after 90d, 12h … from now, or never')
-    .example('aichat key update 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11 --scope chat,models --expires never')
+    .example('aichat key update ci --scope chat,models --expires never')
     .action(run((keys) => keys.update))
 
   key
-    .command('revoke <id...>')
+    .command('revoke <key...>')
     .description('revoke API keys for good and cut their open streams')
-    .example('aichat key revoke 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11')
+    .example('aichat key revoke ci')
     .action(run((keys) => keys.revoke))
 
   key
-    .command('rotate <id>')
+    .command('rotate <key>')
     .description('give an API key a new secret, which is all that stdout gets; the old one goes on for a while')
     .option('--overlap <duration>', 'how long the old secret works: 0 to 7d; by default 24h')
-    .example('aichat key rotate 5f0c1c34-7d0c-4a9c-9f5f-0d8f5a0c2f11 --overlap 1h')
+    .example('aichat key rotate ci --overlap 1h')
     .action(run((keys) => keys.rotate))
 }
 

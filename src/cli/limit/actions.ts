@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { type limitsInput, listLimits, removeLimit, resetLimit, setLimit, showLimit } from '../../operations/limits.ts'
+import { keyIdOf } from '../key/names.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
@@ -37,7 +38,8 @@ export async function list(cli: Cli): Promise<void> {
   )
 }
 
-export async function set(cli: Cli, subject: string, options: LimitOptions): Promise<void> {
+export async function set(cli: Cli, named: string, options: LimitOptions): Promise<void> {
+  const subject = await subjectOf(cli, named)
   if (Object.keys(options).length === 0)
     throw new AppError('usage', 'Nothing to set: add --rpm, --rpd, --tpm, --tpd, --parallel or --budget')
   const limits = limitsIn(options, await existing(cli, subject))
@@ -46,12 +48,12 @@ export async function set(cli: Cli, subject: string, options: LimitOptions): Pro
 
 export async function remove(cli: Cli, subjects: readonly string[]): Promise<void> {
   const removed: { readonly id: string }[] = []
-  for (const subject of subjects) removed.push(await cli.ask(removeLimit, { subject }))
+  for (const named of subjects) removed.push(await cli.ask(removeLimit, { subject: await subjectOf(cli, named) }))
   await printRemoved(cli, 'limits', removed)
 }
 
-export async function reset(cli: Cli, subject: string): Promise<void> {
-  await print(cli, await cli.ask(resetLimit, { subject }), viewText)
+export async function reset(cli: Cli, named: string): Promise<void> {
+  await print(cli, await cli.ask(resetLimit, { subject: await subjectOf(cli, named) }), viewText)
 }
 
 /** `12.5 of 20 USD a month`, with the percentage. */
@@ -127,4 +129,9 @@ function viewText(view: LimitView): string {
     ],
     10,
   )
+}
+
+/** A subject whose API key may be written by its name: `key:ci`. */
+async function subjectOf(cli: Cli, subject: string): Promise<string> {
+  return subject.startsWith('key:') ? `key:${await keyIdOf(cli, subject.slice(4))}` : subject
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import { csvLine } from '../../formats/csv.ts'
 import { checkUsage, exportUsage as exportOperation, pruneUsage, showUsage } from '../../operations/usage.ts'
+import { keyIdOf } from '../key/names.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -61,8 +62,12 @@ export async function prune(cli: Cli, { before }: { before?: string }): Promise<
   await print(cli, pruned, ({ removed, before: day }) => `${counted(removed, 'request')} before ${day} removed`)
 }
 
-async function chosenIn(cli: Cli, { user, ...options }: Chosen) {
-  return { ...given(options), ...(user !== undefined && { user: await payerOf(cli, user) }) }
+async function chosenIn(cli: Cli, { user, key, ...options }: Chosen) {
+  return {
+    ...given(options),
+    ...(user !== undefined && { user: await payerOf(cli, user) }),
+    ...(key !== undefined && { key: await keyIdOf(cli, key) }),
+  }
 }
 
 /** The id of a user by name. What is no name now may be the id of a removed user, or `local`. */

@@ -44,7 +44,7 @@ function chooses(command: CliCommand): CliCommand {
   return command
     .option('--since <time>', 'the first day, such as 2026-01-31, or a time such as "last week" or 30d, the default')
     .option('--until <time>', 'the last day, or such a time')
-    .option('--key <id>', 'only of this API key')
+    .option('--key <key>', 'only of this API key')
     .option('--user <user>', 'only of this user (for administrators)')
     .option('--model <model>', 'only of this model')
     .option('--plugin <id>', 'only of this plugin')

@@ -41,6 +41,24 @@ for (const [where, within] of places) {
       assert.equal([json.name, json.scopes, json.secret.length], ['unnamed', ['chat', 'models'], 42])
     }))
 
+  test(`${where} a key is found by its name as well, where one live key has it`, () =>
+    within(async (run) => {
+      const first = JSON.parse((await run(['key', 'create', 'ci', '--json'])).stdout)
+      assert.match((await run(['key', 'show', 'ci'])).stdout, first.id)
+      assert.match((await run(['key', 'rotate', 'ci'])).stdout, secretText)
+      assert.is((await run(['limit', 'set', 'key:ci', '--rpm', '5'])).code, 0)
+      assert.match((await run(['limit', 'list'])).stdout, `key:${first.id}`)
+      assert.is((await run(['usage', '--key', 'ci'])).code, 0)
+      const second = JSON.parse((await run(['key', 'create', 'ci', '--json'])).stdout)
+      const both = await run(['key', 'revoke', 'ci'])
+      assert.is(both.code, 64)
+      assert.match(both.stderr, /Several API keys are named "ci"/)
+      assert.match(both.stderr, `${second.id} (live)`)
+      assert.is((await run(['key', 'revoke', second.id])).code, 0)
+      assert.is((await run(['key', 'revoke', 'ci'])).stdout, `${first.id}\n`)
+      assert.is((await run(['key', 'show', 'nobody'])).code, 67)
+    }))
+
   test(`${where} list, show, update, rotate and revoke go by the id`, () =>
     within(async (run) => {
       const { id, secret } = JSON.parse((await run(['key', 'create', 'ci', '--json'])).stdout)
