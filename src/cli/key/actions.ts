@@ -3,11 +3,11 @@ import { AppError } from '../../errors.ts'
 import { createKey, type keyView, listKeys, revokeKey, rotateKey, showKey, updateKey } from '../../operations/keys.ts'
 import { type LimitOptions, limitsIn } from '../limit/actions.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { labelled, table, timeText } from '../terminal/table.ts'
 import { idOf } from '../users/actions.ts'
-import { keyIdOf } from './names.ts'
 
 type Key = z.output<typeof keyView>
 type Scopes = z.input<typeof createKey.input>['scopes']

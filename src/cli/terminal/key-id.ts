@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { listKeys } from '../../operations/keys.ts'
-import type { Cli } from '../terminal/cli.ts'
+import type { Cli } from './cli.ts'
 
 /** Keys that are looked through for a name: a user may have 100 live ones, and dead ones beside them. */
 const page = 100
