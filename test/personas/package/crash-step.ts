@@ -1,8 +1,8 @@
-/** Restores and imports until it is killed: `crash-step.ts FOLDER PERSONA BACKUP BACKUP PACKAGE`, or once with a package alone. */
+/** Restores and imports until it is killed: `crash-step.ts FOLDER PERSONA BACKUP BACKUP PACKAGE FIRST`, or once with a package alone. */
 import { toAppError } from '../../../src/errors.ts'
 import { openShop } from '../persona-shop.ts'
 
-const [folder = '', personaId = '', first = '', second = '', path = ''] = process.argv.slice(2)
+const [folder = '', personaId = '', first = '', second = '', path = '', begin = '0'] = process.argv.slice(2)
 const shop = await openShop(folder)
 const persona = (await shop.find(personaId))!
 
@@ -10,14 +10,15 @@ if (path) await forever()
 else await once()
 
 async function forever(): Promise<void> {
+  const actions: readonly (() => Promise<unknown>)[] = [
+    () => shop.backups.restore(persona, first),
+    () => shop.backups.restore(persona, second),
+    () => shop.packages.import('u2', path, { mode: 'create', dry_run: false }),
+  ]
   process.stdout.write('ready\n')
-  for (;;) {
-    for (const backup of [first, second]) {
-      await shop.backups.restore(persona, backup)
-      process.stdout.write('restored\n')
-    }
-    await shop.packages.import('u2', path, { mode: 'create', dry_run: false })
-    process.stdout.write('imported\n')
+  for (let next = Number(begin); ; next++) {
+    await actions[next % actions.length]!()
+    process.stdout.write('done\n')
   }
 }
 

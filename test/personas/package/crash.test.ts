@@ -46,13 +46,13 @@ crashes(
         shop.release()
         const child = spawn(
           process.execPath,
-          [...node, folder, persona.id, small.backup_id, large.backup_id, out.path],
+          [...node, folder, persona.id, small.backup_id, large.backup_id, out.path, String(Math.floor(round / 2) % 3)],
           // In a group of its own: the process that writes for it is killed with it.
           { stdio: ['ignore', 'pipe', 'inherit'], detached: true },
         )
-        // It restores the small one, the large one, imports, and so on: each is met in turn. Every other time it is killed as
-        // soon as an action ended, else in the middle of the next one.
-        await lines(child, 1 + (round % 4))
+        // It restores the small one, the large one, imports, and so on, beginning with each in turn: it is killed as soon as
+        // that action has ended, and in the next round in the middle of it.
+        await lines(child, round % 2 === 0 ? 2 : 1)
         if (round % 2 === 1) await begun(folder)
         await killAfter(child, round % 2 === 0 ? 0 : ((round * 0.37) % 1) * middleMs)
         // A process that was killed may take a moment to be gone.
@@ -139,21 +139,34 @@ async function killAfter(child: ChildProcess, ms: number): Promise<void> {
   assert.is(signal, 'SIGKILL')
 }
 
-/** A package that does not fit where the persona lies, and a persona with a backup there. */
+/** The folder and the file of a package that does not fit where the persona lies; made once. */
+let bigPackage: Promise<{ readonly folder: string; readonly path: string }> | undefined
+
+async function makeBigPackage(): Promise<{ readonly folder: string; readonly path: string }> {
+  const shop = await openShop()
+  const large = await shop.stock('u9', 0)
+  await shop.addMemories(
+    large,
+    Array.from({ length: 1000 }, (_, at) => memoryOf(at, 1536)),
+  )
+  const { path } = await shop.packages.export(large, { format: 'container', embeddings: true })
+  shop.release()
+  return { folder: shop.folder, path }
+}
+
+crashes.after(async () => {
+  if (bigPackage) rmSync((await bigPackage).folder, { recursive: true, force: true })
+})
+
+/** That package, and a persona with a backup in the folder. */
 async function crowded(folder: string): Promise<{
   readonly persona: Persona
   readonly backup: string
   readonly big: string
   readonly content: string | null
-  close(): void
 }> {
-  const source = await openShop()
-  const large = await source.stock('u9', 0)
-  await source.addMemories(
-    large,
-    Array.from({ length: 1000 }, (_, at) => memoryOf(at, 1536)),
-  )
-  const { path: big } = await source.packages.export(large, { format: 'container', embeddings: true })
+  bigPackage ??= makeBigPackage()
+  const { path: big } = await bigPackage
   const shop = await openShop(folder)
   const persona = await shop.stock('u1', 0)
   await shop.addMemories(
@@ -162,7 +175,7 @@ async function crowded(folder: string): Promise<{
   )
   const { backup_id: backup, content_hash: content } = await shop.backups.create(persona)
   shop.release()
-  return { persona, backup, big, content, close: () => source.close() }
+  return { persona, backup, big, content }
 }
 
 async function stillWhole(folder: string, persona: Persona, content: string | null): Promise<void> {
@@ -183,7 +196,7 @@ const onSmallDisk = mounted ? crashes : crashes.skip
 
 onSmallDisk('change nothing when the disk is full during an import or a restore', async () => {
   const folder = mounted!
-  const { persona, backup, big, content, close } = await crowded(folder)
+  const { persona, backup, big, content } = await crowded(folder)
   try {
     assert.is(step(folder, persona.id, big), 'io')
     await stillWhole(folder, persona, content)
@@ -195,7 +208,6 @@ onSmallDisk('change nothing when the disk is full during an import or a restore'
     await stillWhole(folder, persona, content)
     assert.is(step(folder, persona.id, 'restore', backup), 'done')
   } finally {
-    close()
     spawnSync('umount', [folder])
     rmSync(folder, { recursive: true, force: true })
   }
@@ -205,7 +217,7 @@ crashes('change nothing when a file may not grow any further', async () => {
   const shop = await openShop()
   const { folder } = shop
   shop.release()
-  const { persona, backup, big, content, close } = await crowded(folder)
+  const { persona, backup, big, content } = await crowded(folder)
   try {
     // Whether the write fails or the system ends the process: 800 blocks of 1,024 bytes are less than either needs.
     for (const words of [[big], ['restore', backup]]) {
@@ -219,7 +231,6 @@ crashes('change nothing when a file may not grow any further', async () => {
       await stillWhole(folder, persona, content)
     }
   } finally {
-    close()
     rmSync(folder, { recursive: true, force: true })
   }
 })
