@@ -4,7 +4,6 @@ import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
-import type { Booking } from '../chat/route-report.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
@@ -42,15 +41,16 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
     throw new AppError('protocol', badEnding(choice))
-  const headers = { ...reportHeaders(report), ...costHeader(booking), ...booking.limitHeaders(limitNames) }
-  for (const name in headers) context.response.setHeader(name, headers[name]!)
+  setHeaders(context, reportHeaders(report))
+  const cost = booking.cost()
+  if (cost) context.response.setHeader('x-aichat-cost', cost.cost_usd ?? 'unknown')
+  const limits = booking.limitHeaders(limitNames)
+  if (limits) setHeaders(context, limits)
   sendJson(context, 200, dialect.writeResponse(reply))
 }
 
-/** The cost of an answer in USD; `unknown` where no price is known. */
-function costHeader(booking: Booking): Record<string, string> {
-  const cost = booking.cost()
-  return cost ? { 'x-aichat-cost': cost.cost_usd ?? 'unknown' } : {}
+function setHeaders({ response }: RequestContext, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) response.setHeader(name, headers[name]!)
 }
 
 /** Claude Code sends about ten. */

@@ -33,6 +33,9 @@ const plain = JSON.stringify({
 const streamed = plain.replace('{', '{"stream":true,')
 const paced = streamed.replace('Say', 'paced')
 
+/** An older build of aichat in the folder that AICHAT_BENCH_BEFORE names, in the peer's place: what a change costs. */
+const beforeName = 'aichat before'
+
 /**
  * Our gateway beside the Portkey gateway, beside the provider alone and beside two programs that show what Node allows,
  * on loopback, in interleaved rounds of one run.
@@ -47,14 +50,18 @@ export async function bench(): Promise<void> {
       return
     }
     const upstream = (await startPart(children, 'upstream')).url
-    const ours = await startOurs(children, folder, upstream)
-    const peer = await startPeer(children, upstream)
+    const before = process.env['AICHAT_BENCH_BEFORE']
+    const ours = await startOurs(children, join(folder, 'now'), upstream, 'aichat', project)
+    const older = before ? await startOurs(children, join(folder, 'before'), upstream, beforeName, before) : undefined
+    const peer = before ? undefined : await startPeer(children, upstream)
     const contestants: Contestant[] = [
       { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
       ours,
+      ...(await limitedByKeys(ours)),
+      ...(older ? [older] : []),
       ...(peer ? [peer] : []),
-      await startFloor(children, upstream, 'pipe', 'node:http pipe'),
-      await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
+      ...(before ? [] : [await startFloor(children, upstream, 'pipe', 'node:http pipe')]),
+      ...(before ? [] : [await startFloor(children, upstream, 'h3', 'bare h3 + undici')]),
     ]
 
     for (const contestant of contestants) await sample(contestant, plain)
@@ -84,7 +91,7 @@ async function table(
       results.get(contestant.name)!.push(await load(contestant, body, connections, roundSeconds))
   }
   process.stdout.write(`\n${title}\n`)
-  const peer = results.get(peerName)
+  const peer = results.get(peerName) ?? results.get(beforeName)
   for (const [name, all] of results) {
     const rate = median(all.map((round) => round.perSecond))
     const timesPeer = peer ? median(all.map((round, index) => round.perSecond / peer[index]!.perSecond)) : Number.NaN
@@ -93,7 +100,7 @@ async function table(
       `  ${name.padEnd(16)} ${rate.toFixed(0).padStart(7)}/s   p50 ${median(all.map((round) => round.p50Ms))
         .toFixed(2)
         .padStart(6)} ms` +
-        `   ${Number.isNaN(cpu) ? '' : `CPU ${cpu.toFixed(3)} s per 1,000`}   ${Number.isNaN(timesPeer) ? '' : `× peer ${timesPeer.toFixed(1)}`}\n`,
+        `   ${Number.isNaN(cpu) ? '' : `CPU ${cpu.toFixed(4)} s per 1,000`}   ${Number.isNaN(timesPeer) ? '' : `× ${results.has(peerName) ? 'peer' : 'before'} ${timesPeer.toFixed(2)}`}\n`,
     )
   }
 }
@@ -233,7 +240,13 @@ async function startFloor(
   return { name, url: `${url}/v1/chat/completions`, headers: {}, pid }
 }
 
-async function startOurs(children: ChildProcess[], home: string, upstream: string): Promise<Contestant> {
+async function startOurs(
+  children: ChildProcess[],
+  home: string,
+  upstream: string,
+  name: string,
+  program: string,
+): Promise<Contestant> {
   const folder = join(home, 'plugins')
   mkdirSync(folder, { recursive: true })
   const plugin = {
@@ -253,13 +266,38 @@ async function startOurs(children: ChildProcess[], home: string, upstream: strin
     BENCH_API_KEY: 'bench-key-0123456789',
     AICHAT_LOG_LEVEL: 'warn',
   }
-  const child = spawn(process.execPath, [join(project, 'bin', 'aichat'), 'serve', 'api', '--port', '0'], {
+  const child = spawn(process.execPath, [join(program, 'bin', 'aichat'), 'serve', 'api', '--port', '0'], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   children.push(child)
   const url = await lineWith(child.stderr!, /(http:\/\/127\.0\.0\.1:\d+)/)
-  return { name: 'aichat', url: `${url}/v1/chat/completions`, headers: await login(url), pid: child.pid }
+  return { name, url: `${url}/v1/chat/completions`, headers: await login(url), pid: child.pid }
+}
+
+/** The same daemon asked with an API key, and with a key that has limits of every kind, which it never reaches. */
+async function limitedByKeys({ url, headers, pid }: Contestant): Promise<readonly Contestant[]> {
+  const api = new URL('/api', url).href
+  const send = (method: string, path: string, body: unknown) =>
+    fetch(`${api}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  const contestant = async (name: string, limits?: unknown): Promise<readonly Contestant[]> => {
+    const made = await send('POST', '/keys', { name })
+    const { id, secret } = (await made.json()) as { id: string; secret: string }
+    if (limits) {
+      const set = await send('PUT', `/limits/key:${id}`, limits)
+      if (!set.ok) {
+        process.stdout.write(`skipped: ${name} (${set.status})\n`)
+        return []
+      }
+    }
+    return [{ name, url, headers: { authorization: `Bearer ${secret}` }, pid }]
+  }
+  const limits = { rpm: 1_000_000, tpm: 1_000_000_000, parallel: 100_000 }
+  return [...(await contestant('with key')), ...(await contestant('key + limits', limits))]
 }
 
 /** With accounts there is an administrator and every request carries a token. */

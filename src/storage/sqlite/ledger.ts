@@ -2,6 +2,7 @@ import type { LedgerRow, LedgerStore } from '../../usage/ledger/ledger.ts'
 import { withoutWaiting } from './busy.ts'
 import type { Database } from './connection.ts'
 import { goesOn, pauseFor } from './housekeeping.ts'
+import { syncLog, withoutSync } from './late-sync.ts'
 import { problemsIn } from './ledger-check.ts'
 import { createLedgerNames } from './ledger-names.ts'
 import { readRows, summedUp } from './ledger-reports.ts'
@@ -37,7 +38,9 @@ export function createLedgerStore(db: Database): LedgerStore {
     append: async (rows) => {
       if (rows.length === 0) return 0
       try {
-        return withoutWaiting(db, () => append.immediate(rows))
+        const added = withoutWaiting(db, () => withoutSync(db, () => append.immediate(rows)))
+        await syncLog(db)
+        return added
       } catch (reason) {
         // Names of a transaction that was rolled back have no number.
         names.forget()
