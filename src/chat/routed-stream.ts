@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts'
 import type { Attempts } from './attempts.ts'
 import { type BookedCost, deliveredInChunk, type Ending, type MeteredAttempt, type MeteredCall } from './metering.ts'
 import type { ChatChunk } from './protocol/messages.ts'
+import { usageSoFar } from './protocol/usage-so-far.ts'
 import type { Booking, RouteReport } from './route-report.ts'
 
 /** The account of a stream: counts its chunks, and books it once at its end, before the end is told. */
@@ -25,6 +26,8 @@ export function accountOf(entry: MeteredAttempt | undefined, metered: MeteredCal
         const { value } = next
         entry.delivered(deliveredInChunk(value))
         if (value.usage || value.extra_content) entry.reported(value)
+        const counts = usageSoFar(value)
+        if (counts) entry.reportedSoFar(counts)
       }
       return next
     },

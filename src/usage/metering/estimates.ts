@@ -16,8 +16,8 @@ export interface Estimates {
 /** Bytes of a token until answers of the model have shown another ratio (OpenAI's rule of thumb for English). */
 const usualBytes = 4
 
-/** The weight of one more answer in a ratio. */
-const share = 0.1
+/** The weight of one more answer in a ratio: the first ones count alike, and then old ones fade. */
+const leastShare = 0.1
 
 /** The requests of a model's first answers are counted, and then one in so many. */
 const firstAnswers = 4
@@ -33,6 +33,9 @@ interface Learned {
   /** About the 95th percentile of the answers' tokens. */
   longest: number
   answers: number
+  /** Answers that the ratios have been learned from. */
+  outputs: number
+  inputs: number
 }
 
 /** The shortest and the longest bound of an answer that nobody bounded, in tokens. */
@@ -43,7 +46,7 @@ export function createEstimates(): Estimates {
   const learnedOf = (model: string): Learned => {
     const known = models.get(model)
     if (known) return known
-    const fresh = { bytesPerToken: usualBytes, inputFactor: 1, longest: leastBound, answers: 0 }
+    const fresh = { bytesPerToken: usualBytes, inputFactor: 1, longest: leastBound, answers: 0, outputs: 0, inputs: 0 }
     if (models.size >= most) models.delete(models.keys().next().value!)
     models.set(model, fresh)
     return fresh
@@ -59,12 +62,17 @@ export function createEstimates(): Estimates {
       learned.longest = Math.max(leastBound, learned.longest + (output > learned.longest ? 19 * step : -step))
       // Thoughts that were not delivered say nothing of the ratio.
       if (output > 20 && bytes > 0 && !reasoning)
-        learned.bytesPerToken += share * (bounded(bytes / output) - learned.bytesPerToken)
+        learned.bytesPerToken += shareOf(++learned.outputs) * (bounded(bytes / output) - learned.bytesPerToken)
       if (learned.answers++ % answersPerRequest !== 0 && learned.answers > firstAnswers) return
       const estimated = estimateRequestTokens(request())
-      if (estimated > 20 && input > 0) learned.inputFactor += share * (bounded(input / estimated) - learned.inputFactor)
+      if (estimated > 20 && input > 0)
+        learned.inputFactor += shareOf(++learned.inputs) * (bounded(input / estimated) - learned.inputFactor)
     },
   }
+}
+
+function shareOf(count: number): number {
+  return Math.max(leastShare, 1 / count)
 }
 
 /** A ratio that an answer can have: others are of counts that mean something else. */

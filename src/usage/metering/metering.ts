@@ -12,6 +12,7 @@ import {
   type Purpose,
   type Reported,
 } from '../../chat/metering.ts'
+import type { UsageSoFar } from '../../chat/protocol/usage-so-far.ts'
 import type { Countable } from '../../chat/token-estimate.ts'
 import type { Days } from '../days.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -114,6 +115,7 @@ class Booked implements MeteredAttempt {
   /** The estimate of the input, once it was asked: tokens. */
   input: number | undefined
   told: Reported = {}
+  soFar: UsageSoFar | undefined
   cost: BookedCost | undefined
 
   constructor(call: Call, place: MeteredPlace, reservation: string | undefined) {
@@ -141,6 +143,10 @@ class Booked implements MeteredAttempt {
     }
   }
 
+  reportedSoFar(counts: UsageSoFar): void {
+    this.soFar = counts
+  }
+
   ended(ending: Ending): BookedCost {
     this.cost ??= this.book(ending)
     return this.cost
@@ -154,10 +160,12 @@ class Booked implements MeteredAttempt {
       return nothing
     }
     const told = amountsOf(this.told)
-    const amounts = told ?? this.estimated(ending)
+    // A prompt that Ollama has in its cache is not counted (https://github.com/ollama/ollama/issues/2068).
+    const isWhole = told !== undefined && (told.input > 0 || told.output === 0)
+    const amounts = isWhole ? told : this.estimated(ending, told)
     const at = clock()
     const cost = ending === 'failed' && !told ? free : prices.costOf(place, amounts, at)
-    const estimated = told === undefined && ending !== 'failed'
+    const estimated = !isWhole && ending !== 'failed'
     if (told && ending === 'answered')
       call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
@@ -190,14 +198,16 @@ class Booked implements MeteredAttempt {
     return parts.prices.costOf(this.place, { input: this.input, output }, parts.clock()).nano
   }
 
-  /** The amounts where the provider told none. One that failed before content has done nothing. */
-  private estimated(ending: Ending): Amounts {
+  /** The amounts where the provider told none, or none at the end. One that failed before content has done nothing. */
+  private estimated(ending: Ending, told: Amounts | undefined): Amounts {
     if (ending === 'failed') return { input: 0, output: 0 }
     const { estimates, request } = this.call
-    return {
-      input: estimates.inputOf(this.place.model, request() as Countable),
-      output: estimates.outputOf(this.place.model, this.bytes),
-    }
+    const { model } = this.place
+    if (told) return { ...told, input: estimates.inputOf(model, request() as Countable) }
+    const output = estimates.outputOf(model, this.bytes)
+    const begun = this.soFar && amountsOf(this.soFar)
+    if (begun && begun.input > 0) return { ...begun, output: Math.max(begun.output, output) }
+    return { input: estimates.inputOf(model, request() as Countable), output }
   }
 }
 

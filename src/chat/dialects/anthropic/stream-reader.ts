@@ -2,6 +2,7 @@ import type { StreamReader } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, objectOf, parseEvent, restOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatChunk, Delta, Message } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
+import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
 import { errorEvent, malformedResponse, throwIfError } from '../shared/wire-error.ts'
@@ -84,7 +85,10 @@ function readEvents(now: number): StreamReader {
     base.id = stringOf(message['id']) ?? ''
     base.model = stringOf(message['model']) ?? ''
     addUsage(message['usage'])
-    return [chunk({ role: 'assistant', content: '' }, restOf(message, startFields))]
+    const first = chunk({ role: 'assistant', content: '' }, restOf(message, startFields))
+    // The output that it tells stands for none: counting begins with the answer.
+    const counts = usage && readUsage({ ...usage, output_tokens: 0 })
+    return [counts ? withUsageSoFar(first, { usage: counts, ...withExtra('anthropic', { usage }) }) : first]
   }
 
   function addUsage(told: unknown): void {

@@ -12,6 +12,7 @@ import {
 import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
 import { createEventReader } from '../../protocol/sse.ts'
+import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
 import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
@@ -79,7 +80,12 @@ function readPieces(cut: PieceReader, now: number): StreamReader {
       choices.push({ index: 0, delta: { role: 'assistant' }, finish_reason: 'content_filter' })
     }
     if (choices.length === 0) return []
-    return [{ ...base(), choices, ...withExtra('gemini', restOf(fields, pieceFields)) }]
+    const chunk = { ...base(), choices, ...withExtra('gemini', restOf(fields, pieceFields)) }
+    return [
+      usage
+        ? withUsageSoFar(chunk, { usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) })
+        : chunk,
+    ]
   }
 
   function base(): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {

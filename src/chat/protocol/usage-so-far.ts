@@ -1,0 +1,24 @@
+import type { ChatChunk, ExtraContent, Usage } from './messages.ts'
+
+/** The counts of an answer under way. They hold where it breaks off; its end tells the true ones. */
+export interface UsageSoFar {
+  readonly usage: Usage
+  readonly extra_content?: ExtraContent | undefined
+}
+
+/** Where a chunk keeps them: no client is told, and no copy in JSON has them. */
+const soFar = Symbol('usage so far')
+
+interface Counting {
+  [soFar]?: UsageSoFar
+}
+
+/** Gives a chunk the counts that its event told; the chunk itself is changed. */
+export function withUsageSoFar(chunk: ChatChunk, counts: UsageSoFar): ChatChunk {
+  ;(chunk as Counting)[soFar] = counts
+  return chunk
+}
+
+export function usageSoFar(chunk: ChatChunk): UsageSoFar | undefined {
+  return (chunk as Counting)[soFar]
+}
