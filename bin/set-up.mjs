@@ -75,7 +75,7 @@ function prepare() {
   }
 }
 
-/** Removes the output of moved and removed sources, whose tests would still run. */
+/** Removes the output of moved and removed sources, since tests among it would still run. */
 function removeStaleOutput() {
   for (const folder of ['src', 'speech', 'test'])
     for (const entry of readdirSync(at('dist', folder), { recursive: true }))

@@ -37,7 +37,7 @@ const failures = {
   forbidden: { status: 403, exit: 77 },
   /** An API key without the scope, or the persona, that a call needs. */
   key_scope: { status: 403, exit: 77, final: true },
-  /** An API key whose lists hold none of the places that could answer. */
+  /** An API key with none of the places that could answer in its lists. */
   model_not_allowed: { status: 403, exit: 77, final: true },
   /** A provider refuses our key. Not 401, which would mean the caller's own token. */
   provider_auth: { status: 503, exit: 77, final: true },

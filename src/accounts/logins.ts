@@ -90,6 +90,7 @@ export interface LoginParts {
 /** How many accounts one address may register: 120 a minute, which only a flood reaches. */
 const registrations = { limit: 120, windowMs: 60_000 }
 
+/** Logs users in and out by the rules; limits wrong passwords and registrations. */
 export function createLogins(parts: LoginParts): Logins {
   const { store, passwords, tokens, rules, clock } = parts
   const limit = createLoginLimit(parts.now)
@@ -189,7 +190,7 @@ export function createLogins(parts: LoginParts): Logins {
     return { account, matches: await passwords.matches(password, account?.passwordHash) }
   }
 
-  /** The login of a token whose signature is good, held against its session. */
+  /** The login of a token with a valid signature, held against its session. */
   function verified({ sub, sid, ver, exp }: Claims, live: LiveSession | undefined): Verified {
     if (!live || live.user_id !== sub || live.token_version !== ver) return 'invalid'
     // The session's expiry counts: no token of ours says that it lasts longer.

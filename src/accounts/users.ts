@@ -97,7 +97,7 @@ export interface AccountStore {
   byId(id: string): Promise<Account | undefined>
   /** By name, or by address where the text holds an @. */
   byName(text: string): Promise<Account | undefined>
-  /** The account whose name looks the same in another script. */
+  /** The account with a name that looks the same in another script. */
   lookAlike(username: string): Promise<Account | undefined>
   /** In the order of creation, ties by id. */
   list(query: UserQuery): Promise<{ readonly users: readonly User[]; readonly total: number }>

@@ -11,7 +11,7 @@ import { createMetering } from '../usage/metering/metering.ts'
 import type { PriceList } from '../usage/usage.ts'
 import { once } from './once.ts'
 
-/** The usage of models: what was asked, what it cost, and what may still be asked. */
+/** The usage of models: requests and tokens, their cost, and their limits. */
 export interface UsageArea {
   readonly metering: Metering
   readonly ledger: Ledger
@@ -32,7 +32,7 @@ export interface UsageAreaParts {
   readonly storage: () => StoresOfUsage | undefined
   readonly openStorage: () => Promise<StoresOfUsage>
   readonly prices: PriceList
-  /** A daemon, whose storage is open: it books what ended processes left behind, and removes old rows. */
+  /** A daemon, with its storage open: it books the attempts that ended processes left behind, and removes old rows. */
   readonly isService: boolean
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -44,7 +44,7 @@ export interface UsageAreaParts {
  */
 const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.googleapis.com'])
 
-/** Providers whose answers tell their cost, which a budget takes where no price is known: by the host of their API. */
+/** Hosts of the APIs that report the cost in their answers; a budget counts it where no price is known. */
 const reporting = new Set(['openrouter.ai'])
 
 /** The part of the composition root that counts. */

@@ -53,7 +53,7 @@ export interface Deadline {
   readonly endsAt: number
   /** Tries that are left over all targets. */
   triesLeft: number
-  /** The id of the user who asks. */
+  /** The id of the asking user. */
   readonly user?: string | undefined
   /** The conversation or caller that keeps its key at a provider with several. */
   readonly asker?: string | undefined

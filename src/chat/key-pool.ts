@@ -45,7 +45,7 @@ interface State {
   failure: Failure | undefined
   /** The value that was refused. */
   refused: unknown
-  /** By kind: what remains, and when (monotonic) it is filled again. */
+  /** By kind: the rest, and the moment (monotonic) at which it is filled again. */
   quotas: readonly {
     readonly kind: 'requests' | 'tokens'
     remaining: number
@@ -62,6 +62,7 @@ export function isOfKey({ class: kind, status }: Failure): boolean {
   return kind === 'auth' || kind === 'quota' || (kind === 'rate' && [undefined, 402, 429].includes(status))
 }
 
+/** Keeps refusals, rests and quotas of the plugins' keys in memory: those of 2,000 keys and models at the most. */
 export function createKeyPools({ versionOf, now, clock }: KeyPoolsParts): KeyPools {
   const states = new Map<string, State>()
   /** A refused key is refused for every model. */

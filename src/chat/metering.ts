@@ -24,7 +24,7 @@ export interface MeteredPlace {
  */
 export type Ending = 'answered' | 'failed' | 'broken' | 'cancelled' | 'unsent'
 
-/** The API whose names the headers have that tell a client its limits. */
+/** The API that the headers with a client's limits are named after. */
 export type HeaderNames = 'openai' | 'anthropic'
 
 /** A place that may not be asked, while another one may: its plugin's limit is reached, or its price is unknown. */
@@ -47,7 +47,7 @@ export interface Reported {
   readonly characters?: number | undefined
 }
 
-/** What a finished attempt cost: a decimal text in USD, null where no price is known. */
+/** The cost of a finished attempt: a decimal text in USD, null where no price is known. */
 export interface BookedCost {
   readonly cost_usd: string | null
   /** Where the price is from: reported, operator, refreshed, shipped, local; null without one. */
@@ -56,11 +56,11 @@ export interface BookedCost {
   readonly estimated: boolean
 }
 
-/** Meters requests for limits and the ledger. It states what the chat area needs; src/usage implements it. */
+/** Meters requests for limits and the ledger: the port of the chat area, which src/usage implements. */
 export interface Metering {
   /**
-   * Admits a request; throws `rate_limited` with the reason. `request` is read where a limit counts tokens, and where an
-   * estimate must stand for counts that nobody told.
+   * Admits a request; throws `rate_limited` with the reason. `request` is read where a limit counts tokens, and where
+   * an estimate must stand for counts that the provider did not report.
    */
   begin(payer: Payer, purpose: Purpose, request: () => MeteredRequest): MeteredCall
 }

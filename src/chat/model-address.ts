@@ -6,7 +6,7 @@ import { pluginNotFound } from '../plugins/not-found.ts'
 /** Beginnings of a model's name that never stand for a plugin. */
 const reserved = new Set(['local', 'persona'])
 
-/** A model whose part before the first colon looks like the name of a plugin that is not installed. */
+/** A model with a part before its first colon that looks like the name of a plugin, one that is not installed. */
 export interface UnknownPlugin {
   /** The failure, for a model that no local runner has. */
   readonly error: AppError

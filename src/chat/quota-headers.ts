@@ -19,7 +19,7 @@ interface Names {
 /**
  * The headers by which providers tell the quotas of a key:
  * OpenAI and Groq (https://platform.openai.com/docs/guides/rate-limits, https://console.groq.com/docs/rate-limits),
- * Anthropic (https://docs.anthropic.com/en/api/rate-limits#response-headers), and Mistral, whose quotas are of a minute.
+ * Anthropic (https://docs.anthropic.com/en/api/rate-limits#response-headers), and Mistral, with quotas of a minute.
  * Gemini and OpenRouter tell none.
  */
 const names: readonly Names[] = [

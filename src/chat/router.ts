@@ -26,7 +26,7 @@ export interface ChatCall {
   readonly plugin?: string | undefined
   /** False stops at the first target that fails. */
   readonly fallback?: boolean | undefined
-  /** The id of the user who asks: heavy work is shared out between users. */
+  /** The id of the asking user: heavy work is shared out between users. */
   readonly user?: string | undefined
   /** The id of the API key that the request came with. */
   readonly key?: string | undefined
@@ -95,6 +95,7 @@ const mostTries = 6
 
 type Plan = () => Target | undefined | Promise<Target | undefined>
 
+/** Routes chats over the plugins and the local runner; reports each attempt, and meters it if asked to. */
 export function createRouter(parts: RouterParts): Router {
   return {
     async complete(call, signal) {
@@ -293,7 +294,7 @@ function limited({ plugin, runner, model }: Target, { reason }: PlaceRefused): A
   return new AttemptFailed(attempt, undefined, { setup: reason })
 }
 
-/** The ending of an attempt without content. A caller who left may have been answered all the same. */
+/** The ending of an attempt without content. A caller that left may have been answered all the same. */
 function endingOf(failure: unknown, signal: AbortSignal | undefined): Ending {
   if (!(failure instanceof AttemptFailed) || failure.attempt.tries === 0) return 'unsent'
   return signal?.aborted ? 'cancelled' : 'failed'

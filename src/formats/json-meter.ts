@@ -53,8 +53,8 @@ export interface JsonMeter {
   /** Throws `too_large`, or `invalid` for too deep a nesting, as soon as a bound is passed. */
   push(bytes: Uint8Array): void
   /**
-   * The texts so far of `longText` and more, in their order, without the names of fields; the last one may have no end yet.
-   * In a text that is not JSON they are what they would be with the same quotation marks.
+   * The texts so far of `longText` and more, in their order, without the names of fields; the last one may have no end
+   * yet. In a text that is not JSON the quotation marks alone decide.
    */
   longTexts(): readonly LongText[]
 }

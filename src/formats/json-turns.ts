@@ -23,12 +23,12 @@ class Fault extends Error {
 }
 
 /**
- * The value that JSON.parse gives, with the refusals of `parseMetered`, in turns of the event loop: of a large body almost
- * everything is in its long texts, and to parse 30 MiB in one go blocks the event loop for a tenth of a second. A turn reads
- * `bytesAtOnce` of the texts; what is left of the body, with short texts in their places, is parsed in another. Only to make
- * one text of more than that whole is a turn as long as the text: a copy, 1 ms per mebibyte.
+ * The value that JSON.parse gives, with the refusals of `parseMetered`, in turns of the event loop: of a large body
+ * almost everything is in its long texts, and to parse 30 MiB in one go blocks the event loop for a tenth of a second.
+ * A turn reads `bytesAtOnce` of the texts; the rest of the body, with short texts in their places, is parsed in
+ * another. Only to make one text of more than that whole is a turn as long as the text: a copy, 1 ms per mebibyte.
  *
- * `texts` is what a meter with the bounds of a request has found in these bytes, which are UTF-8.
+ * `texts` are those that a meter with the bounds of a request has found in these bytes, which are UTF-8.
  */
 export async function parseInTurns(
   bytes: Buffer,
@@ -54,7 +54,7 @@ export async function parseInTurns(
       values.push(weightOf(text) > bytesAtOnce ? await readLong(bytes, text, work) : readText(bytes, text))
     } catch (reason) {
       if (!(reason instanceof Fault)) throw reason
-      // Goes on, since what is outside of the texts may be wrong before it.
+      // Goes on, since a fault outside of the texts may stand before it.
       fault ??= reason
       values.push('')
     }

@@ -101,7 +101,7 @@ function* piecesOf(value: unknown): Generator<string> {
   yield `${mark === ',' ? '' : mark}${Array.isArray(value) ? ']' : '}'}`
 }
 
-/** What JSON.stringify may write as an escape: base64 has none of it, and to look takes a third of the time. */
+/** Characters that JSON.stringify may escape: base64 has none of them, and to look takes a third of the time. */
 const escaped = /["\\\0-\x1f\ud800-\udfff]/
 
 function* piecesOfText(text: string): Generator<string> {

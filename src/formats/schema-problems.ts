@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { counted } from './counted.ts'
 
-/** A validated value, or what is wrong with it, one line per problem. */
+/** A validated value, or its problems, one line each. */
 type Validated<S extends z.ZodType> =
   | { readonly data: z.output<S>; readonly problems: undefined }
   | { readonly problems: readonly string[] }

@@ -122,7 +122,7 @@ export const createKey = defineOperation({
     ...chosen,
     expires_in: z.exactOptional(lifetime),
     user_id: z.exactOptional(z.string().max(100)),
-    /** What the key may use; its owner's own limits hold as well. */
+    /** The limits of the key; its owner's own hold as well. */
     limits: z.exactOptional(limitsInput),
   }),
   output: keyWithSecret,

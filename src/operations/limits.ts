@@ -179,7 +179,7 @@ export function limitDocument({ budgets, ...rates }: z.output<typeof limitsInput
   }
 }
 
-/** The most keys of a user whose limits are shown. */
+/** The most keys of a user that are shown with their limits. */
 const mostKeys = 10_000
 
 /** The limits that a caller may see: an administrator all, others their own and those of their keys. */
@@ -190,7 +190,7 @@ async function visibleTo(app: App, { id, role }: Caller): Promise<(subject: stri
   return (subject) => own.has(subject)
 }
 
-/** The subject by its id; users are named. Throws `invalid` for another text, `not_found` for what does not exist. */
+/** The subject by its id; users are named. Throws `invalid` for another text, `not_found` for an unknown subject. */
 async function subjectIn(app: App, text: string): Promise<string> {
   const read = readSubject(text)
   if (!read)

@@ -8,7 +8,7 @@ import type { App } from '../app/app.ts'
  * remote client are derived from the table of operations.
  */
 
-/** The access rule; `self` admits administrators and the user whose id is in the path. */
+/** The access rule; `self` admits administrators and the user of the id in the path. */
 export type Access = 'public' | 'user' | 'admin' | 'self'
 
 export type { Role }
@@ -157,7 +157,7 @@ export class Download {
   readonly filename: string | undefined
   readonly body: AsyncIterable<Uint8Array> | Uint8Array
   readonly headers: Readonly<Record<string, string>>
-  /** The names of headers whose value is final at the end of the body; over HTTP they are repeated as trailers. */
+  /** The names of headers that are final at the end of the body alone; over HTTP they are repeated as trailers. */
   readonly trailers: readonly string[]
 
   constructor(

@@ -156,7 +156,7 @@ export const importPersona = defineOperation({
     model: z.exactOptional(z.string().trim().min(1).max(300)),
     /** Of a new persona, in place of the one in a file of another program. */
     name: z.exactOptional(displayName(200)),
-    /** Leaves out what is older in a file of another program. */
+    /** Leaves out older items of a file of another program: milliseconds since 1970 UTC. */
     after: z.exactOptional(z.coerce.number().int().min(0)),
     /** Takes the assistant's answers of exported conversations, too. */
     with_answers: queryFlag,

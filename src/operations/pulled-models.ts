@@ -31,7 +31,7 @@ export const pullModel = defineOperation({
   summary: 'Pulls a model from the model hub: a pinned revision, verified; resumes an unfinished pull.',
   input: z.object({
     name: z.string().max(100),
-    /** Whether to pull files whose licence forbids commercial use; default as at the last pull. */
+    /** Whether to pull files with a licence that forbids commercial use; default as at the last pull. */
     non_commercial: z.boolean().optional(),
     stream: z.boolean().default(false),
   }),

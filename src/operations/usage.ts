@@ -70,7 +70,7 @@ const sums = {
   cost_nano: z.number(),
   /** Attempts without a known price. */
   unpriced: z.int(),
-  /** Attempts whose provider told no tokens, so that they were counted here. */
+  /** Attempts without token counts of the provider: they were counted here. */
   estimated: z.int(),
 }
 
@@ -84,7 +84,7 @@ const row = z.object({
   /** Absent for a key that is gone. */
   key_name: z.exactOptional(z.string()),
   user: z.exactOptional(z.string()),
-  /** Absent for a user who is gone. */
+  /** Absent for a removed user. */
   username: z.exactOptional(z.string()),
   plugin: z.exactOptional(z.string().nullable()),
   ...sums,
@@ -109,7 +109,7 @@ async function located(call: Call, { user, ...input }: Chosen) {
 
 type Chosen = { readonly [K in keyof typeof chosen]?: z.output<(typeof chosen)[K]['def']['innerType']> }
 
-/** The names of users and keys now; an id that nobody has any more stays without. */
+/** The names of users and keys now; the id of a removed one stays without. */
 function namesIn({ app }: Call): FindNames {
   return async ({ users, keys }) => ({
     users: await named(users, async (id) => (await (await app.accounts()).users.get(id)).user.username),

@@ -14,9 +14,9 @@ const memorySettings = z.object({
   /** The least probability, from 0 to 1, that a memory answers a message for which it enters the prompt. */
   min_score: z.exactOptional(z.number().min(0).max(1)),
   /**
-   * Whether the persona's model proposes facts from what is remembered of a chat, one short request for each remembered turn:
-   * `manual` keeps them as proposals, `auto` accepts those of at least `extract_min_confidence`. It writes the summaries of
-   * ended sessions, too.
+   * Whether the persona's model proposes facts from the memories of a chat, one short request for each remembered turn:
+   * `manual` keeps them as proposals, `auto` accepts those of at least `extract_min_confidence`. It writes the
+   * summaries of ended sessions, too.
    */
   extract: z.exactOptional(z.enum(['off', 'manual', 'auto'])),
   extract_min_confidence: z.exactOptional(z.number().min(0).max(1)),

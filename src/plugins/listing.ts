@@ -4,7 +4,7 @@ import type { PluginHost, PluginView } from './host.ts'
 import type { Keys } from './keys.ts'
 import { fetchRows, type PageParts } from './list-pages.ts'
 
-/** The lists that providers publish of their models: which can be asked, and what they hold. */
+/** The lists that providers publish of their models: the plugins with one, and its rows. */
 export interface Listing {
   /**
    * The plugins of these ids, or all that have a list. Throws `not_found` for an unknown one, `configuration` for a named one
@@ -26,6 +26,7 @@ export interface ListingParts extends Omit<PageParts, 'keyHeader' | 'refusedAdvi
   readonly now: () => number
 }
 
+/** Reads the lists of installed plugins with their keys, each list within `totalMs`. */
 export function createListing(parts: ListingParts): Listing {
   const { host, keys, now } = parts
   return {

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 
-/** Whose work it is, and whether it is still wanted. */
+/** The owner of heavy work, and whether it is still wanted. */
 export interface HeavyWork {
   /** The user's id; undefined where there is none. */
   readonly user?: string | undefined
@@ -19,10 +19,10 @@ const lines = new Map<string | undefined, Waiting[]>()
 let isRunning = false
 
 /**
- * Resolves in a turn of the event loop without another heavy stage: the code up to the next `await` is one stage. The users
- * who wait take turns, and the stages of one user are first come, first served: many requests of one user delay a stage of
- * another by one stage. Between two stages the loop goes round twice, so that a new connection is accepted, read and
- * answered. Rejects with `unavailable` once `isOver` returns true: the client has disconnected.
+ * Resolves in a turn of the event loop without another heavy stage: the code up to the next `await` is one stage. The
+ * users that wait take turns, and the stages of one user are first come, first served: many requests of one user delay
+ * a stage of another by one stage. Between two stages the loop goes round twice, so that a new connection is accepted,
+ * read and answered. Rejects with `unavailable` once `isOver` returns true: the client has disconnected.
  */
 export function heavyTurn({ user, isOver = () => false }: HeavyWork = {}): Promise<void> {
   return new Promise((begin, leave) => {

@@ -127,8 +127,8 @@ export function acceptLateRequests(server: Server): void {
 }
 
 /**
- * Closes an idle connection only when no request came on it in time. Node checks `keepAliveTimeout` before it reads: after a
- * block of the event loop it would close a connection whose next request is already in the socket's buffer.
+ * Closes an idle connection only when no request came on it in time. Node checks `keepAliveTimeout` before it reads:
+ * after a block of the event loop it would close a connection with its next request already in the socket's buffer.
  */
 export function keepUsedConnections(server: Server): void {
   server.on('timeout', (socket: Socket) => {

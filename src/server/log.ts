@@ -23,8 +23,8 @@ const priorities: Record<LogLevel, number> = { error: 3, warn: 4, info: 6, debug
 export type LogFormat = 'text' | 'json' | 'journal'
 
 /**
- * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities under systemd, whose journal adds
- * the time. Escapes line breaks in values, which could forge lines.
+ * Writes events as lines: text for a terminal, JSON for a collector, and syslog priorities without a time under
+ * systemd, since its journal adds one. Escapes line breaks in values, which could forge lines.
  */
 export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
   const limit = order.indexOf(level)

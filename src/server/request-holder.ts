@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The user who has been authenticated for a request, and who answers for its memory. */
+/** The authenticated user of a request, charged with the memory that it takes. */
 export interface Holder {
   /** The user's id. */
   readonly user: string

@@ -10,15 +10,16 @@ export function usdOf(nano: number): string {
 /** The largest cost that a provider may report: USD. A larger one is a mistake. */
 const mostUsd = 1_000_000
 
-/** A number of USD as nano-USD, rounded half up; undefined for what is no cost: negative, too large, no number. */
+/** A number of USD as nano-USD, rounded half up; undefined for a negative or too large one, and for no number. */
 function nanoOf(usd: unknown): number | undefined {
   return typeof usd === 'number' && usd >= 0 && usd <= mostUsd ? Math.round(usd * 1e9) : undefined
 }
 
 /**
- * The cost that a provider reports beside its counts, in nano-USD: OpenRouter's `cost`, whose credits are USD
- * (https://openrouter.ai/docs/use-cases/usage-accounting). For a key of the user's own (`is_byok`) that is the fee alone, and
- * the provider's own bill is added; undefined where either is not told, since an absent cost is unknown, not 0.
+ * The cost that a provider reports beside its counts, in nano-USD: OpenRouter's `cost`, in credits of a USD each
+ * (https://openrouter.ai/docs/use-cases/usage-accounting). For a key of the user's own (`is_byok`) that is the fee
+ * alone, and the provider's own bill is added; undefined where either is not told, since an absent cost is unknown, not
+ * 0.
  */
 export function reportedNano(usage: Readonly<Record<string, unknown>>): number | undefined {
   const cost = nanoOf(usage['cost'])

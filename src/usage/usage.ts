@@ -1,5 +1,5 @@
 /**
- * The amounts of one attempt in one shape, whatever the provider calls them. Tokens are whole numbers; `undefined` is
+ * The amounts of one attempt in one shape for all providers. Tokens are whole numbers; `undefined` is
  * "not told", never 0.
  */
 export interface Amounts {

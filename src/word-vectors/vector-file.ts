@@ -70,8 +70,8 @@ export function readVectors(path: string): WordVectors {
   const packed = take(count * dimension)
   if (at !== bytes.length) throw new Error(`${path} holds more than word vectors`)
   const rows = new Int8Array(packed.buffer, packed.byteOffset, packed.length)
-  // No pairs for the constructor: an array per word, all alive until it returns, would let the engine take what is made beside
-  // them, such as the memories that a search finds, for long-lived, and its collections would last several times as long.
+  // No pairs for the constructor: an array per word, all alive until it returns, would let the engine take objects made
+  // beside them, such as memories that a search finds, for long-lived: collections would take several times as long.
   const places = new Map<string, number>()
   list.split('\n').forEach((word, row) => {
     places.set(word, row)

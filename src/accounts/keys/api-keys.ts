@@ -19,7 +19,7 @@ export interface VerifiedKey {
   readonly digest: string
 }
 
-/** The order for a new key, whose fields have been checked for their shape. */
+/** The order for a new key, its fields already checked for their shape. */
 export interface KeyOrder {
   readonly owner: string
   readonly name?: string | undefined
@@ -48,7 +48,7 @@ export interface ApiKeys {
   endOf(digest: string): MaybePromise<AppError | undefined>
   /** Calls the listener whenever a key may have ended here; returns how to stop that. */
   onEnd(listener: () => void): () => void
-  /** Throws `invalid` for a bad name, an owner who is not there, and too many keys. */
+  /** Throws `invalid` for a bad name, an unknown owner, and too many keys. */
   create(order: KeyOrder): Promise<KeyWithSecret>
   get(id: string): Promise<ApiKey>
   list(query: KeyQuery): Promise<{ readonly keys: readonly ApiKey[]; readonly total: number }>
@@ -215,7 +215,7 @@ function createUses(store: KeyStore) {
   }
 }
 
-/** Digests whose last minute is remembered; beyond that all are forgotten, which costs a write each. */
+/** The most digests with a remembered minute of use; beyond it all are forgotten, which costs a write each. */
 const mostNoted = 20_000
 
 /** Why a key may not be used at this time, in a sentence; undefined where it may. */

@@ -35,7 +35,7 @@ export function isApiKey(credential: string): boolean {
   return !credential.includes('.') && credential.startsWith(prefix)
 }
 
-/** What is wrong with the text of a key; undefined for one that may exist. Never asks the database. */
+/** The fault in the text of a key; undefined for a text that may be one. Never asks the database. */
 export function keyTextProblem(text: string): 'shape' | 'checksum' | undefined {
   if (text.length !== length || !shape.test(text)) return 'shape'
   return withSum(text.slice(0, -sumLength)) === text ? undefined : 'checksum'

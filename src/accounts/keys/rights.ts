@@ -95,7 +95,7 @@ export function requirePlace(permitted: Permits | undefined, place: KeyPlace): v
   if (permitted && !permitted(place)) throw modelNotAllowed([place])
 }
 
-/** The failure of a call whose every place the key refuses. */
+/** The failure of a call with a key that permits none of its places. */
 export function modelNotAllowed(places: readonly KeyPlace[]): AppError {
   const names = [...new Set(places.map(({ plugin, model }) => `${plugin ?? localPlugin}:${model}`))]
   return new AppError('model_not_allowed', `The API key does not allow ${names.join(', ')}`, {

@@ -31,7 +31,7 @@ export interface ApiKey {
   readonly secrets: readonly KeySecret[]
 }
 
-/** What a request must know of the key with its digest. */
+/** The fields of a key that decide on a request, found by the key's digest. */
 export interface LiveKey {
   readonly digest: string
   readonly user_id: string

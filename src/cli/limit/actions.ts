@@ -22,6 +22,7 @@ export interface LimitOptions extends Partial<Readonly<Record<(typeof rates)[num
   readonly hard?: boolean
 }
 
+/** Prints the limits of all subjects. */
 export async function list(cli: Cli): Promise<void> {
   const { limits } = await cli.ask(listLimits, {})
   await print(cli, { limits }, () =>
@@ -38,6 +39,7 @@ export async function list(cli: Cli): Promise<void> {
   )
 }
 
+/** Adds limits to those of a subject and prints them. Throws `usage` without an option. */
 export async function set(cli: Cli, named: string, options: LimitOptions): Promise<void> {
   const subject = await subjectOf(cli, named)
   if (Object.keys(options).length === 0)
@@ -46,12 +48,14 @@ export async function set(cli: Cli, named: string, options: LimitOptions): Promi
   await print(cli, await cli.ask(setLimit, { subject, ...limits }), viewText)
 }
 
+/** Removes the limits of subjects, one by one. */
 export async function remove(cli: Cli, subjects: readonly string[]): Promise<void> {
   const removed: { readonly id: string }[] = []
   for (const named of subjects) removed.push(await cli.ask(removeLimit, { subject: await subjectOf(cli, named) }))
   await printRemoved(cli, 'limits', removed)
 }
 
+/** Begins the spend of a subject's budgets anew, and prints its limits. */
 export async function reset(cli: Cli, named: string): Promise<void> {
   await print(cli, await cli.ask(resetLimit, { subject: await subjectOf(cli, named) }), viewText)
 }
@@ -131,7 +135,7 @@ function viewText(view: LimitView): string {
   )
 }
 
-/** A subject whose API key may be written by its name: `key:ci`. */
+/** The subject of an argument, which may name an API key in place of its id: `key:ci`. */
 async function subjectOf(cli: Cli, subject: string): Promise<string> {
   return subject.startsWith('key:') ? `key:${await keyIdOf(cli, subject.slice(4))}` : subject
 }

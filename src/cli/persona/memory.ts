@@ -21,6 +21,7 @@ import { labelled, table, timeText } from '../terminal/table.ts'
 /** The most evicted memories that are named one by one; further ones are counted. */
 const mostNotes = 5
 
+/** Adds a memory from words, standard input or, with `--jsonl`, lines of a file; notes evictions on stderr. */
 export async function add(
   cli: Cli,
   id: string,
@@ -60,6 +61,7 @@ export async function add(
   if (added.evicted.length > mostNotes) note(cli, `aichat: and ${added.evicted.length - mostNotes} more`)
 }
 
+/** Prints a memory with its labels. */
 export async function show(cli: Cli, id: string, beginning: string): Promise<void> {
   const found = await cli.ask(showMemory, { id, memory_id: await memoryIdOf(cli, id, beginning) })
   const { category, pinned, speaker, conversation, valid_from, valid_to, ...others } = found.metadata
@@ -85,6 +87,7 @@ export async function show(cli: Cli, id: string, beginning: string): Promise<voi
   )
 }
 
+/** Changes the text and labels of a memory; null removes a label. */
 export async function edit(
   cli: Cli,
   id: string,
@@ -121,10 +124,12 @@ export async function edit(
   await print(cli, edited, (entry) => entry.id)
 }
 
+/** Pins memories, so that none of them is evicted. */
 export function pin(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
   return setPinned(cli, id, beginnings, true)
 }
 
+/** Unpins memories. */
 export function unpin(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
   return setPinned(cli, id, beginnings, null)
 }
@@ -137,6 +142,7 @@ async function setPinned(cli: Cli, id: string, beginnings: readonly string[], pi
   await print(cli, memories.length === 1 ? memories[0] : { memories }, () => memories.map((one) => one.id).join('\n'))
 }
 
+/** Removes memories for good, after a confirmation. */
 export async function remove(cli: Cli, id: string, beginnings: readonly string[]): Promise<void> {
   const ids = await memoryIdsOf(cli, id, beginnings)
   await confirm(
@@ -155,7 +161,7 @@ async function memoryIdsOf(cli: Cli, id: string, beginnings: readonly string[]):
   return [...new Set(ids)]
 }
 
-/** The id of the one memory whose id begins so. Throws `not_found`, and `usage` where several do. */
+/** The one memory id that begins so. Throws `not_found`, and `usage` where several do. */
 async function memoryIdOf(cli: Cli, id: string, beginning: string): Promise<string> {
   if (beginning.trim() === '') throw new AppError('usage', 'Invalid memory id: it is empty')
   const { memories, total } = await cli.ask(listMemories, { id, id_prefix: beginning, limit: mostCandidates })
@@ -207,6 +213,7 @@ function timeOf(option: string, text: string | undefined): number | undefined {
   throw new AppError('usage', `Invalid time "${text.slice(0, 40)}" for ${option}: use ${timeForms}`)
 }
 
+/** Prints a page of the memories that meet the conditions. */
 export async function list(
   cli: Cli,
   id: string,
@@ -233,6 +240,7 @@ export async function list(
     note(cli, `aichat: ${found.memories.length} of ${found.total}; see --limit and --offset`)
 }
 
+/** Prints the best matches of a query with their scores; notes on stderr a search without vectors. */
 export async function search(
   cli: Cli,
   id: string,
@@ -265,6 +273,7 @@ export async function search(
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
 }
 
+/** Wipes memories by category and time, after a confirmation; asks for categories where none is given. */
 export async function wipe(
   cli: Cli,
   id: string,

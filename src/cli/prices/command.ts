@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 
-/** `aichat prices …`: what models cost. */
+/** `aichat prices …`: the prices of models. */
 export function addPriceCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const prices = program

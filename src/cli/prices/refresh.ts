@@ -17,7 +17,7 @@ interface RefreshOptions {
 
 type Row = z.output<typeof refreshPrices.output>['plugins'][number]
 
-/** Refreshes prices and prints what changed; exit 1 when one failed, and with --strict when one was skipped. */
+/** Refreshes prices and prints the changes; exit 1 when one failed, and with --strict when one was skipped. */
 export async function refresh(cli: Cli, ids: readonly string[], options: RefreshOptions): Promise<void> {
   if (ids.length === 0 && !options.all && options.from === undefined)
     throw new AppError('usage', 'Name the plugins to refresh, or add --all or --from FILE')

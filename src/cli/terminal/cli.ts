@@ -26,7 +26,7 @@ export interface Cli {
   readonly io: Io
   /** Help and version texts, written once the command line is parsed. */
   readonly helpTexts: string[]
-  /** The command whose action runs; undefined before. */
+  /** The command that runs; undefined before its action starts. */
   running: CliCommand | undefined
   /** The exit code of a command that does not throw: 0, or 1 where a check failed. */
   exit: number

@@ -44,7 +44,7 @@ export async function writeOutput(path: string, content: string | Uint8Array, fo
   }
 }
 
-/** Writes pieces to a file that is there once it is whole. Throws as `writeOutput`, and what the pieces throw. */
+/** Writes pieces to a file that is there once it is whole. Throws as `writeOutput`, and the errors of the pieces. */
 export async function streamOutput(
   path: string,
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

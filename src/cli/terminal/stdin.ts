@@ -47,7 +47,7 @@ export async function* streamStdin(cli: Cli): AsyncGenerator<Buffer> {
   throw new AppError('timeout', `Standard input did not end within the time of --timeout ${cli.globals().timeout}`)
 }
 
-/** The failure of a command whose standard input was to give the text and holds none: `usage`. */
+/** The failure of a command that takes its text from standard input and finds none there: `usage`. */
 export function emptyInput(verb: 'ask' | 'speak' | 'remember'): AppError {
   return new AppError('usage', `Nothing to ${verb}: standard input is empty`)
 }

@@ -6,8 +6,8 @@ export interface StopSignal {
 }
 
 /**
- * Aborts with the first of the signals, or after the time in milliseconds. Replaces AbortSignal.any, whose parts Node 20
- * may garbage-collect.
+ * Aborts with the first of the signals, or after the time in milliseconds. Replaces AbortSignal.any, since Node 20 may
+ * garbage-collect its parts.
  */
 export function firstOf(signals: readonly AbortSignal[], ms?: number): StopSignal {
   const controller = new AbortController()

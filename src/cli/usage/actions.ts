@@ -56,6 +56,7 @@ export async function check(cli: Cli): Promise<void> {
   await print(cli, found, ({ ok, problems }) => (ok ? 'the ledger and its sums agree' : problems.join('\n')))
 }
 
+/** Removes old requests from the ledger, after a confirmation; their sums stay. */
 export async function prune(cli: Cli, { before }: { before?: string }): Promise<void> {
   await confirm(cli, 'Remove old requests from the ledger? Their sums stay.')
   const pruned = await cli.ask(pruneUsage, given({ before }))
@@ -70,7 +71,7 @@ async function chosenIn(cli: Cli, { user, key, ...options }: Chosen) {
   }
 }
 
-/** The id of a user by name. What is no name now may be the id of a removed user, or `local`. */
+/** The id of a user by name; an unknown name stays as it is: it may be the id of a removed user, or `local`. */
 async function payerOf(cli: Cli, user: string): Promise<string> {
   try {
     return await idOf(cli, user)

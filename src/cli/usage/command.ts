@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 
-/** `aichat usage …`: what the models were asked, and what it cost. */
+/** `aichat usage …`: requests to models, their tokens and cost. */
 export function addUsageCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const usage = program

@@ -21,7 +21,7 @@ export interface ArrivedMemory {
 
 /** The choices of an import. */
 export interface ArrivalOptions {
-  /** Leaves out what is older: milliseconds since 1970 UTC. */
+  /** Leaves out older memories: milliseconds since 1970 UTC. */
   readonly after?: number | undefined
   /** Takes the assistant's turns of exported conversations, too. */
   readonly withAnswers?: boolean | undefined
@@ -44,14 +44,14 @@ export interface Arrival {
   readonly passthrough: { readonly card?: Fields; readonly portrait?: string }
   /** Sentences about parts that are kept or changed. */
   readonly warnings: readonly string[]
-  /** Reads the memories, anew with each call; what is left out and wrong is told to the report. */
+  /** Reads the memories, anew with each call; omissions and faults are told to the report. */
   memories(report: ArrivalReport): Iterable<ArrivedMemory>
 }
 
 /** Problems after which a file is not read on. */
 const mostProblems = 1000
 
-/** Counts what a file holds and what is left out of it. */
+/** Counts the conversations of a file and the parts that are left out of it, and gathers its problems. */
 export class ArrivalReport {
   conversations = 0
   readonly problems: string[] = []
@@ -79,7 +79,7 @@ export class ArrivalReport {
   }
 }
 
-/** Parses JSON of another program, with U+FFFD for half a surrogate pair. Throws `invalid` for what is no JSON or too deep. */
+/** Parses JSON of another program, with U+FFFD for half a surrogate pair. Throws `invalid` for bad or too deep JSON. */
 export function parseForeign(bytes: Uint8Array, name: string): unknown {
   return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), name)
 }

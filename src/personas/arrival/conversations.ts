@@ -26,7 +26,7 @@ interface Reader {
   readonly format: 'chatgpt' | 'claude'
   /** The name of a persona that is made of the export. */
   readonly name: string
-  /** The conversation of an item; what has no place here is told to the report. */
+  /** The conversation of an item; contents without a place here are told to the report. */
   read(item: Fields, report: ArrivalReport): ExportedConversation
 }
 

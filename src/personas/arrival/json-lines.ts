@@ -33,7 +33,7 @@ export function openJsonLines(path: string, { after, now }: ArrivalOptions): Arr
 
 type Line = Omit<ArrivedMemory, 'timestamp'> & { readonly timestamp?: number }
 
-/** Undefined for an empty line, and for one whose problem was told to the report. */
+/** Undefined for an empty line, and for a faulty one, after its problem was told to the report. */
 function readLine(bytes: Buffer | undefined, number: number, report: ArrivalReport): Line | undefined {
   if (!bytes) {
     report.problem(`line ${number} is longer than ${longestLine} bytes`)

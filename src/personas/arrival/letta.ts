@@ -107,7 +107,7 @@ function sizeOf(value: unknown): number {
   return isFields(value) ? Object.keys(value).length : 0
 }
 
-/** Memory blocks such as `human` and `persona`: what the agent always knew, so none is ever evicted. */
+/** Memory blocks such as `human` and `persona`: the agent always had them in its prompt, so none is ever evicted. */
 function* blockMemories(
   blocks: readonly Fields[],
   options: ArrivalOptions,

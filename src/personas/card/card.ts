@@ -105,7 +105,7 @@ export function parseCard(given: unknown): Card {
   return value
 }
 
-/** A card of version 1 as one of version 2: its six texts move into `data`, and what other programs put beside them stays. */
+/** A card of version 1 as one of version 2: its six texts move into `data`; other programs' fields beside them stay. */
 function secondVersion(card: Fields): Fields {
   const texts = ['name', 'description', 'personality', 'scenario', 'first_mes', 'mes_example']
   const beside = Object.entries(card).filter(([name]) => !texts.includes(name) && name !== 'data')

@@ -138,7 +138,7 @@ export function writeLorebook(
   return { ...known, entries: [...entries, ...entriesOf(known)] }
 }
 
-/** The fields of an entry whose memory came from no lorebook. */
+/** The fields of an entry for a memory that came from no lorebook. */
 const newEntry: Fields = { use_regex: false, extensions: {}, insertion_order: 100 }
 
 function writeEntry({ content, metadata }: MemoryEntry, extra: Fields): Fields {

@@ -5,7 +5,7 @@ import type { Persona } from '../persona.ts'
 export interface Behind {
   /** Queues work for a persona and returns at once; false where too much waits already or the process stops. */
   run(persona: Persona, work: (signal: AbortSignal) => Promise<void>): boolean
-  /** Ends what is under way, for a service that stops; what waits is not done later. */
+  /** Ends the work under way, for a service that stops; waiting work is dropped. */
   stop(): void
   /** Resolves once all is done, or `patienceMs` later: for a command that ends. */
   settle(): Promise<void>

@@ -11,7 +11,7 @@ const idleMs = 3_600_000
 /** Conversations that one call ends, each of which is read; later calls end the others. */
 const mostEnded = 20
 
-/** Whether a model may be asked for a summary; not where an API key calls, which pays only for what it asks for. */
+/** Whether a model may be asked for a summary; not where an API key calls, which pays for its own requests alone. */
 interface Asking {
   readonly quietly?: boolean
 }
@@ -50,13 +50,14 @@ export interface ConversationsParts {
   readonly personas: Pick<Personas, 'get'>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
-  /** A line about what was said; undefined for none. */
+  /** A line about the conversation; undefined for none. */
   readonly summary: (messages: readonly SavedMessage[]) => string | undefined
   /** Has the persona's model write the line behind the answer, if its settings say so. */
   readonly onEnd: (conversation: Conversation, messages: readonly SavedMessage[]) => Promise<void>
   readonly clock: () => number
 }
 
+/** Keeps conversations in the store; ends one by an hour without a message, by the next one, or by `end`. */
 export function createConversations(parts: ConversationsParts): Conversations {
   const { store, personas, greeting, clock } = parts
   return {
@@ -75,7 +76,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         created_at: now,
       })
       if (created) {
-        // Who begins another has come to the end of those before.
+        // Ends the earlier conversations, since the user has begun another.
         const before = await store.unended(owner, now + 1, mostEnded)
         for (const [at, one] of before.entries()) await end(one, { quietly: quietly || at > 0 })
         const content = found ? await greeting(found) : ''

@@ -7,7 +7,7 @@ import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
-/** In whose name a model is asked: with the API key that the chat came with, if any, which pays and sets bounds. */
+/** The payer of a request to a model: the API key that the chat came with, if any, which pays and sets bounds. */
 export type OnBehalf = Pick<ChatCall, 'key' | 'permits'>
 
 /** Asks a persona's own model; resolves with its words and its name. */
@@ -29,8 +29,8 @@ export interface ExtractionParts {
 const mostTogether = 12
 
 /**
- * Has personas' models propose facts from what turns left, if their settings say so. The returned function returns at once,
- * and nothing that goes wrong behind it reaches a chat.
+ * Has personas' models propose facts from the memories of turns, if their settings say so. The returned function
+ * returns at once, and no failure behind it reaches a chat.
  */
 export function createExtraction({ ask, behind, proposals, redact }: ExtractionParts) {
   /** By persona and API key. */

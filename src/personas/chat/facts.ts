@@ -16,7 +16,7 @@ const longestAnswer = 20_000
 const longestFact = 300
 const longestShown = 2_000
 
-/** The question to the model. What users said stands in it as data, each part as a JSON text behind its number. */
+/** The question to the model. The words of users stand in it as data, each part as a JSON text behind its number. */
 export function extractionPrompt(memories: readonly MemoryEntry[]): readonly Message[] {
   const shown = memories.map(({ content }, at) => `${at + 1}: ${JSON.stringify(content.slice(0, longestShown))}`)
   return [
@@ -42,9 +42,9 @@ const factSchema = z.object({
 })
 
 /**
- * The facts of a model's answer, which is trusted in nothing: a fact has to name one of the memories that were shown and to
- * share its words, and the rules of keeping apply to it as to what a user says. Throws `protocol` for an answer that is too
- * long or not of the asked shape; single facts that break a rule are passed over.
+ * The facts of a model's answer, which is trusted in nothing: a fact has to name one of the memories that were shown
+ * and to share its words, and the rules of keeping apply to it as to a user's words. Throws `protocol` for an answer
+ * that is too long or not of the asked shape; single facts that break a rule are passed over.
  */
 export function factsIn(
   answer: string,

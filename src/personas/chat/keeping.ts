@@ -15,7 +15,7 @@ export interface Keeping {
   readonly refusal?: Refusal
 }
 
-/** What is known about secrets by their value: a text without them. */
+/** Takes the secrets that are known by their value out of a text. */
 export type Redact = (text: string) => string
 
 /** The importance of a statement, of a mere question, and of an answer of the model, which must not outrank its user. */
@@ -24,11 +24,11 @@ const importance = { statement: 0.5, question: 0.2, answer: 0.3 } as const
 /** Characters of an answer that are looked at; the rest of a longer one elaborates. */
 const longestAnswer = 3_000
 
-/** Decides what a user's turn leaves in a memory: its parts in their order. A turn that holds nothing but a request leaves none. */
+/** The parts of a user's turn, kept in the memory or refused, in their order. A turn of requests alone keeps none. */
 export function keepingOfTurn(text: string, redact: Redact = (same) => same): readonly Keeping[] {
   const whole = text.trim()
   if (whole === '') return []
-  // A request is one, whatever text it is about; but a secret is named as the reason first.
+  // A request is refused with the text that it is about; but a secret is named as the reason first.
   const refusal = holdsKnownSecret(whole, redact) ? undefined : isRequest(whole) ? 'request' : undefined
   if (refusal) return [{ content: whole, refusal }]
   return partsOf(whole).map((content) => {
@@ -38,7 +38,7 @@ export function keepingOfTurn(text: string, redact: Redact = (same) => same): re
   })
 }
 
-/** Decides what the model's answer leaves in a memory, after a turn that left something itself. */
+/** The same for the model's answer to a turn that kept something itself. */
 export function keepingOfAnswer(text: string, redact: Redact = (same) => same): readonly Keeping[] {
   return partsOf(text.slice(0, longestAnswer).trim()).map((content) => {
     const reason = isRequest(content) ? undefined : refusalOf(content, redact)
@@ -76,9 +76,9 @@ const longestPart = 1_500
 const fewParts = 12
 
 /**
- * Splits a long turn where it has parts: at code blocks, at empty lines, between the items of a list, whose heading each part
- * repeats, and at the ends of sentences where a paragraph is too long. A turn of 1,000 characters or fewer is one part,
- * without its code blocks.
+ * Splits a long turn where it has parts: at code blocks, at empty lines, between the items of a list (each part repeats
+ * its heading), and at the ends of sentences where a paragraph is too long. A turn of 1,000 characters or fewer is one
+ * part, without its code blocks.
  */
 export function partsOf(text: string): readonly string[] {
   const blocks = fencedBlocks(text)

@@ -25,18 +25,18 @@ export interface PersonaChatCall {
   readonly request: OpenRequest
   /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
   readonly allow?: ((persona: string | undefined) => void) | undefined
-  /** In whose name a model is asked behind the answer; by default the owner's own. */
+  /** The payer of requests to a model behind the answer; by default the owner. */
   readonly by?: OnBehalf | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export interface PreparedChat {
   readonly request: OpenRequest
-  /** The memories that were placed in the request: lore, whose score is 1, and then the others, best first. */
+  /** The memories that were placed in the request: lore, with a score of 1, and then the others, best first. */
   readonly memories: readonly { readonly id: string; readonly score: number }[]
-  /** What the user's message will leave in the persona's memory, and what not; absent where this chat writes none. */
+  /** The parts of the user's message, kept in the persona's memory or refused; absent where this chat writes none. */
   readonly keeping?: readonly Keeping[]
-  /** Whether the persona's model will look for facts in what is kept, and how they are accepted. */
+  /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
   readonly extract?: 'manual' | 'auto'
   /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
   finish(answer: Message): Promise<void>
@@ -56,7 +56,7 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
-  /** Looks for facts in what the user's turn left, behind the answer. */
+  /** Looks for facts in the memories of the user's turn, behind the answer. */
   readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
   readonly redact: Redact
@@ -198,8 +198,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
   }
 
   /**
-   * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such as a
-   * request or thanks, is no memory either. Resolves with what the user's words left.
+   * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such
+   * as a request or thanks, is no memory either. Resolves with the memories of the user's words.
    */
   async function remember(
     persona: Persona,

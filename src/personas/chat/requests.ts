@@ -21,7 +21,7 @@ function firstSentence(text: string): string {
   return /^[\s\S]*?(?:[.!?](?=\s|$)|[。！？]|\n|$)/u.exec(text)?.[0] ?? text
 }
 
-/** Words before a request: a greeting, thanks or a link to what was before. */
+/** Words before a request: a greeting, thanks or a link to the turn before. */
 const greeting =
   /^(?:(?:hi|hello|hey|ok|okay|so|now|and|then|also|great|thanks|thank you|hallo|danke|und|also|bonjour|merci|et|hola|gracias|y|ciao|grazie|olá|obrigad[oa]|привет|спасибо|а|и)(?:[,.!]\s*|\s+)){1,3}(?=\p{L})/iu
 
@@ -101,7 +101,7 @@ const beginnings: readonly RegExp[] = [
   String.raw`(?:من فضلك )?(?:اكتب|ترجم|لخص|اشرح|أعطني|اعطني|ساعدني|صحح|قارن|اقترح)(?![\p{L}])`,
 ].map((source) => new RegExp(`^(?:${source.replaceAll('\\b', '(?![\\p{L}\\p{M}])')})`, 'iu'))
 
-/** How requests end, in languages whose verb stands last. */
+/** The endings of requests, in languages with the verb last. */
 const endings: readonly RegExp[] = [
   /(?:書いて|翻訳して|訳して|要約して|まとめて|説明して|教えて|作って|作成して|直して|添削して|考えて|リストアップして|挙げて|比較して|計算して|見せて|提案して)(?:ください|下さい|くれ(?:ますか|ませんか|る)?|ほしい(?:です)?|欲しい(?:です)?|もらえますか|いただけますか)?[。！!？?\s]*$/u,
   /(?:써|적어|작성해|번역해|요약해|정리해|설명해|알려|만들어|고쳐|추천해|비교해|계산해|보여|다듬어|바꿔|지어|제안해)\s?(?:줘요?|주세요|주실래요|줄래요?|주시겠어요|주십시오)[.!?\s]*$/u,

@@ -7,7 +7,7 @@ export function holdsSecret(text: string): boolean {
   return !network.test(text) && passwords.some((pattern) => pattern.test(text))
 }
 
-/** A wireless network, whose password is told to guests. */
+/** A wireless network: its password is told to guests, and so no secret. */
 const network =
   /(?<![\p{L}])(?:wi-?fi|wlan|wireless|guest network|hotspot|вай-?фай|无线|ワイファイ|와이파이)(?![\p{L}])/iu
 
@@ -29,7 +29,7 @@ const passwords: readonly RegExp[] = [
   /(?<![\p{L}])(?:pin|pin code|pin-code|geheimzahl|cvv|cvc)(?![\p{L}])[^\n.\d:=]{0,30}(?:[:=]|\s(?:is|ist|lautet|est|es|è|é))\s*\d{3,8}(?!\d)/iu,
 ]
 
-/** A number of 13 to 19 digits whose check digit is right (ISO/IEC 7812-1), in groups or without. */
+/** A number of 13 to 19 digits with a correct check digit (ISO/IEC 7812-1), in groups or without. */
 function holdsCardNumber(text: string): boolean {
   for (const [number] of text.matchAll(/(?<![\d.,])[3-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\d.,]\d|\d)/g)) {
     const digits = number.replace(/\D/g, '')

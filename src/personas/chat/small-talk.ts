@@ -1,6 +1,6 @@
 import { isFunctionWord, plain, wordsOf } from '../memory/ranking-terms.ts'
 
-/** The longest small talk: words. A longer text says something, whatever its words. */
+/** The longest small talk: words. A longer text counts as a statement, also with words of small talk alone. */
 const mostWords = 10
 
 /**
@@ -22,7 +22,7 @@ export function isSmallTalk(text: string): boolean {
 const laughter =
   /^(?:(?:ha|he|hi|ja|je|ah|eh|ха|хе)+h?|a*(?:ha){2,}|l+o+l+|lmf?ao+|rofl|xd+|k{3,}|(?:rs){2,}|mdr+|ptdr|[ㅋㅎᄏᄒ]+|w{2,}|h?m+|u+h+|o+h+|a+h+|wo+w+)$/u
 
-/** "Thanks, that worked …": the thanks, and what they are for. */
+/** "Thanks, that worked …": the thanks, and their reason. */
 const thanksForTheAnswer =
   /^(?:thanks?(?: you| a lot| so much)*|thx|cheers|great|perfect|danke(?: dir| schön)?|merci|gracias|grazie|obrigad[oa]|bedankt|dzięki|спасибо|tack)[,.!\s]+(?:that|it|this|das|es|ça|cela|eso|esto|questo|isso|dat|to|это|det)(?:['’]s| is| was| has| ist| hat| est| a| è| ha)?\s*(?:now\s+)?(?:work|help|did|fix|solv|perfect|great|exactly|what|geklappt|geholfen|funktion|marche|fonctionn|aid|funcion|sirv|ayud|hilft|passt|werkt|helpt|działa|помог|работа|hjälp|fungerar)/iu
 

@@ -31,7 +31,7 @@ export function summaryOf(messages: readonly SavedMessage[], redact: Redact): st
   return `${turns}${words === '' ? '' : `: ${words}`}${question === undefined ? '' : `; "${question}"`}`
 }
 
-/** The question to a model for such a line. What was said stands in it as data, each part as a JSON text. */
+/** The question to a model for such a line. The turns stand in it as data, each as a JSON text. */
 export function summaryPrompt(messages: readonly SavedMessage[], redact: Redact): readonly Message[] {
   const said = turnsOf(messages).filter(({ text }) => !isHidden(text, redact))
   const shown = [...said.slice(0, 10), ...said.slice(Math.max(10, said.length - 20))]
@@ -48,8 +48,8 @@ export function summaryPrompt(messages: readonly SavedMessage[], redact: Redact)
 }
 
 /**
- * A model's line, behind the days and turns of the other one. Throws `protocol` for an answer that is empty or too long, that
- * holds what may not be kept, or that shares no word with the conversation.
+ * A model's line, behind the days and turns of the other one. Throws `protocol` for an answer that is empty or too
+ * long, that holds words that may not be kept, or that shares no word with the conversation.
  */
 export function checkedSummary(answer: string, messages: readonly SavedMessage[], redact: Redact): string {
   const line = wellFormed(

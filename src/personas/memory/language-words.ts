@@ -1,7 +1,7 @@
 /**
- * Words that tell little, of each language that a search knows, as `plain` writes them: without capitals and diacritics.
- * Lists of function words are a common means of telling languages apart (Grefenstette, "Comparing two language
- * identification schemes", 1995) and of leaving out of queries what stands in every text.
+ * Words that tell little, of each language that a search knows, as `plain` writes them: without capitals and
+ * diacritics. Lists of function words are a common means of telling languages apart (Grefenstette, "Comparing two
+ * language identification schemes", 1995) and of leaving the words of every text out of queries.
  */
 interface LanguageWords {
   /** Articles, pronouns, prepositions, auxiliary verbs: left out of queries. */
@@ -17,7 +17,7 @@ interface LanguageWords {
 /** ISO 639-1 codes. */
 export type Language = keyof typeof lists
 
-/** Languages that are written without spaces between words, or whose particles join their words. */
+/** Languages that are written without spaces between words, or with particles that join them. */
 export type UnspacedLanguage = 'zh' | 'ja' | 'ko'
 
 const lists = {

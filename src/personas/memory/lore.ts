@@ -13,7 +13,7 @@ export interface Lore {
   readonly caseSensitive: boolean
   /** The place in the prompt: the lowest first. */
   readonly order: number
-  /** What stays when there is too much: the highest. */
+  /** Decides when there is too much lore: the highest stay. */
   readonly priority: number
   /** How many of the last messages are searched for keys. */
   readonly depth: number
@@ -31,8 +31,8 @@ export function isLore(metadata: Metadata): boolean {
 }
 
 /**
- * The lore of a memory's metadata; undefined for any other memory, one that is not enabled, and one whose keys are regular
- * expressions: those are never run, since a pattern of a stranger may take longer than the universe is old.
+ * The lore of a memory's metadata; undefined for any other memory, one that is not enabled, and one with regular
+ * expressions as its keys: those are never run, since a stranger's pattern may take exponential time.
  */
 export function loreOf(metadata: Metadata): Lore | undefined {
   if (!isLore(metadata) || metadata['enabled'] === false || metadata['use_regex'] === true) return undefined
@@ -59,8 +59,8 @@ function numberOr(value: unknown, otherwise: number): number {
 }
 
 /**
- * The content of an entry as a prompt holds it: without the decorators before it (lines from `@@`), which ask for what is not
- * done here, and with names in the place of `{{char}}` and `{{user}}`.
+ * The content of an entry as a prompt holds it: without the decorators before it (lines from `@@`), which have no
+ * effect here, and with names in the place of `{{char}}` and `{{user}}`.
  */
 export function loreText(content: string, character: string): string {
   const lines = content.split('\n')
@@ -94,8 +94,8 @@ const longestSearch = 16_000
 const mostEntries = 64
 
 /**
- * Finds the entries whose keys occur in a text, as whole words. The time depends on the text and the found entries, not on
- * how many there are.
+ * Finds the entries with a key that occurs in a text, as whole words. The time depends on the text and the found
+ * entries, not on how many there are.
  */
 export class LoreIndex {
   readonly #entries: LoreEntry[] = []

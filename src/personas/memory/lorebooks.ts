@@ -6,7 +6,7 @@ import type { MemoryEntry, MemoryStore } from './memory.ts'
 /** Finds the lore of personas: see lore.ts. */
 export interface Lorebooks {
   /**
-   * The memories whose keys occur in a conversation, and the constant ones, in the order of a prompt.
+   * The memories with a key that occurs in a conversation, and the constant ones, in the order of a prompt.
    * @param messages its texts, the last one last
    */
   called(persona: Persona, messages: readonly string[]): Promise<readonly MemoryEntry[]>
@@ -23,7 +23,7 @@ const mostCharacters = 8_000
 /** Entries that are read and indexed at once: some milliseconds' work. */
 const pageSize = 500
 
-/** Personas whose keys are kept in memory: those that are talked to. */
+/** The most personas with their keys kept in memory: those that are talked to. */
 const mostKept = 16
 
 const dayMs = 86_400_000

@@ -77,8 +77,9 @@ export interface Memories {
     input: MemoryInput,
   ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
   /**
-   * Adds memories in slices, so that others are served meanwhile; a failure removes what was added, and nothing is evicted
-   * before all are stored. `updated` counts those that were there already; `evicted` is the number that made room.
+   * Adds memories in slices, so that others are served meanwhile; a failure removes the added ones, and nothing is
+   * evicted before all are stored. `updated` counts those that were there already; `evicted` is the number that made
+   * room.
    */
   addAll(
     owner: string,
@@ -130,6 +131,7 @@ const fewCandidates = 200
 /** Milliseconds that a new memory waits for its vector; a model that has to be loaded first gets longer in the background. */
 const usualEmbeddingTimeout = 3_000
 
+/** Keeps, searches and evicts the memories of personas; makes missing vectors in the background until `close`. */
 export function createMemories(parts: MemoriesParts): Memories {
   const { store, personas, embedders, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
   const reembedding = createReembedding({ store, embedders, clock, firstPause })
@@ -242,7 +244,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     },
   }
 
-  /** Goes on behind the answer, by what the persona's settings say meanwhile; what is not done is done by a later write. */
+  /** Goes on behind the answer, by the persona's settings at that time; a later write does the rest. */
   async function trimBehind({ id, user_id: owner }: Persona): Promise<void> {
     try {
       for (let more = true; more && !isClosing; ) {
@@ -325,7 +327,7 @@ export function createMemories(parts: MemoriesParts): Memories {
       ...(filter && { filter }),
       ...unexpiredOf(persona, now),
     })
-    // To read what may answer, to rank it and to write the answer are stages of their own.
+    // To read the candidates, to rank them and to write the answer are stages of their own.
     if (found.candidates.length > fewCandidates)
       await heavyTurn({ user: persona.user_id, isOver: () => signal?.aborted === true })
     const knowsLanguage = embedder.languages?.includes(asked.language) ?? true

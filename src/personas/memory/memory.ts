@@ -203,10 +203,10 @@ export interface MemoryStore {
   }>
   get(scope: Scope, id: string, unexpired?: Unexpired): Promise<MemoryEntry | undefined>
   /**
-   * Edits a memory in one transaction: `edit` gets it as it is then, and what it throws changes nothing. A new text counts as
-   * stored now and takes `vector`, and without one it is pending; a text that stays keeps its vector. Undefined without a
-   * memory of that id. Throws `invalid` when another memory has the same content, speaker and conversation, and when
-   * pinned memories leave no room.
+   * Edits a memory in one transaction: `edit` gets it as it is then, and its error changes nothing. A new text counts
+   * as stored now and takes `vector`, and without one it is pending; a text that stays keeps its vector. Undefined
+   * without a memory of that id. Throws `invalid` when another memory has the same content, speaker and conversation,
+   * and when pinned memories leave no room.
    */
   edit(
     scope: Scope,

@@ -1,6 +1,6 @@
 import type { Scope } from './memory.ts'
 
-/** A fact that the persona's model proposes beside what was said; no memory until it is accepted. */
+/** A fact that the persona's model proposes from a turn; no memory until it is accepted. */
 export interface Proposal {
   readonly id: string
   readonly content: string
@@ -25,14 +25,14 @@ export type NewProposal = Pick<Proposal, 'id' | 'content' | 'confidence' | 'mode
 /** The most proposals of a persona; beyond, decided ones go first, and then the oldest. */
 export const mostProposals = 500
 
-/** Milliseconds after which a proposal whose acceptance was begun and never ended is open again. */
+/** Milliseconds after which a proposal is open again if its acceptance was begun and never ended. */
 export const claimMs = 60_000
 
 /** Stores proposals. All of them go with the memory that they are taken from. */
 export interface ProposalStore {
   /**
-   * Adds proposals, but for those whose text (in any case) is known, decided ones too, and those whose source is gone;
-   * removes what is beyond `most`. Resolves with the ids of those that were added and kept.
+   * Adds proposals, but for those with a known text (in any case), decided ones too, and those without their source;
+   * removes those beyond `most`. Resolves with the ids of those that were added and kept.
    */
   add(scope: Scope, proposals: readonly NewProposal[], most: number): Promise<readonly string[]>
   /** Newest first; `now` decides which begun acceptances are open again. */

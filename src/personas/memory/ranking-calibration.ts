@@ -30,12 +30,12 @@ export const calibration = {
   smallest: 0.35,
   /** The log-odds lost by a memory for each factor of e by which its match is below the best one. */
   behind: 16,
-  /** The same within the conversation of the best match, whose turns explain each other. */
+  /** The same within the conversation of the best match, since its turns explain each other. */
   behindInConversation: 8,
   /** The share of the difference in own evidence that counts beside it, and the most of it. */
   own: 0.1,
   ownMost: 4,
-  /** The same for a memory whose own evidence is as good: by its match, and for each unit of log-odds that it lacks. */
+  /** The same for a memory with equal evidence of its own: by its match, and per unit of log-odds that it lacks. */
   form: 4,
   lack: 3,
   /** The probability where no word matches and vectors only order: when the query speaks of the user, and otherwise. */

@@ -30,9 +30,9 @@ const leastAnnouncedOverlap = 0.1
 const leastShare = 0.4
 
 /**
- * For each memory that a newer statement about the same thing supersedes: `[newer, older]` as places in the list, each newer
- * one moved before the older. A newer memory supersedes an older one that matches the same terms of the query and shares
- * enough of its words, but not one about somebody else: similarity or recency alone would be a trap.
+ * For each memory that a newer statement about the same thing supersedes: `[newer, older]` as places in the list, each
+ * newer one moved before the older. A newer memory supersedes an older one that matches the same terms of the query and
+ * shares enough of its words, but not one about another person: similarity or recency alone would be a trap.
  * @param ranked best first
  * @returns the new order of places, and for each place of a newer memory that of the older one
  */
@@ -92,7 +92,7 @@ function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][num
   return nouns.some((word) => termsOf(word)[0] === term)
 }
 
-/** What superseding reads in a memory, each made when it is first asked for. */
+/** The properties of a memory that superseding reads, each made when it is first asked for. */
 interface Readings {
   readonly language: (stated: Stated) => string
   /** Whether it announces a change. */
@@ -152,7 +152,7 @@ function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery, readin
   return false
 }
 
-/** The pairs of a query that say what the user does: "we live", "I work". */
+/** The pairs of a query with the user as the subject of a verb: "we live", "I work". */
 function subjectPairs({ pairs, language }: MemoryQuery): readonly string[] {
   const { subjects } = wordsIn(language)
   return pairs.filter((pair) => subjects.has(pair.slice(0, pair.indexOf(' '))))

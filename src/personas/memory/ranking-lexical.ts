@@ -477,7 +477,7 @@ function wording(
   return (1 + chosen.pairs * share) * (self?.test(terms) ? 1 + chosen.self : 1) * (isForeign ? 1 - chosen.foreign : 1)
 }
 
-/** What `wording` looks for. */
+/** The wording of a query that `wording` looks for. */
 interface Wording {
   /** The pairs of words, each with the terms of the query in it: few memories have both. */
   readonly pairs: readonly { readonly text: string; readonly asked: readonly number[] }[]

@@ -128,7 +128,7 @@ function capitalsOf(text: string): ReadonlySet<string> {
   return new Set(capital.flatMap((word) => wordsOf(word).map(plain)))
 }
 
-/** English phrases whose "I" and "me" are not about the user: how do I …, tell me …. */
+/** English phrases with an "I" or "me" that is not about the user: how do I …, tell me …. */
 const impersonal =
   /\b(?:how (?:do|can|should|could|would|long should|much should|to) i|(?:tell|give|show|remind|help|teach|write|make|explain to|find|let) me)\b/i
 

@@ -134,8 +134,8 @@ function oddsByTime({ isOnlyTime, isPersonal }: MemoryQuery, matched: readonly M
 }
 
 /**
- * The log-odds that a memory loses against the best one: by its match, which gives the order; and by its own evidence, since
- * a memory whose words say as much as the best one's loses little by its form. The smaller loss counts.
+ * The log-odds that a memory loses against the best one: by its match, which gives the order; and by its own evidence,
+ * since a memory with words that say as much as the best one's loses little by its form. The smaller loss counts.
  */
 function lossOf(matched: Matched, best: Matched, mostOdds: number) {
   const { candidate, match, odds } = matched

@@ -14,7 +14,7 @@ import {
 } from './time-spans.ts'
 import { type TimeWords, timeWords, type UnspacedTimeWords, unspacedTimeWords } from './time-word-lists.ts'
 
-/** What a rule makes of a match; undefined where it is no time after all. */
+/** The times that a rule reads in a match; undefined where it is no time after all. */
 export interface Meaning {
   readonly spans: readonly TimeSpan[]
   readonly start?: number
@@ -52,6 +52,7 @@ export function grammarOf(language: Language | UnspacedLanguage): Grammar {
   return grammar
 }
 
+/** Whether a language is written without spaces between words, or with particles that join them. */
 export function isUnspaced(language: Language | UnspacedLanguage): language is UnspacedLanguage {
   return language === 'zh' || language === 'ja' || language === 'ko'
 }

@@ -60,7 +60,7 @@ export function weekdaySpans(now: number, day: number): { readonly last: TimeSpa
   return { last: daySpan(now, ahead - 7), next: daySpan(now, ahead) }
 }
 
-/** So many units before now: around that day, the wider the larger the unit, since nobody counts days when saying "months ago". */
+/** So many units before now: around that day, wider for larger units, since "months ago" is not counted in days. */
 export function spanAgo(now: number, count: number, unit: TimeUnit): TimeSpan & { readonly at: number } {
   const { from: at } = daySpan(momentAgo(now, count, unit), 0)
   const before = { day: count > 4 ? 1 : 0, week: 3, weekend: 3, month: 15, year: 182 }[unit]

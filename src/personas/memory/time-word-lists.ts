@@ -13,7 +13,7 @@ export interface TimeWords {
   readonly month: string
   readonly year: string
   readonly weekend: string
-  /** Without tonight: who asks for a film for tonight does not ask for what was said today. */
+  /** Without tonight: a question about a film for tonight does not ask for the memories of today. */
   readonly today: string
   readonly yesterday: string
   readonly dayBefore: string
@@ -310,7 +310,7 @@ export const timeWords: Readonly<Record<Language, TimeWords>> = {
   },
 }
 
-/** The phrases of a language without spaces between words, or whose particles join them: `#` is a number. */
+/** The phrases of a language without spaces between words, or with particles that join them: `#` is a number. */
 export interface UnspacedTimeWords {
   readonly numbers: string
   readonly today: string

@@ -138,7 +138,7 @@ export interface PersonaArchive {
    * `signal` is aborted, and with `too_large` when it is beyond the owner's quota already; then nothing is left of it.
    */
   stage(write: PersonaWrite, signal?: AbortSignal): Promise<StagedPersona>
-  /** The outcome that the write would have now, whatever the revision; writes nothing. */
+  /** The outcome that the write would have now, at any revision; writes nothing. */
   dryRun(write: PersonaWrite, signal?: AbortSignal): Promise<Outcome>
   /** Removes the unfinished writes of ended processes. */
   sweep(): Promise<void>
@@ -159,7 +159,7 @@ export async function readSnapshot<T>(
   }
 }
 
-/** Stages and publishes a write whose conditions are known before. */
+/** Stages and publishes a write with conditions that are known before. */
 export async function writeWhole(
   archive: Pick<PersonaArchive, 'stage'>,
   write: PersonaWrite,

@@ -98,7 +98,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     }
   }
 
-  /** Whether a restore is done in this process; one whose file is gone fails at once. */
+  /** Whether a restore is done in this process; one of a missing file fails at once. */
   async function isQuick(persona: Persona, path: string): Promise<boolean> {
     if (!existsSync(path)) return true
     return isSmallPackage({ path, kind: 'zip' }) && isSmall(await archive.extent(scopeOf(persona)))

@@ -17,7 +17,7 @@ export interface ArrivalImportParts {
   readonly personas: Pick<Personas, 'get'>
   readonly now: () => number
   readonly newId: () => string
-  /** The chat model for a persona whose file names none. */
+  /** The chat model for a persona from a file that names none. */
   readonly defaultModel: () => string | undefined
 }
 

@@ -126,7 +126,7 @@ async function merge(
   return imported(persona, request, { memories, adaptations: 0 }, count - memories)
 }
 
-/** Memories that come to a persona, and what the record of their coming says. */
+/** Memories that come to a persona, and the fields of the record about it. */
 export interface MergedMemories extends Pick<PersonaWrite, 'memories' | 'count' | 'weight'> {
   readonly about: Fields
 }

@@ -3,7 +3,7 @@ import type { Persona } from '../persona.ts'
 import type { ImportMode, ImportRequest } from './write-task.ts'
 
 export interface Imported {
-  /** What the file was: a package, or the format of another program. */
+  /** The format of the file: a package, or that of another program. */
   readonly format: 'package' | ArrivalFormat
   /** The name of the persona. */
   readonly name: string

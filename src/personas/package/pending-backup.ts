@@ -4,7 +4,7 @@ import type { BackupFiles } from './backup-files.ts'
 import type { BackupReason, BackupRow } from './backup-store.ts'
 import { type PackageRequest, type PackageWriter, removedMeanwhile } from './write-package.ts'
 
-/** A backup whose file is on the disk and whose row is not stored yet, and the revision that it shows. */
+/** A backup with its file on the disk and its row not stored yet, and the revision that it shows. */
 export interface PendingBackup {
   readonly row: BackupRow
   readonly revision: Revision

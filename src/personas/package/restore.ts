@@ -21,7 +21,7 @@ export async function openBackup({ backup_id, checksum }: BackupRow, path: strin
   throw new AppError('invalid', `The backup ${backup_id} is damaged; nothing was changed`, { details })
 }
 
-/** The write that makes a persona what an opened backup of it holds, ids included; `now` in milliseconds since 1970 UTC. */
+/** The write that sets a persona to an opened backup of it, ids included; `now` in milliseconds since 1970 UTC. */
 export async function restoringWrite(
   persona: Persona,
   source: PackageSource,

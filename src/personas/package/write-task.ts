@@ -10,7 +10,7 @@ export interface ImportRequest {
   readonly passphrase?: string | undefined
   /** The persona of `merge` and `replace`, by id or name; by default the one of the id in the package. */
   readonly persona?: string | undefined
-  /** The chat model of a new persona whose file names none. */
+  /** The chat model of a new persona from a file that names none. */
   readonly model?: string | undefined
   /** The name of a new persona, in place of the one in the file; not for packages. */
   readonly name?: string | undefined
@@ -29,7 +29,7 @@ export type PersonaWriteTask =
       readonly path: string
       /** `persona` is an id. */
       readonly request: Omit<ImportRequest, 'passphrase'>
-      /** The chat model of a new persona whose file names none. */
+      /** The chat model of a new persona from a file that names none. */
       readonly defaultModel?: string
       readonly now: number
     }

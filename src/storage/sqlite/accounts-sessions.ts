@@ -12,7 +12,7 @@ export function sessionStatements(db: Database) {
     `SELECT s.user_id, u.username, u.role, u.token_version, s.expires_at
      FROM login_session s JOIN user u ON u.id = s.user_id WHERE s.id = ?`,
   )
-  // A login whose password was changed while it was being checked is no login.
+  // No session is opened where the password was changed while it was being checked.
   const openRow = db.prepare<[Session & { passwordHash: string }]>(
     `INSERT INTO login_session (id, user_id, created_at, expires_at)
      SELECT :id, id, :createdAt, :expiresAt FROM user WHERE id = :userId AND password_hash = :passwordHash`,

@@ -146,7 +146,7 @@ export function adaptationRows(db: Database) {
     settle(scope, whole.at(-1), learned)
   }
 
-  /** Notes the state that a log ends with, whose records are there already. */
+  /** Notes the state at the end of a log; the log's records are there already. */
   function settle(scope: Scope, last: AdaptationRecord | undefined, learned: Learned): void {
     db.prepare('DELETE FROM persona_state WHERE persona_id = ?').run(scope.personaId)
     if (last) save(scope, learned, headOf(last))

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 
-/** A failure of SQLite as an AppError that says what to do; any other value comes back as it is. */
+/** A failure of SQLite as an AppError that names the remedy; any other value comes back as it is. */
 export function translated(thrown: unknown): unknown {
   const code = String((thrown as { code?: unknown } | null)?.code ?? '')
   if (!code.startsWith('SQLITE_')) return thrown
@@ -22,7 +22,7 @@ export function translated(thrown: unknown): unknown {
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 
-/** A store whose methods fail with AppErrors in place of SQLite's, whether they throw or reject. */
+/** The store with methods that fail with AppErrors in place of SQLite's, whether they throw or reject. */
 export function translating<S extends object>(store: S): S {
   const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method)])) as S

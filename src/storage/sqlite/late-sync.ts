@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import type { Database } from './connection.ts'
 
 /**
- * Runs a write whose commit does not wait for the disk; `syncLog` follows. The database stays whole after a power cut, which
- * may take the write back (https://www.sqlite.org/pragma.html#pragma_synchronous, NORMAL in WAL mode).
+ * Runs a write with a commit that does not wait for the disk; `syncLog` follows. The database stays whole after a power
+ * cut, which may take the write back (https://www.sqlite.org/pragma.html#pragma_synchronous, NORMAL in WAL mode).
  */
 export function withoutSync<R>(db: Database, write: () => R): R {
   db.pragma('synchronous = NORMAL')

@@ -6,9 +6,9 @@ export type Methods<S> = Readonly<Record<keyof S, true>>
 type Method = (...given: unknown[]) => unknown
 
 /**
- * A store whose module is loaded, and whose statements are prepared, by the first call of one of its methods, so that a
- * command loads the stores alone that it asks. Its methods fail with AppErrors; a failed load is tried again by the next
- * call. A method that is synchronous may be so from the second call on.
+ * A store that loads its module and prepares its statements with the first call of one of its methods, so that a
+ * command loads the stores alone that it asks. Its methods fail with AppErrors; a failed load is tried again by the
+ * next call. A method that is synchronous may be so from the second call on.
  */
 export function atFirstUse<S extends object>(methods: Methods<S>, load: () => Promise<S>): S {
   let loading: Promise<void> | undefined

@@ -14,7 +14,7 @@ const mostProblems = 100
 
 /**
  * Compares the rows of each day with its sums, day by day so that others are served between. One line per difference, a
- * hundred at the most. Days whose rows were removed have sums alone and are left out.
+ * hundred at the most. Days with removed rows have sums alone and are left out.
  */
 export async function problemsIn(db: Database, names: LedgerNames): Promise<LedgerProblems> {
   const days = db

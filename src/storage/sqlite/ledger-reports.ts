@@ -9,7 +9,7 @@ const slice = 1000
 
 const columns = { day: 'day', model: 'model', key: 'api_key', user: 'user', plugin: 'plugin' } as const
 
-/** The columns of a query whose values must match, with the numbers of those values; undefined where a name is unknown. */
+/** The columns of a query that must match, with the numbers of their values; undefined where a name is unknown. */
 function asked(query: RowQuery, names: LedgerNames): readonly (readonly [NameColumn, number])[] | undefined {
   const found: (readonly [NameColumn, number])[] = []
   for (const column of ['user', 'key', 'model', 'plugin'] as const) {

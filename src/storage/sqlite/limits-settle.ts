@@ -12,6 +12,7 @@ export interface Settlement {
   settle(rows: readonly LedgerRow[]): void
 }
 
+/** Prepares the settlement; its methods run within the ledger's transaction. */
 export function settlementOf(db: Database): Settlement {
   const isAnything = db.prepare<[], 1>('SELECT 1 FROM limit_spend LIMIT 1').pluck()
   const booked = db.prepare<[string], 1>('SELECT 1 FROM ledger WHERE request = ?').pluck()
@@ -61,7 +62,7 @@ export function settlementOf(db: Database): Settlement {
   }
 }
 
-/** Accounts that differ from the ledger, one line each: those of periods whose rows are all there. */
+/** Accounts that differ from the ledger, one line each: those of periods with all their rows. */
 export function budgetProblems(db: Database): readonly string[] {
   const rows = db
     .prepare<[], SpendRow & { period: string }>(

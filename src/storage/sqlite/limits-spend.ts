@@ -24,12 +24,13 @@ const keptMs = 40 * 86_400_000
 export interface SpendAccounts {
   /** The account of a budget, as it is; undefined where nothing asked it in this period yet. */
   find(budget: CountedBudget): SpendRow | undefined
-  /** The account, made with what the ledger holds for the period when there is none; within the caller's transaction. */
+  /** The account, made from the ledger's sum for the period when there is none; within the caller's transaction. */
   open(budget: CountedBudget): SpendRow
-  /** What the ledger holds for the period of a budget. */
+  /** The ledger's sum for the period of a budget: nano-USD. */
   inLedger(budget: CountedBudget): number
 }
 
+/** Prepares the accounts of budgets, one for each period of a budget. */
 export function spendAccounts(db: Database): SpendAccounts {
   // The period stays where the clock was set back over its start: the next one's account is there already.
   const find = db.prepare<[string, string, string, number, number], SpendRow>(
@@ -77,7 +78,7 @@ export function ledgerSum(
   const { kind, id } = readSubject(subject)!
   const column = { key: 'api_key', user: 'user', plugin: 'plugin', all: undefined }[kind]
   const isIts = column === undefined ? '' : `AND ${column} = (SELECT id FROM ledger_name WHERE name = :id)`
-  // Rows are found by their day, which is at most a day from that in UTC, whatever zone they were booked in.
+  // Finds rows by their day, which is at most a day from that in UTC, in any time zone of their booking.
   const [table, range] =
     days.first === null
       ? ['ledger', 'day BETWEEN :first AND :last AND at >= :start AND at < :end']
@@ -99,6 +100,7 @@ function utcDay(at: number): number {
   return dayNumber(new Date(at).toISOString().slice(0, 10))
 }
 
+/** The spend of an account in nano-USD, without the part that a reset cleared. */
 export function spendOf({ start, end, spent, cleared, reserved }: SpendRow): Spend {
   return { start, end, spent: spent - cleared, reserved }
 }

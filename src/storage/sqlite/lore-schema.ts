@@ -14,7 +14,7 @@ const count = (row: 'old' | 'new') =>
   `UPDATE memory_scope SET lore = max(lore + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER))
      WHERE scope_id = ${row}.scope_id;`
 
-/** What is read of lore is kept between prompts for as long as this count stays, also when another program writes. */
+/** Adds the count of lore's changes: read lore stays cached while it is the same, also when another program writes. */
 export const loreMigrations: readonly Migration[] = [
   {
     name: 'lore-1',

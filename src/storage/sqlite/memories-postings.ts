@@ -37,8 +37,8 @@ export function createPostings(db: Database) {
 
   return {
     /**
-     * Counts the terms in the scope and gathers the memories whose terms, and those around them, are worth most together.
-     * Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
+     * Counts the terms in the scope and gathers the memories with terms, and neighbours' terms, that are worth most
+     * together. Terms hold letters, marks and digits only, so that within quotes none of them means anything to MATCH.
      */
     find(scope: ScopeRow, { terms, alike, candidates: limit }: SearchQuery, passing?: Passing): Postings {
       const { low } = rangeOf(scope.scope_id)

@@ -38,8 +38,8 @@ export const slice = { memories: 50, characters: 20_000 } as const
 
 /**
 /**
- * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours whose
- * context is written anew. Each costs about a millisecond, since its words are overwritten in the index.
+ * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
+ * their context written anew. Each costs about a millisecond, since its words are overwritten in the index.
  */
 export const rowsAtOnce = 16
 

@@ -75,8 +75,8 @@ function tidyTerms(db: Database): void {
 }
 
 /**
- * Makes the terms of memories anew whose words are read differently now: elided ones are apart (l'hôtel), and "lives" is the
- * verb. The context of their neighbours follows with the next write beside them.
+ * Makes the terms of memories anew where words are read differently now: elided ones are apart (l'hôtel), and "lives"
+ * is the verb. The context of their neighbours follows with the next write beside them.
  */
 function renewTerms(db: Database): void {
   const next = db.prepare<[number], TermsRow & { readonly content: string }>(

@@ -109,7 +109,7 @@ export interface LedgerStore {
   sums(query: UsageQuery): Promise<readonly UsageGroup[]>
   /** The rows of a time by their day and time, in batches. */
   rows(query: RowQuery): Promise<AsyncIterable<readonly LedgerRow[]>>
-  /** Compares the rows with their sums, for the days whose rows are all there. At most a hundred lines. */
+  /** Compares the rows with their sums, for the days with all their rows. At most a hundred lines. */
   check(): Promise<LedgerProblems>
   /** Removes the rows of the days before that one, in slices; sums stay. Resolves with their number. */
   prune(before: string): Promise<number>
@@ -211,7 +211,7 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
     flush().catch(() => undefined)
   }
 
-  /** Writes what waits, one batch at a time; after a failure the rows wait for the next. */
+  /** Writes the rows that wait, one batch at a time; after a failure they wait for the next. */
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined

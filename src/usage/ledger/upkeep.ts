@@ -9,7 +9,7 @@ export interface Upkeep {
 export interface UpkeepParts {
   readonly ledger: Pick<Ledger, 'settle'>
   readonly store: Pick<LedgerStore, 'append' | 'prune'>
-  /** Attempts that reserved money, and whose process ended without a note of them. */
+  /** Attempts that reserved money in a process that ended without a note of them. */
   readonly orphans: () => Promise<readonly LedgerRow[]>
   readonly days: Days
   /** Days that rows are kept. */
@@ -49,7 +49,7 @@ export function startUpkeep({ ledger, store, orphans, days, keepDays, clock }: U
 
   async function work(): Promise<void> {
     await ledger.settle()
-    // After the journals: what was noted there is known better.
+    // After the journals: their amounts are exact, an orphan's are those reserved.
     await store.append(await orphans())
     const first = days.dayOf(clock() - keepDays * dayMs)
     if (first === pruned) return

@@ -12,7 +12,7 @@ import type { AskedBudget, CountedBudget, LimitStore, Reservation, Reserved, Spe
 import { type Counted, refuse, type SubjectLimits, windowsOf } from './subject-limits.ts'
 import { day, minute } from './windows.ts'
 
-/** What admissions share. */
+/** The store, clocks and settings that admissions share. */
 export interface Ground {
   readonly store: Pick<LimitStore, 'reserve' | 'extend'>
   /** Milliseconds since 1970, forward alone: for windows. */
@@ -24,7 +24,7 @@ export interface Ground {
   readonly zone: string
   readonly newId: () => string
   plugin(id: string): SubjectLimits | undefined
-  /** Whether the provider of a place reports what an answer cost. */
+  /** Whether the provider of a place reports the cost of an answer. */
   readonly reportsCost: (place: Place) => boolean
   /** Writes booked attempts that wait for the storage: their reservations are given back then. */
   readonly flush: () => Promise<void>
@@ -98,7 +98,7 @@ export class Admitted implements Admission, Counted {
     try {
       this.#tokens()
       const most = read(this.#size!)
-      // What costs nothing takes nothing from a budget.
+      // A free attempt takes nothing from a budget.
       if (most === 0) return undefined
       if (most === null && !this.#ground.reportsCost(place)) throw priceUnknown(place.model)
       const reserved = this.#reserveMoney(place, most ?? leastNano, plugin)
@@ -256,7 +256,7 @@ export class Admitted implements Admission, Counted {
       if (isMore) held.nano += nano
       else held.isLast = true
     }
-    // One at a time: until it is known, the stream has what it has.
+    // One at a time: until its outcome is known, the stream goes on with the amount reserved before.
     held.isLast = true
     try {
       const outcome = this.#ground.store.extend(held.id, nano, held.asked)

@@ -36,7 +36,7 @@ export interface BudgetView {
 export interface LimitArea extends Limits {
   /** The limits of those subjects, by their names; of all without a choice. */
   list(isWanted?: (subject: string) => boolean): Promise<readonly LimitView[]>
-  /** Puts limits in the place of a subject's; what is counted and spent stays. */
+  /** Puts limits in the place of a subject's; its counts and spent money stay. */
   set(subject: string, document: LimitDocument): Promise<LimitView>
   /** False where the subject has none. */
   remove(subject: string): Promise<boolean>
@@ -58,7 +58,7 @@ export interface LimitParts extends Pick<Ground, 'now' | 'wall' | 'zone' | 'newI
 /** A change by another process is noticed so soon: milliseconds between two looks, which cost a microsecond each. */
 const lookMs = 100
 
-/** Windows are saved so often: milliseconds. A process that is killed loses what it counted since. */
+/** Windows are saved so often: milliseconds. A process that is killed loses its counts since. */
 const saveMs = 10_000
 
 /** Opens the limits of a storage, with the windows that were saved last. */

@@ -1,11 +1,11 @@
 import type { PeriodKind } from './periods.ts'
 
-/** What a limit concerns: an API key, a user, a plugin, or everybody together. */
+/** The subject of a limit: an API key, a user, a plugin, or everybody together. */
 export type SubjectKind = 'key' | 'user' | 'plugin' | 'all'
 
-/** The limits of one subject, as they are kept. What is left out is not limited. */
+/** The limits of one subject, as they are kept. An absent field sets no limit. */
 export interface LimitDocument {
-  /** Requests a minute and a day; tokens likewise, which are input less what was read from a cache, and output. */
+  /** Requests a minute and a day; tokens likewise: output, and input less the part read from a cache. */
   readonly rpm?: number
   readonly rpd?: number
   readonly tpm?: number
@@ -20,7 +20,7 @@ export interface Budget {
   /** Nano-USD; 0 lets nothing through that costs anything. */
   readonly nano: number
   readonly period: PeriodKind
-  /** The IANA time zone whose calendar counts; without one, the installation's. */
+  /** The IANA time zone of the calendar that counts; without one, the installation's. */
   readonly timezone?: string
   /** Cuts a stream that runs over it, where the answer would else end. */
   readonly hard?: boolean

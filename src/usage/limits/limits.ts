@@ -33,16 +33,17 @@ export interface Limits {
 /** A request that was admitted; it must be released. */
 export interface Admission {
   /**
-   * Reserves an attempt: the plugin's own limits, and money in the budgets of all subjects, `most` nano-USD of a request of
-   * that size, read where there is a budget (null: no price is known, which a budget refuses with `configuration`, code `price_unknown`, unless the provider reports its cost).
-   * Throws a LimitRefusal, whose `ofPlace` tells that another place may be asked; `unavailable` where the budgets cannot be
-   * read. At once where no budget must be asked in the storage; resolves with the id of the reservation in the budgets,
-   * which the ledger settles with the attempt's row.
+   * Reserves an attempt: the plugin's own limits, and money in the budgets of all subjects, `most` nano-USD of a
+   * request of that size, read where there is a budget (null: no price is known, which a budget refuses with
+   * `configuration`, code `price_unknown`, unless the provider reports its cost). Throws a LimitRefusal, with `ofPlace`
+   * where another place may be asked; `unavailable` where the budgets cannot be read. At once where no budget must be
+   * asked in the storage; resolves with the id of the reservation in the budgets, which the ledger settles with the
+   * attempt's row.
    */
   reserve(place: Place, most: (size: Size) => number | null): MaybePromise<string | undefined>
   /**
-   * The failure that cuts a stream which has cost so much by now (nano-USD, read under a hard budget alone): it has run over
-   * what was reserved, and a hard budget has no more. Undefined lets it go on. Called as the answer grows.
+   * The failure that cuts a stream which has cost so much by now (nano-USD, read under a hard budget alone): it has run
+   * over its reservation, and a hard budget has no more. Undefined lets it go on. Called as the answer grows.
    */
   exceeded(cost: () => number | null): AppError | undefined
   /** Puts the real amounts of an attempt in the place of its estimate; undefined gives all of it back. */

@@ -35,7 +35,7 @@ export interface Spend {
   /** The start and the end of the period that is counted: it stays where the clock was set back a little. */
   readonly start: number
   readonly end: number
-  /** Costs of the ledger's rows, less what was there at the last reset. */
+  /** Costs of the ledger's rows, less their sum at the last reset. */
   readonly spent: number
   readonly reserved: number
 }
@@ -62,11 +62,11 @@ export type Reserved =
       readonly refused: undefined
       /** By budget, with this reservation. */
       readonly spends: readonly Spend[]
-      /** Budgets whose warning is due: the first time in their period, in all processes. */
+      /** Budgets with a warning due: the first time in their period, in all processes. */
       readonly warned: readonly number[]
     }
 
-/** A reservation whose process ended before it booked the attempt. */
+/** A reservation of a process that ended before it booked the attempt. */
 export interface Orphan extends Reservation {
   readonly process: string
 }
@@ -88,13 +88,13 @@ export interface LimitStore {
   changes(after: number): MaybePromise<LimitChanges>
   /** Sets the document of a subject; `invalid` beyond `mostSubjects`. */
   set(subject: string, document: LimitDocument): Promise<void>
-  /** Removes it with its saved windows; false when there is none. What was spent stays known. */
+  /** Removes it with its saved windows; false when there is none. The money spent stays known. */
   remove(subject: string): Promise<boolean>
   /** Reserves an attempt in all budgets or in none. */
   reserve(reservation: Reservation, budgets: readonly AskedBudget[]): MaybePromise<Reserved>
   /** Adds to a reservation in those budgets; false, and nothing is added, where a hard one of them has not so much. */
   extend(id: string, nano: number, budgets: readonly AskedBudget[]): MaybePromise<boolean>
-  /** Gives a reservation back whose attempt cost nothing. One that is settled already changes nothing. */
+  /** Gives the reservation of an attempt without cost back. One that is settled already changes nothing. */
   cancel(id: string): MaybePromise<void>
   /** The accounts of budgets. */
   spends(budgets: readonly CountedBudget[]): Promise<readonly Spend[]>
@@ -103,6 +103,6 @@ export interface LimitStore {
   /** The reservations of processes that have ended. */
   orphans(): Promise<readonly Orphan[]>
   windows(): Promise<readonly SavedWindow[]>
-  /** Replaces the saved windows of the subjects named, but of those whose limits were removed meanwhile. */
+  /** Replaces the saved windows of the subjects named, but of those without limits by now. */
   saveWindows(subjects: readonly string[], windows: readonly SavedWindow[]): Promise<void>
 }

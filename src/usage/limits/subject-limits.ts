@@ -18,7 +18,7 @@ export interface Counted {
   readonly daySlot: number
 }
 
-/** The limits of one subject, with what is counted for them in this process. */
+/** The limits of one subject, with their counts in this process. */
 export class SubjectLimits {
   readonly subject: string
   readonly kind: SubjectKind
@@ -44,7 +44,7 @@ export class SubjectLimits {
     this.change(document)
   }
 
-  /** Takes a changed document; what is counted in windows that stay is kept. */
+  /** Takes a changed document; the counts of windows that stay are kept. */
   change(document: LimitDocument): void {
     this.document = document
     for (const name of windowNames) {

@@ -16,7 +16,7 @@ export const day: Span = { slots: 97, slotMs: 15 * 60_000 }
 export type SavedSlots = readonly number[]
 
 /**
- * Counts what happened in the last minute or day, in slots. `now` is milliseconds since 1970 by a clock that goes forward
+ * Counts the events of the last minute or day, in slots. `now` is milliseconds since 1970 by a clock that goes forward
  * alone; a time before the newest one counts as that. Counts are whole numbers.
  */
 export class Window {
@@ -60,8 +60,8 @@ export class Window {
   }
 
   /**
-   * Corrects a count that was taken in a slot. What is given back leaves that slot, if it is not over; what comes on top
-   * counts from now on.
+   * Corrects a count that was taken in a slot. A decrease leaves that slot, if it is not over; an increase counts from
+   * now on.
    */
   correct(slot: number, change: number, now: number): void {
     if (change === 0) return
@@ -98,7 +98,7 @@ export class Window {
     return saved
   }
 
-  /** Counts what was saved on top. Slots of the future, after the clock was set back, count as events of this moment. */
+  /** Adds saved counts. Slots of the future, after the clock was set back, count as events of this moment. */
   load(saved: SavedSlots, now: number): void {
     this.#advance(now)
     const { slots } = this.span

@@ -38,9 +38,10 @@ interface Learned {
   inputs: number
 }
 
-/** The shortest and the longest bound of an answer that nobody bounded, in tokens. */
+/** The shortest and the longest bound of an answer without one from the request, in tokens. */
 const leastBound = 1024
 
+/** Estimates that learn from counted answers in memory, of 1,000 models at the most. */
 export function createEstimates(): Estimates {
   const models = new Map<string, Learned>()
   const learnedOf = (model: string): Learned => {

@@ -190,7 +190,7 @@ class Booked implements MeteredAttempt {
     return { cost_usd: cost.nano === null ? null : usdOf(cost.nano), source: cost.source, estimated }
   }
 
-  /** The cost of what was delivered, as far as it is known: nano-USD. */
+  /** The cost of the delivered part, as far as it is known: nano-USD. */
   private costByNow(): number | null {
     const { estimates, parts, request } = this.call
     this.input ??= estimates.inputOf(this.place.model, request() as Countable)
@@ -211,7 +211,7 @@ class Booked implements MeteredAttempt {
   }
 }
 
-/** Throws what a place was refused with: as a refusal of the place alone, where another one may be asked. */
+/** Throws the reason of a refused place: as a refusal of the place alone, where another one may be asked. */
 function refused(reason: unknown): never {
   throw isOfPlace(reason) ? new PlaceRefused(reason) : reason
 }

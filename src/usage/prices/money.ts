@@ -8,7 +8,7 @@ const dearestRate = 1_000_000
 
 const rateRule = /^(\d{1,7})(?:\.(\d{1,6}))?$/
 
-/** The rate of a text such as `2.5`, USD per million tokens; undefined for what is none: negative, finer or dearer ones. */
+/** The rate of a text such as `2.5`, USD per million tokens; undefined for other texts, and finer or dearer rates. */
 export function rateOf(text: string): number | undefined {
   const [, whole, fraction = ''] = rateRule.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -40,13 +40,13 @@ function safe(units: bigint, isExact: boolean) {
 }
 
 /**
- * The rate of USD per token, as a text or number of a provider's list. `isExact` is false where it had to be rounded, half
- * up, to 10^-12 USD. Undefined for what is no price, also for a negative one.
+ * The rate of USD per token, as a text or number of a provider's list. `isExact` is false where it had to be rounded,
+ * half up, to 10^-12 USD. Undefined for an invalid price, also for a negative one.
  */
 export function ratePerToken(usd: unknown): { readonly rate: number; readonly isExact: boolean } | undefined {
   const found = typeof usd === 'string' || typeof usd === 'number' ? inPico(String(usd)) : undefined
   if (!found || found.units > dearestRate * 1e6) return undefined
-  // What is not free must not be rounded to it.
+  // A price must not be rounded to none.
   if (found.units === 0 && !found.isExact) return undefined
   return { rate: found.units, isExact: found.isExact }
 }

@@ -4,7 +4,7 @@ import { isPattern, longestName, type Pattern, patternOf, withDashedDates } from
 import type { KnownPrice, Price, PriceSource, Rates, Tariff } from './price.ts'
 import { costOf, type FlatPrice, flatPrice, mostFor } from './tariffs.ts'
 
-/** The prices of each source; the ids of shipped ones are made from what they say. */
+/** The prices of each source; the ids of shipped ones are made from their fields. */
 export interface PriceLayers {
   readonly operator?: readonly KnownPrice[]
   readonly refreshed?: readonly KnownPrice[]
@@ -17,7 +17,7 @@ export interface FixedPriceList extends PriceList {
   priceFor(place: Place, at: number): KnownPrice | undefined
 }
 
-/** The places whose price is kept at hand. A caller may name any model: the oldest go. */
+/** The most places with their price kept at hand. A caller may name any model: the oldest go. */
 const mostPlaces = 4096
 
 /**
@@ -87,7 +87,7 @@ interface Found {
   readonly until: number
 }
 
-/** A price in an index; what is needed of it is made at its first use. */
+/** A price in an index; its other forms are made at their first use. */
 interface Entry {
   readonly price: Price
   readonly source: PriceSource

@@ -1,4 +1,4 @@
-/** Rates in 10^-12 USD per token. A part without a rate of its own costs what the whole costs; see `flatOf`. */
+/** Rates in 10^-12 USD per token. A part without a rate of its own has that of the whole; see `flatOf`. */
 export interface Rates {
   readonly input: number
   /** Missing for models that answer no tokens, such as embedders. */

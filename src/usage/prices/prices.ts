@@ -229,7 +229,7 @@ function storedView(price: StoredPrice): PriceView {
   return { ...rowOf(price), id, source, origin, fetched_at: new Date(setAt).toISOString() }
 }
 
-/** What distinguishes the refreshed prices of one plugin. */
+/** The key that distinguishes the refreshed prices of one plugin, as a text. */
 export function keyText({ model, validFrom = 0 }: Pick<Price, 'model' | 'validFrom'>): string {
   return `${validFrom} ${model}`
 }

@@ -3,10 +3,10 @@ import type { KnownPrice, Price } from './price.ts'
 /** The most prices of the operator and of refreshes that hold at once. */
 export const mostStoredPrices = 50_000
 
-/** A price that this installation keeps. Its id is never used again, and what it says never changes. */
+/** A price that this installation keeps. Its id is never used again, and its fields never change. */
 export interface StoredPrice extends KnownPrice {
   readonly source: 'operator' | 'refreshed'
-  /** Where it is from: the user who set it, a plugin's list, or a file's name or address. */
+  /** The user that set it, a plugin's list, or a file's name or address. */
   readonly origin: string
   /** Milliseconds since 1970 UTC. */
   readonly setAt: number
@@ -14,7 +14,7 @@ export interface StoredPrice extends KnownPrice {
   readonly endedAt?: number
 }
 
-/** What distinguishes the prices of one source: one of each holds at a time. */
+/** The key that distinguishes the prices of one source: one of each holds at a time. */
 export interface PriceKey {
   readonly source: StoredPrice['source']
   readonly plugin: string
@@ -28,7 +28,7 @@ export interface NewPrice {
   readonly price: Price
 }
 
-/** Prices that are set, and keys whose price ends, in one change. */
+/** Prices that are set, and keys of prices that end, in one change. */
 export interface PriceChange {
   readonly set: readonly NewPrice[]
   readonly end: readonly PriceKey[]

@@ -47,9 +47,9 @@ export function flatPrice({ plugin, model, rates, long, services }: Price): Flat
 }
 
 /**
- * Anthropic bills caches by fixed factors of its input rate: 0.1 for reads, 1.25 for writes that last 5 minutes, 2 for an
- * hour (its documentation on prompt caching). For others a part without a rate costs what the whole costs, and a write for
- * an hour what a shorter one does.
+ * Anthropic bills caches by fixed factors of its input rate: 0.1 for reads, 1.25 for writes that last 5 minutes, 2 for
+ * an hour (its documentation on prompt caching). For others a part without a rate has that of the whole, and a write
+ * for an hour that of a shorter one.
  */
 function flatOf(rates: Rates, isClaude: boolean): FlatRates {
   const { input, output } = rates
@@ -127,7 +127,7 @@ export function costOf({ standard, services }: FlatPrice, amounts: Amounts): num
 }
 
 /**
- * The most that an attempt can cost in nano-USD, whatever its parts and its service turn out to be; no more than 2^53 - 1.
+ * The most that an attempt can cost in nano-USD, over all its parts and services; no more than 2^53 - 1.
  * Null where the output has no rate.
  */
 export function mostFor({ standard, services }: FlatPrice, input: number, output: number): number | null {
