@@ -191,9 +191,10 @@ export const flaws: readonly Flaw[] = [
   unlimited('backups'),
   flaw('prices', 'limits', ({ prices }) => ({
     async write(change, at) {
-      const ids: string[] = []
-      for (const one of change.set) ids.push(...(await prices.write({ set: [one], end: [] }, at)).ids)
-      return { ids, ended: 0 }
+      const half = Math.ceil(change.set.length / 2)
+      const { ids } = await prices.write({ set: change.set.slice(0, half), end: [] }, at)
+      const { ids: rest } = await prices.write({ set: change.set.slice(half), end: [] }, at)
+      return { ids: [...ids, ...rest], ended: 0 }
     },
   })),
 
