@@ -187,7 +187,8 @@ class Booked implements MeteredAttempt {
       durationMs: Math.max(0, Math.round(now() - this.begun)),
       ...(reservation !== undefined && { reservation }),
     })
-    return { cost_usd: cost.nano === null ? null : usdOf(cost.nano), source: cost.source, estimated }
+    const { nano, source } = cost
+    return { cost_usd: nano === null ? null : usdOf(nano), cost_nano: nano, source, estimated }
   }
 
   /** The cost of what was delivered, as far as it is known: nano-USD. */
@@ -217,4 +218,4 @@ function refused(reason: unknown): never {
 }
 
 const free: Cost = { nano: 0, source: null, priceId: null }
-const nothing: BookedCost = { cost_usd: '0', source: null, estimated: false }
+const nothing: BookedCost = { cost_usd: '0', cost_nano: 0, source: null, estimated: false }
