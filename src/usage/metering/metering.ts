@@ -22,10 +22,12 @@ import { usdOf } from '../money.ts'
 import type { Amounts, Cost, PriceList } from '../usage.ts'
 import { amountsOf } from './amounts.ts'
 import { createEstimates, type Estimates } from './estimates.ts'
+import type { TokenCounts } from './token-counts.ts'
 
 export interface MeteringParts {
   readonly ledger: Pick<Ledger, 'book' | 'nextRequest'>
   readonly prices: PriceList
+  readonly tokens: Pick<TokenCounts, 'add'>
   readonly limits: Limits
   readonly days: Days
   /** Whether a plugin's provider goes on, and bills, after its caller has left. */
@@ -154,7 +156,7 @@ class Booked implements MeteredAttempt {
 
   private book(ending: Ending): BookedCost {
     const { call, place, reservation } = this
-    const { ledger, prices, days, goesOn, now, clock } = call.parts
+    const { ledger, prices, tokens, days, goesOn, now, clock } = call.parts
     if (ending === 'unsent') {
       call.admission?.settle(undefined, undefined)
       return nothing
@@ -169,6 +171,7 @@ class Booked implements MeteredAttempt {
     if (told && ending === 'answered')
       call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
+    tokens.add(place, amounts)
     ledger.book({
       request: call.id,
       attempt: this.number,
