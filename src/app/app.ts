@@ -18,6 +18,7 @@ import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
+import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
@@ -34,6 +35,8 @@ export interface App {
   readonly keys: Keys
   readonly secrets: SecretFile
   readonly health: Health
+  /** The tokens of models since this process began. */
+  readonly tokens: TokenCounts
   /** Ports of this machine where this process serves the API: a plugin that points there would be a loop. */
   readonly ownPorts: Set<number>
   chat(): Promise<Chat>
@@ -106,6 +109,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
+  const tokens = createTokenCounts()
   const remarkListeners = new Set<RemarkListener>()
   let opened: Storage | undefined
   const storage = once(async () => {
@@ -153,7 +157,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(await openUsage({ settings, plugins, ...stores, isService, now }))
+    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now }))
   })
 
   return {
@@ -162,6 +166,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     keys,
     secrets,
     health,
+    tokens,
     ownPorts,
     models,
     personas,

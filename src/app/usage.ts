@@ -8,6 +8,7 @@ import { startUpkeep } from '../usage/ledger/upkeep.ts'
 import { type LimitArea, openLimits } from '../usage/limits/area.ts'
 import { rowOfOrphan } from '../usage/limits/orphans.ts'
 import { createMetering } from '../usage/metering/metering.ts'
+import type { TokenCounts } from '../usage/metering/token-counts.ts'
 import type { PriceList } from '../usage/usage.ts'
 import { once } from './once.ts'
 
@@ -32,6 +33,7 @@ export interface UsageAreaParts {
   readonly storage: () => StoresOfUsage | undefined
   readonly openStorage: () => Promise<StoresOfUsage>
   readonly prices: PriceList
+  readonly tokens: TokenCounts
   /** A daemon, with its storage open: it books the attempts that ended processes left behind, and removes old rows. */
   readonly isService: boolean
   /** Milliseconds, monotonic. */
@@ -49,7 +51,7 @@ const reporting = new Set(['openrouter.ai'])
 
 /** The part of the composition root that counts. */
 export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
-  const { settings, plugins, storage, openStorage, prices, isService, now } = parts
+  const { settings, plugins, storage, openStorage, prices, tokens, isService, now } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
   const warn = (message: string) => process.emitWarning(message)
@@ -86,6 +88,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   const metering = createMetering({
     ledger,
     prices,
+    tokens,
     // Without a storage there are none.
     limits: {
       admit: (subjects, size) => area?.admit(subjects, size),

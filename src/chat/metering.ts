@@ -50,6 +50,8 @@ export interface Reported {
 /** The cost of a finished attempt: a decimal text in USD, null where no price is known. */
 export interface BookedCost {
   readonly cost_usd: string | null
+  /** The same in 10^-9 USD. */
+  readonly cost_nano: number | null
   /** Where the price is from: reported, operator, refreshed, shipped, local; null without one. */
   readonly source: 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
   /** True where tokens were counted by us, since the provider told none. */

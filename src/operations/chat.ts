@@ -52,6 +52,8 @@ export type ChatInput = z.output<typeof chatInput>
 /** The cost of an answer: a decimal text in USD, null where no price is known, and the source of the price. */
 const cost = z.object({
   cost_usd: z.string().nullable(),
+  /** The same in 10^-9 USD. */
+  cost_nano: z.int().nullable(),
   source: z.enum(['reported', 'operator', 'refreshed', 'shipped', 'local']).nullable(),
   /** True where the provider told no tokens and we counted. */
   estimated: z.boolean(),
@@ -103,7 +105,7 @@ export const chat = defineOperation({
     const { reply, report, booking } = await router.complete(prepared.routed, call.signal)
     tellLimits(call, booking)
     const answer = reply.choices[0]?.message
-    const warnings = answer ? await save(prepared, answer) : []
+    const warnings = answer ? await save(prepared, answer, booking) : []
     const choices = reply.choices.map((choice) => ({ ...choice }))
     const told = { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] }
     return { ...reply, choices, aichat: { ...told, cost: booking.cost() } }
@@ -186,9 +188,9 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
 }
 
 /** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */
-async function save({ chat }: Prepared, answer: Message): Promise<readonly string[]> {
+async function save({ chat }: Prepared, answer: Message, booking: Booking): Promise<readonly string[]> {
   try {
-    await chat?.finish(answer)
+    await chat?.finish(answer, booking.cost()?.cost_nano ?? undefined)
     return []
   } catch (reason) {
     return [`The exchange could not be saved: ${toAppError(reason).message}`]
@@ -238,7 +240,7 @@ async function* withReport(
   if (!prepared.chat) return
   const { collectReply } = await import('../chat/protocol/chunks.ts')
   const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
-  const warnings = await save(prepared, answer)
+  const warnings = await save(prepared, answer, booking)
   if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
-import { type Conversation, conversationName } from '../personas/chat/conversation.ts'
+import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
 import type { Conversations } from '../personas/chat/conversations.ts'
+import { usdOf } from '../usage/money.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
@@ -91,13 +92,38 @@ export const showSession = defineOperation({
   summary: 'Shows a saved conversation with its messages.',
   locate: locateSession,
   input: sessionId,
-  output: session.extend({ messages: z.array(savedMessage) }),
+  output: session.extend({
+    messages: z.array(savedMessage),
+    /** The cost of its answers; absent while none is known. */
+    cost: z.exactOptional(
+      z.object({
+        cost_usd: z.string(),
+        cost_nano: z.int(),
+        /** Answers without a known cost. */
+        unpriced: z.int(),
+      }),
+    ),
+  }),
   run: async ({ app, caller }, _input, conversation) => {
     const { conversations } = await app.personas()
     const messages = await conversations.messages(caller.id, conversation.id)
-    return { ...viewOf(conversation), messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })) }
+    const cost = costOf(messages)
+    return {
+      ...viewOf(conversation),
+      ...(cost && { cost }),
+      messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })),
+    }
   },
 })
+
+/** The cost of the answers, where that of any is known. */
+function costOf(messages: readonly SavedMessage[]) {
+  const answers = messages.filter(({ message }) => message.role === 'assistant')
+  const known = answers.flatMap(({ cost }) => (cost === undefined ? [] : [cost]))
+  if (known.length === 0) return undefined
+  const nano = known.reduce((sum, cost) => sum + cost, 0)
+  return { cost_usd: usdOf(nano), cost_nano: nano, unpriced: answers.length - known.length }
+}
 
 export const renameSession = defineOperation({
   name: 'sessions.rename',

@@ -1,7 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { App } from '../app/app.ts'
+import type { MetricSource, MetricValue } from './metric-source.ts'
 import type { RequestContext } from './request-context.ts'
+import { tokenMetrics } from './token-metrics.ts'
 
 export interface Metrics {
   /** Counts an answer under its route's pattern: addresses hold personal names. */
@@ -55,6 +57,7 @@ export function createMetrics(app: App): Metrics {
         value: count,
       })),
   )
+  for (const { type, name, help, values } of tokenMetrics(app.tokens)) register(registry, type, name, help, values)
   return {
     observe({ request, startedAt }, route, status) {
       const pattern = route || 'unknown'
@@ -71,27 +74,20 @@ export function createMetrics(app: App): Metrics {
   }
 }
 
-interface Value {
-  readonly labels: Readonly<Record<string, string | number>>
-  readonly value: number
-  /** Where it differs from the metric's own name. */
-  readonly metricName?: string
-}
-
 /** Adds a metric that is read when scraped. The registry only needs a name and `get`. */
 function register(
   registry: Registry,
   type: 'counter' | 'histogram',
   name: string,
   help: string,
-  values: () => readonly Value[],
+  values: MetricSource['values'],
 ): void {
   const metric = { name, get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }) }
   registry.registerMetric(metric as unknown as Metric)
 }
 
 /** A histogram of Prometheus: each bucket also counts all smaller ones. */
-function histogramOf(route: string, { times, sum }: RouteCounts): readonly Value[] {
+function histogramOf(route: string, { times, sum }: RouteCounts): readonly MetricValue[] {
   const name = 'aichat_http_request_duration_seconds'
   let count = 0
   const filled = [...buckets, '+Inf'].map((le, index) => {

@@ -48,7 +48,9 @@ test('kill -9 under load, several times: each finished answer is in the ledger o
     }
     const environment = { AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9' }
     const run = (...words: string[]) => runMain(['--local', ...words], { environment })
-    const rows: { input_tokens: number; outcome: string }[] = JSON.parse((await run('usage', 'export', '--json')).stdout)
+    const rows: { input_tokens: number; outcome: string }[] = JSON.parse(
+      (await run('usage', 'export', '--json')).stdout,
+    )
     const booked = rows.filter(({ outcome }) => outcome === 'answered').map(({ input_tokens }) => input_tokens)
     assert.is(new Set(booked).size, booked.length, 'an answer is booked twice')
     for (const number of finished) assert.ok(booked.includes(number), `the answer ${number} was finished and is lost`)

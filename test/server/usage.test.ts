@@ -116,6 +116,28 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
     assert.is((await bob('GET', '/api/usage/export?format=xml')).status, 400)
   }))
 
+test('the metrics count tokens by provider and model, and name no user', () =>
+  withUsers(
+    async ({ ada, url }) => {
+      await say(ada, 'one')
+      await say(ada, 'FREE')
+      const text = await (await fetch(`${url}/metrics`)).text()
+      const labels = 'gen_ai_provider_name="custom",gen_ai_request_model="custom-model"'
+      const lines = text.split('\n').filter((line) => line.startsWith('gen_ai_'))
+      for (const line of [
+        `gen_ai_client_inference_usage_input_tokens_total{${labels},gen_ai_token_modality="text"} 24`,
+        `gen_ai_client_inference_usage_output_tokens_total{${labels},gen_ai_token_modality="text"} 10`,
+        `gen_ai_client_inference_operation_input_tokens_bucket{le="16",${labels}} 2`,
+        `gen_ai_client_inference_operation_input_tokens_bucket{le="4",${labels}} 0`,
+        `gen_ai_client_inference_operation_output_tokens_sum{${labels}} 10`,
+        `gen_ai_client_inference_operation_output_tokens_count{${labels}} 2`,
+      ])
+        assert.ok(lines.includes(line), line)
+      assert.not.match(lines.join('\n'), 'ada')
+    },
+    { provider: paid },
+  ))
+
 test('the ledger is checked, and single attempts are removed while their sums stay', () =>
   withUsers(async ({ ada, installation }) => {
     const { ledger } = await installation.app.usage()

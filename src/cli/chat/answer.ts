@@ -1,5 +1,6 @@
 import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
+import { usdOf } from '../../usage/money.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
@@ -13,10 +14,12 @@ export interface Answer {
   readonly calls: unknown[]
   /** The finish reason in OpenAI's dialect; undefined where the provider gave none. */
   finish: string | undefined
+  /** Nano-USD; undefined where no cost is known. */
+  cost: number | undefined
 }
 
 export function emptyAnswer(): Answer {
-  return { text: '', refused: false, calls: [], finish: undefined }
+  return { text: '', refused: false, calls: [], finish: undefined, cost: undefined }
 }
 
 /** The `aichat` field of a chat: the target that answered and the attempts before. */
@@ -32,6 +35,7 @@ interface Report {
     readonly error?: unknown
   }[]
   readonly warnings: readonly string[]
+  readonly cost?: { readonly cost_nano: number | null }
 }
 
 interface WholeChoice {
@@ -63,7 +67,9 @@ async function wholeAnswer(cli: Cli, question: ChatQuestion, answer: Answer, sig
   answer.finish = finish ?? undefined
   const { text, calls } = answer
   await print(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
-  remark(cli, reply.aichat as unknown as Report)
+  const report = reply.aichat as unknown as Report
+  answer.cost = report.cost?.cost_nano ?? undefined
+  remark(cli, report, answer.cost)
 }
 
 async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, signal: AbortSignal): Promise<void> {
@@ -79,6 +85,7 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
     // The first report names the target; a later one only adds warnings.
     if (report) for (const warning of chunk.aichat?.warnings ?? []) note(cli, `aichat: ${warning}`)
     report ??= chunk.aichat
+    answer.cost = chunk.aichat?.cost?.cost_nano ?? answer.cost
     const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}
     answer.calls.push(...(delta?.tool_calls ?? []))
     answer.finish = finish ?? answer.finish
@@ -92,22 +99,27 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
   if (answer.text === '' && answer.calls.length > 0)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
-  if (report) remark(cli, report)
+  if (report) remark(cli, report, answer.cost)
 }
 
 /** stderr names the model that answered after a fallback and the failures before it; with -v always. */
-function remark(cli: Cli, report: Report): void {
+function remark(cli: Cli, report: Report, cost: number | undefined): void {
   for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
   const target = report.plugin ?? `the local runner (${report.model})`
   if (!report.fallback) {
     if (cli.globals().verbose)
-      note(cli, `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}`)
+      note(cli, `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}`)
     return
   }
   for (const { plugin, runner, outcome, error } of report.attempts) {
     if (outcome === 'failed') note(cli, `aichat: ${plugin ?? runner} failed: ${String(error)}`)
   }
   note(cli, `aichat: answered by ${target} instead`)
+}
+
+/** The cost of an answer that cost anything, in words. */
+function priceText(cost: number | undefined): string {
+  return cost ? ` for $${usdOf(cost)}` : ''
 }
 
 /** Finish reasons of a complete answer. */

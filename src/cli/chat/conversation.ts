@@ -1,5 +1,6 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
+import { usdOf } from '../../usage/money.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -24,6 +25,7 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
   if (greeting !== undefined) await cli.io.out(`${stripControls(greeting)}\n`)
   const prompt = openPromptLine(cli.io)
   let stopped: readonly Message[] = []
+  let cost = 0
   try {
     for (let text = await prompt.next(); text !== undefined; text = await prompt.next()) {
       if (text.trim() === '') continue
@@ -32,6 +34,7 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
       const messages = [...systemMessage(options), ...stopped, question]
       const answer = emptyAnswer()
       const outcome = await turn(cli, prompt, { ...options, session }, messages, answer)
+      cost += answer.cost ?? 0
       if (outcome === 'stopped') stopped = [...stopped, ...(await stoppedTurn(cli, question, answer))]
       if (outcome !== 'answered') continue
       stopped = []
@@ -41,6 +44,7 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
     prompt.close()
     cli.io.err('')
     if (stopped.length > 0) note(cli, 'aichat: the last stopped answer is not saved')
+    if (cost > 0) note(cli, `aichat: the answers cost $${usdOf(cost)}`)
     await end()
   }
 }

@@ -1,9 +1,10 @@
 import { textOf } from '../../chat/protocol/messages.ts'
+import { counted } from '../../formats/counted.ts'
 import { endSession, listSessions, removeSession, renameSession, showSession } from '../../operations/sessions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
-import { print, printJson, printRemoved } from '../terminal/output.ts'
+import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { table, timeText } from '../terminal/table.ts'
 
@@ -25,9 +26,14 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
 }
 
 export async function show(cli: Cli, id: string): Promise<void> {
-  await print(cli, await cli.ask(showSession, { id }), ({ summary, messages }) =>
+  const session = await cli.ask(showSession, { id })
+  await print(cli, session, ({ summary, messages }) =>
     [...(summary === undefined ? [] : [`*${summary}*`]), transcript(messages)].join('\n\n'),
   )
+  const { cost } = session
+  if (!cost || cli.globals().json) return
+  const unknown = cost.unpriced > 0 ? `, and ${counted(cost.unpriced, 'answer')} of unknown cost` : ''
+  note(cli, `aichat: $${cost.cost_usd}${unknown}`)
 }
 
 export async function rename(cli: Cli, id: string, name: string): Promise<void> {

@@ -24,6 +24,8 @@ export interface Conversation {
 export interface SavedMessage {
   readonly message: Message
   readonly timestamp: number
+  /** The cost of an answer in nano-USD; absent where it is not known. */
+  readonly cost?: number
 }
 
 export interface NewConversation {

@@ -38,7 +38,8 @@ export interface Conversations {
     offset: number,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, idOrName: string): Promise<readonly SavedMessage[]>
-  append(conversation: Conversation, messages: readonly Message[]): Promise<void>
+  /** `cost` is that of the last message, in nano-USD. */
+  append(conversation: Conversation, messages: readonly Message[], cost?: number): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
   /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
@@ -97,9 +98,13 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)
     },
-    async append(conversation, messages) {
+    async append(conversation, messages, cost) {
       const timestamp = clock()
-      const saved = messages.map((message) => ({ message: keptMessage(message), timestamp }))
+      const saved = messages.map((message, at) => ({
+        message: keptMessage(message),
+        timestamp,
+        ...(cost !== undefined && at === messages.length - 1 && { cost }),
+      }))
       const { user_id, id, name } = conversation
       if (!(await store.append(user_id, id, saved)))
         throw new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)

@@ -38,8 +38,11 @@ export interface PreparedChat {
   readonly keeping?: readonly Keeping[]
   /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
   readonly extract?: 'manual' | 'auto'
-  /** Saves the turn once the answer is whole: in the conversation, and in the persona's memory. */
-  finish(answer: Message): Promise<void>
+  /**
+   * Saves the turn once the answer is whole: in the conversation, with the answer's cost in nano-USD where it is known, and
+   * in the persona's memory.
+   */
+  finish(answer: Message, cost?: number): Promise<void>
 }
 
 export interface PersonaChat {
@@ -127,8 +130,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ],
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
-        async finish(answer) {
-          if (conversation) await keepTurn(conversation, request.messages, answer)
+        async finish(answer, cost) {
+          if (conversation) await keepTurn(conversation, request.messages, answer, cost)
           if (!persona) return
           if (keeping)
             parts.remembered(
@@ -192,9 +195,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }
 
-  async function keepTurn(conversation: Conversation, messages: readonly Message[], answer: Message): Promise<void> {
+  async function keepTurn(
+    conversation: Conversation,
+    messages: readonly Message[],
+    answer: Message,
+    cost: number | undefined,
+  ): Promise<void> {
     const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
-    await parts.conversations.append(conversation, [...spoken, answer])
+    await parts.conversations.append(conversation, [...spoken, answer], cost)
   }
 
   /**

@@ -11,4 +11,9 @@ export const conversationMigrations: readonly Migration[] = [
         CREATE INDEX conversation_unended ON conversation (user_id, updated_at) WHERE ended_at IS NULL;
       `),
   },
+  {
+    name: 'conversations-3',
+    // Nano-USD; NULL where no cost is known.
+    up: (db) => db.exec('ALTER TABLE conversation_message ADD COLUMN cost INTEGER'),
+  },
 ]

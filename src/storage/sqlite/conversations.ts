@@ -57,13 +57,19 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async messages(owner, id) {
       return db
-        .prepare<[string, string], { message: string; timestamp: number }>(
-          `SELECT message, conversation_message.timestamp FROM conversation_message
+        .prepare<[string, string], { message: string; timestamp: number; cost: number | null }>(
+          `SELECT message, conversation_message.timestamp, cost FROM conversation_message
              JOIN conversation ON conversation.id = conversation_id
             WHERE conversation_id = ? AND user_id = ? ORDER BY number`,
         )
         .all(id, owner)
-        .map(({ message, timestamp }): SavedMessage => ({ message: JSON.parse(message), timestamp }))
+        .map(
+          ({ message, timestamp, cost }): SavedMessage => ({
+            message: JSON.parse(message),
+            timestamp,
+            ...(cost !== null && { cost }),
+          }),
+        )
     },
     append: async (owner, id, messages) => db.transaction(() => append(owner, id, messages)).immediate(),
     async rename(owner, id, name) {
@@ -108,11 +114,12 @@ export function createConversationStore(db: Database): ConversationStore {
       .run(latest, id, owner)
     if (changes === 0) return false
     const write = db.prepare(
-      `INSERT INTO conversation_message (conversation_id, number, message, timestamp)
-         SELECT @id, ifnull(max(number), 0) + 1, @message, @timestamp FROM conversation_message
+      `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost)
+         SELECT @id, ifnull(max(number), 0) + 1, @message, @timestamp, @cost FROM conversation_message
           WHERE conversation_id = @id`,
     )
-    for (const { message, timestamp } of messages) write.run({ id, message: JSON.stringify(message), timestamp })
+    for (const { message, timestamp, cost = null } of messages)
+      write.run({ id, message: JSON.stringify(message), timestamp, cost })
     return true
   }
 }

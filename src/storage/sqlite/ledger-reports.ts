@@ -2,7 +2,7 @@ import type { LedgerRow, RowQuery, UsageGroup, UsageQuery, UsageSums } from '../
 import type { Database } from './connection.ts'
 import type { LedgerNames } from './ledger-names.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf } from './ledger-rows.ts'
-import { columnsOfSums, type Sums } from './ledger-sums.ts'
+import { columnsOfSums } from './ledger-sums.ts'
 
 /** Rows read at once: some milliseconds. */
 const slice = 1000
@@ -27,49 +27,49 @@ type NameColumn = Exclude<(typeof columns)[keyof typeof columns], 'day'>
 /** Sums by the columns of the query, in their order. Throws nothing; at most `query.most` groups, where that is set. */
 export function summedUp(db: Database, query: UsageQuery, names: LedgerNames): readonly UsageGroup[] {
   const matches = asked(query, names)
-  if (!matches) return query.by.length > 0 ? [] : [sumsOf(noSums)]
+  if (!matches) return query.by.length > 0 ? [] : [noSums]
   const by = query.by.map((name) => columns[name])
   const tests = ['day BETWEEN ? AND ?', ...matches.map(([column]) => `${column} = ?`)]
   const found = db
-    .prepare<unknown[], Sums & Record<string, number>>(
-      `SELECT ${[...by.map((name) => `${name} AS "by ${name}"`), ...columnsOfSums.map((name) => `ifnull(sum(${name}), 0) AS ${name}`)].join(', ')}
+    .prepare<unknown[], number[]>(
+      `SELECT ${[...by, ...columnsOfSums.map((name) => `ifnull(sum(${name}), 0)`)].join(', ')}
        FROM ledger_day WHERE ${tests.join(' AND ')} ${by.length > 0 ? `GROUP BY ${by.join(', ')}` : ''} LIMIT ?`,
     )
+    .raw()
     .all(dayNumber(query.since), dayNumber(query.until), ...matches.map(([, id]) => id), query.most ?? -1)
-  const named = (name: string, value: number) =>
-    name === 'day' ? dayText(value) : value === 0 ? null : names.nameOf(value)
+  const named = (column: string, value: number) =>
+    column === 'day' ? dayText(value) : value === 0 ? null : names.nameOf(value)
   const result = found.map((row) => {
     const group: Record<string, string | number | null> = {}
-    for (const name of query.by) group[name] = named(name, row[`by ${columns[name]}`]!)
-    return Object.assign(group, sumsOf(row)) as UsageGroup
+    for (const [at, name] of query.by.entries()) group[name] = named(name, row[at]!)
+    for (const [at, name] of told.entries()) group[name] = row[by.length + at]!
+    return group as unknown as UsageGroup
   })
-  return result.sort((a, b) => compared(a, b, query.by))
+  return sorted(result, query.by)
 }
 
-function compared(a: UsageGroup, b: UsageGroup, by: UsageQuery['by']): number {
-  for (const name of by) {
-    const [left, right] = [a[name] ?? '', b[name] ?? '']
-    if (left !== right) return left < right ? -1 : 1
-  }
-  return 0
-}
+/** The names of the sums in an answer, in the order of their columns. */
+const told = [
+  'requests',
+  'failed',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'characters',
+  'cost_nano',
+  'unpriced',
+  'estimated',
+] as const satisfies readonly (keyof UsageSums)[]
 
-const noSums = Object.fromEntries(columnsOfSums.map((name) => [name, 0])) as Sums
+const noSums = Object.fromEntries(told.map((name) => [name, 0])) as unknown as UsageSums
 
-function sumsOf(row: Sums): UsageSums {
-  return {
-    requests: row.requests,
-    failed: row.failed,
-    input_tokens: row.input,
-    cached_tokens: row.cached,
-    cache_write_tokens: row.cache_write,
-    output_tokens: row.output,
-    reasoning_tokens: row.reasoning,
-    characters: row.characters,
-    cost_nano: row.cost,
-    unpriced: row.unpriced,
-    estimated: row.estimated,
-  }
+/** In the order of the columns. Each group has one text to be compared by: comparing columns took half of a report's time. */
+function sorted(groups: readonly UsageGroup[], by: UsageQuery['by']): readonly UsageGroup[] {
+  const keyed = groups.map((group) => ({ group, key: by.map((name) => group[name] ?? '').join('\0') }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  return keyed.map(({ group }) => group)
 }
 
 /**

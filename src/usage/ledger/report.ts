@@ -72,12 +72,11 @@ function idsIn(groups: readonly UsageGroup[], column: 'user' | 'key'): ReadonlyS
 function told(group: UsageGroup, { users, keys }: UsageNames): ToldGroup {
   const username = group.user == null ? undefined : users.get(group.user)
   const keyName = group.key == null ? undefined : keys.get(group.key)
-  return {
-    ...group,
-    ...(username !== undefined && { username }),
-    ...(keyName !== undefined && { key_name: keyName }),
-    cost_usd: usdOf(group.cost_nano),
-  }
+  return Object.assign(
+    { ...group, cost_usd: usdOf(group.cost_nano) },
+    username !== undefined && { username },
+    keyName !== undefined && { key_name: keyName },
+  )
 }
 
 const zero: UsageSums = {

@@ -22,10 +22,12 @@ import { usdOf } from '../money.ts'
 import type { Amounts, Cost, PriceList } from '../usage.ts'
 import { amountsOf } from './amounts.ts'
 import { createEstimates, type Estimates } from './estimates.ts'
+import type { TokenCounts } from './token-counts.ts'
 
 export interface MeteringParts {
   readonly ledger: Pick<Ledger, 'book' | 'nextRequest'>
   readonly prices: PriceList
+  readonly tokens: Pick<TokenCounts, 'add'>
   readonly limits: Limits
   readonly days: Days
   /** Whether a plugin's provider goes on, and bills, after its caller has left. */
@@ -154,7 +156,7 @@ class Booked implements MeteredAttempt {
 
   private book(ending: Ending): BookedCost {
     const { call, place, reservation } = this
-    const { ledger, prices, days, goesOn, now, clock } = call.parts
+    const { ledger, prices, tokens, days, goesOn, now, clock } = call.parts
     if (ending === 'unsent') {
       call.admission?.settle(undefined, undefined)
       return nothing
@@ -169,6 +171,7 @@ class Booked implements MeteredAttempt {
     if (told && ending === 'answered')
       call.estimates.learn(place.model, told, this.bytes, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
+    tokens.add(place, amounts)
     ledger.book({
       request: call.id,
       attempt: this.number,
@@ -187,7 +190,8 @@ class Booked implements MeteredAttempt {
       durationMs: Math.max(0, Math.round(now() - this.begun)),
       ...(reservation !== undefined && { reservation }),
     })
-    return { cost_usd: cost.nano === null ? null : usdOf(cost.nano), source: cost.source, estimated }
+    const { nano, source } = cost
+    return { cost_usd: nano === null ? null : usdOf(nano), cost_nano: nano, source, estimated }
   }
 
   /** The cost of the delivered part, as far as it is known: nano-USD. */
@@ -217,4 +221,4 @@ function refused(reason: unknown): never {
 }
 
 const free: Cost = { nano: 0, source: null, priceId: null }
-const nothing: BookedCost = { cost_usd: '0', source: null, estimated: false }
+const nothing: BookedCost = { cost_usd: '0', cost_nano: 0, source: null, estimated: false }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { completion, json, openStandIn, type StandIn } from '../../fake-provider.ts'
+import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { openInstallation, pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
 import { type Ran, type RunMainOptions, runMain } from '../../terminal.ts'
@@ -68,6 +68,18 @@ test('an unknown cost is told as unknown, and the ledger can be checked and prun
     assert.equal([pruned.code, pruned.stdout], [0, '0 requests before 2020-01-01 removed\n'])
   }))
 
+test('the cost of an answer is told with -v, and that of a conversation with it', () =>
+  scene(async ({ aichat }) => {
+    const said = await aichat(['chat', '-v', '-s', 'Trip', 'cheap'])
+    assert.match(said.stderr, 'answered by custom (custom-model) for $0.25\n')
+    await aichat(['chat', '-s', 'Trip', '-S', 'cheap'])
+    await aichat(['chat', '-s', 'Trip', '-S', 'FREE'])
+    const shown = await aichat(['session', 'show', 'Trip'])
+    assert.is(shown.stderr, 'aichat: $0.5, and 1 answer of unknown cost\n')
+    const { cost } = JSON.parse((await aichat(['session', 'show', 'Trip', '--json'])).stdout)
+    assert.equal(cost, { cost_usd: '0.5', cost_nano: 500_000_000, unpriced: 1 })
+  }))
+
 test.run()
 
 interface Scene {
@@ -78,10 +90,21 @@ interface Scene {
 /** A data folder with a provider whose model `dear` costs 25 USD a request, and any other 0.25. */
 async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   const provider: StandIn = await openStandIn((request, response) => {
-    const { model, messages } = JSON.parse(request.body)
+    const { model, messages, stream } = JSON.parse(request.body)
     const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
     const cost = messages.at(-1).content === 'FREE' ? {} : { cost: model === 'dear' ? 25 : 0.25 }
-    json(response, 200, { ...completion('answer'), usage: { ...usage, ...cost } })
+    if (!stream) return json(response, 200, { ...completion('answer'), usage: { ...usage, ...cost } })
+    const counts = {
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model,
+      choices: [],
+      usage: { ...usage, ...cost },
+    }
+    const events = completionEvents(['ans', 'wer'])
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end([...events.slice(0, -1), `data: ${JSON.stringify(counts)}\n\n`, events.at(-1)].join(''))
   })
   const { home: folder, app, close } = openInstallation()
   const environment = {

@@ -27,6 +27,18 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'a message keeps its cost, also one of nothing, and has none where none is known',
+    async holds(place) {
+      const { conversations } = await place.open()
+      await conversations.create(talk('c'))
+      const messages = [said('asked'), { ...said('dear'), cost: 250_000_000 }, { ...said('free'), cost: 0 }]
+      await conversations.append('ada', 'c', messages)
+      assert.equal(await conversations.messages('ada', 'c'), messages)
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'scopes',
     says: 'a conversation outlives its persona and forgets it',
     async holds(place) {

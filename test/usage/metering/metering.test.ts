@@ -191,6 +191,7 @@ function meteringInto(rows: LedgerRow[], goesOn = false) {
   return createMetering({
     ledger: { book: (row) => void rows.push(row), nextRequest: () => 'r1' },
     prices: { costOf: () => ({ nano: 5, source: 'shipped', priceId: 'p' }), mostFor: () => 5 },
+    tokens: { add: () => undefined },
     limits: { admit: () => undefined, admitPlugin: () => undefined },
     days: { dayOf: () => '2026-11-22' },
     goesOn: () => goesOn,
