@@ -16,6 +16,11 @@ const messages = [{ role: 'user' as const, content: 'Hi' }]
 /** 5 tokens in, 2 out: at a cent for each token out, two cents. */
 const answers: Answer = (_request, response) => json(response, 200, completion('Hello there'))
 
+const inChosenTier: Answer = ({ body }, response) => {
+  const { service_tier } = JSON.parse(body) as { readonly service_tier?: string }
+  return json(response, 200, { ...completion('Hello there'), service_tier })
+}
+
 test('of fifty requests at once for which a budget has ten, ten are sent; the next when they have cost less', () => {
   let free = () => {}
   const refused = new Promise<void>((resolve) => {
@@ -43,6 +48,19 @@ test('of fifty requests at once for which a budget has ten, ten are sent; the ne
     assert.is(await ask(url, { max_tokens: 30 }), 429)
   })
 })
+
+test('several answers to one request are reserved as so many, and a service without a price as much as it may cost', () =>
+  withBudget(inChosenTier, 0.1, {}, async ({ url, provider, limits }) => {
+    // A dime pays for ten tokens.
+    assert.is(await ask(url, { max_tokens: 5, n: 3 }), 429)
+    assert.is(await ask(url, { max_tokens: 5, n: 1e300 }), 400)
+    assert.is(provider.received.length, 0)
+    assert.is(await ask(url, { max_tokens: 4, n: 2, service_tier: 'unknown' }), 200)
+    const [view] = await settled(limits)
+    assert.is(view?.budgets[0]?.spent_usd, '0.08')
+    assert.is(await ask(url, { max_tokens: 4, service_tier: 'unknown' }), 429)
+    assert.is(provider.received.length, 1)
+  }))
 
 test('both libraries stop after one request under a budget that is spent, with the class of a rate limit', () =>
   withBudget(answers, 0.02, {}, async ({ url, openai, anthropic, provider, limits, requests }) => {

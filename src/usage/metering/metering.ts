@@ -96,10 +96,11 @@ class Call implements MeteredCall {
 
   private size(model: string): Size {
     const request = this.request()
-    const bound = request.max_completion_tokens ?? request.max_tokens
+    const bound = request.max_completion_tokens ?? request.max_tokens ?? this.estimates.longestOf(model)
     return {
       input: this.estimates.inputOf(model, request as Countable),
-      output: bound ?? this.estimates.longestOf(model),
+      // Each of several answers has that bound.
+      output: Math.min(bound * Math.max(request.n ?? 1, 1), Number.MAX_SAFE_INTEGER),
     }
   }
 }
