@@ -49,6 +49,12 @@ const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.g
 /** Hosts of the APIs that report the cost in their answers; a budget counts it where no price is known. */
 const reporting = new Set(['openrouter.ai'])
 
+/**
+ * Where reservations fill a budget, those of ended processes are looked for so often at the most: milliseconds. Commands
+ * that share no folder with a daemon have no other upkeep.
+ */
+const orphansEveryMs = 1000
+
 /** The part of the composition root that counts. */
 export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   const { settings, plugins, storage, openStorage, prices, tokens, isService, now } = parts
@@ -74,13 +80,19 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
       zone: settings.usageZone,
       newId: () => `${journal.process}-${(++reservations).toString(36)}`,
       reportsCost: ({ plugin }) => plugin !== null && reporting.has(hostOf(plugin) ?? ''),
-      flush: ledger.settle,
+      async flush() {
+        await ledger.settle()
+        if (now() - looked < orphansEveryMs) return
+        looked = now()
+        await stores.ledger.append(await orphans())
+      },
       warn,
     })
     return area
   })
-  if (store) await limits()
+  let looked = Number.NEGATIVE_INFINITY
   const orphans = async () => (await (await limits()).orphans()).map((orphan) => rowOfOrphan(orphan, days))
+  if (store) await limits()
   const upkeep =
     isService && store
       ? startUpkeep({ ledger, store, orphans, days, keepDays: settings.usageDays, clock: Date.now })

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
+import { placesAsked } from './further-models.ts'
 import {
   deliveredBytes,
   type Ending,
@@ -159,8 +160,10 @@ export function createRouter(parts: RouterParts): Router {
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
       if (!target) continue
-      if (call.permits && !call.permits(target)) {
-        skipped.push(notPermitted(target))
+      const { permits } = call
+      const refused = permits && placesAsked(target, call.request).find((place) => !permits(place))
+      if (refused) {
+        skipped.push(notPermitted(target, refused))
         continue
       }
       deadline ??= {
@@ -309,8 +312,8 @@ function modelOf(manifest: PluginManifest, asked: string | undefined): string {
   return asked ?? manifest.default_model ?? manifest.model_map[0]!
 }
 
-/** The part of a target that the caller's key does not permit. */
-function notPermitted({ plugin, runner, model }: Target): Attempt {
+/** The part of a target that the caller's key does not permit, itself or a further model that the request names there. */
+function notPermitted({ plugin, runner }: Target, { model }: KeyPlace): Attempt {
   const error = 'the API key does not allow it'
   return { plugin, runner, model, tries: 0, outcome: 'failed', class: 'not_permitted', error, duration_ms: 0 }
 }

@@ -44,6 +44,7 @@ export const chatInput = z.looseObject({
   top_p: z.exactOptional(z.number().min(0).max(1).nullable()),
   max_tokens: z.exactOptional(z.int().min(1).nullable()),
   max_completion_tokens: z.exactOptional(z.int().min(1).nullable()),
+  n: z.exactOptional(z.int().min(1).nullable()),
   fallback: z.boolean().default(true),
 })
 

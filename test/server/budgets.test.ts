@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
+import { writeWav } from '../../speech/audio/wav.ts'
 import type { LimitArea } from '../../src/usage/limits/area.ts'
 import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
@@ -15,6 +16,22 @@ const messages = [{ role: 'user' as const, content: 'Hi' }]
 
 /** 5 tokens in, 2 out: at a cent for each token out, two cents. */
 const answers: Answer = (_request, response) => json(response, 200, completion('Hello there'))
+
+/** An embedding of seven tokens, or a hundredth of a second of silence. */
+const vectorsOrSpeech: Answer = ({ url }, response) => {
+  if (url.endsWith('/embeddings'))
+    return json(response, 200, {
+      data: [{ object: 'embedding', index: 0, embedding: [1, 0] }],
+      usage: { prompt_tokens: 7, total_tokens: 7 },
+    })
+  response.writeHead(200, { 'content-type': 'audio/wav' })
+  response.end(writeWav(new Float32Array(240), 24_000))
+}
+
+const inChosenTier: Answer = ({ body }, response) => {
+  const { service_tier } = JSON.parse(body) as { readonly service_tier?: string }
+  return json(response, 200, { ...completion('Hello there'), service_tier })
+}
 
 test('of fifty requests at once for which a budget has ten, ten are sent; the next when they have cost less', () => {
   let free = () => {}
@@ -43,6 +60,39 @@ test('of fifty requests at once for which a budget has ten, ten are sent; the ne
     assert.is(await ask(url, { max_tokens: 30 }), 429)
   })
 })
+
+test('several answers to one request are reserved as so many, and a service without a price as much as it may cost', () =>
+  withBudget(inChosenTier, 0.1, {}, async ({ url, provider, limits }) => {
+    // A dime pays for ten tokens.
+    assert.is(await ask(url, { max_tokens: 5, n: 3 }), 429)
+    assert.is(await ask(url, { max_tokens: 5, n: 1e300 }), 400)
+    assert.is(provider.received.length, 0)
+    assert.is(await ask(url, { max_tokens: 4, n: 2, service_tier: 'unknown' }), 200)
+    const [view] = await settled(limits)
+    assert.is(view?.budgets[0]?.spent_usd, '0.08')
+    assert.is(await ask(url, { max_tokens: 4, service_tier: 'unknown' }), 429)
+    assert.is(provider.received.length, 1)
+  }))
+
+test('embeddings cost their input alone, whose model has no price for answers, and speech costs a budget nothing', () =>
+  withBudget(vectorsOrSpeech, 1, {}, async ({ app, url, provider, limits }) => {
+    const auth = { header: '', prefix: '', key_env: '' }
+    for (const [id, type, path] of [
+      ['vectors', 'embedding', '/v1/embeddings'],
+      ['voice', 'tts', '/v1/audio/speech'],
+    ] as const) {
+      await app.plugins.install({ id, name: id, type, endpoint: `${provider.url}${path}`, auth, model_map: [id] })
+      await app.plugins.activate(id)
+    }
+    const prices = [{ plugin: 'vectors', model: 'vectors', rates: { input: '10000' } }]
+    await fetch(`${url}/api/prices`, { ...post({ prices }), method: 'PUT' })
+    const embedded = await fetch(`${url}/v1/embeddings`, post({ model: 'vectors', input: 'Hi' }))
+    assert.is(embedded.status, 200, await embedded.text())
+    const spoken = await fetch(`${url}/v1/audio/speech`, post({ model: 'voice', voice: 'any', input: 'Hi' }))
+    assert.is(spoken.status, 200, await spoken.text())
+    const [view] = await settled(limits)
+    assert.is(view?.budgets[0]?.spent_usd, '0.07')
+  }))
 
 test('both libraries stop after one request under a budget that is spent, with the class of a rate limit', () =>
   withBudget(answers, 0.02, {}, async ({ url, openai, anthropic, provider, limits, requests }) => {

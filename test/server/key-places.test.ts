@@ -46,6 +46,27 @@ test('a fallback outside the lists is not asked, when the first target fails', (
     { provider: down, second: answering('second'), runner: localRunner() },
   ))
 
+test('further models that a request names to the provider itself are places too', () =>
+  withKeyDaemon(
+    async (daemon) => {
+      const fallback = false
+      for (const more of [
+        { models: ['m-one', 'dear'] },
+        { models: 'dear' },
+        { models: [{ model: 'dear' }] },
+        { fallbacks: [['m-one', 'dear']] },
+        { fallbacks: [{ model: 'm-two' }, 7] },
+      ]) {
+        const { status, code, asked } = await ask(daemon, { models: ['m-*'] }, { ...more, fallback })
+        assert.equal([status, code, asked], [403, 'model_not_allowed', [0, 0]], JSON.stringify(more))
+      }
+      const permitted = { models: ['m-two', { model: 'm-one' }], fallbacks: null }
+      assert.is((await ask(daemon, { models: ['m-*'] }, { ...permitted, fallback })).status, 200)
+      assert.is((await ask(daemon, {}, { models: ['dear'], fallback })).status, 200)
+    },
+    { provider: answering('first') },
+  ))
+
 test('the local runner is a place like the others', () =>
   withKeyDaemon(
     async (daemon) => {

@@ -41,21 +41,23 @@ export function settlementOf(db: Database): Settlement {
         if (key !== null) subjects.push(subjectOf('key', key))
         if (plugin !== null) subjects.push(subjectOf('plugin', plugin))
         if (cost !== 0) for (const subject of subjects) spend.run(cost, subject, at, at, dayNumber(day))
-        if (row.reservation !== undefined) end(row, row.reservation, cost)
+        if (row.reservation !== undefined) end(row, row.reservation)
       }
     },
   }
 
-  function end({ at, lowerBound }: LedgerRow, id: string, cost: number): void {
+  function end({ at, lowerBound, cost: { nano: priced } }: LedgerRow, id: string): void {
     const reservation = reserved.get(id)
     if (!reservation) return
     const { nano, shares } = reservation
+    const cost = priced ?? 0
     for (const [share, isHard] of JSON.parse(shares) as readonly (readonly [number, 0 | 1])[]) {
       const period = account.get(share)
       if (!period) continue
       // The clock was set back since: the row lies before the period that it is paid from.
       const missing = at < period.start ? cost : 0
-      const kept = lowerBound && isHard === 1 ? Math.max(0, nano - cost) : 0
+      // An answer without a known price, as of a service tier that its caller chose, was not free.
+      const kept = priced === null || (lowerBound && isHard === 1) ? Math.max(0, nano - cost) : 0
       giveBack.run(nano, missing + kept, missing + kept, share)
     }
     remove.run(id)

@@ -41,7 +41,7 @@ export function createPriceStore(db: Database, changes: Pick<OwnChanges, 'wroteP
   const changed = db.prepare('UPDATE price_changes SET number = number + 1')
 
   return {
-    list: async () => all.all().map(priceOf),
+    list: () => all.all().map(priceOf),
     async find(id) {
       const number = numberOf(id)
       const row = number === undefined ? undefined : byNumber.get(number)

@@ -79,7 +79,10 @@ class Call implements MeteredCall {
     const { admission } = this
     if (!admission) return new Booked(this, place, undefined)
     try {
-      const reserved = admission.reserve(place, ({ input, output }) => prices.mostFor(place, input, output, clock()))
+      const reserved = admission.reserve(place, ({ input, output }) =>
+        // Speech costs nothing, and has no price.
+        this.purpose === 'speech' ? 0 : prices.mostFor(place, input, output, clock()),
+      )
       return reserved instanceof Promise
         ? reserved.then((id) => new Booked(this, place, id), refused)
         : new Booked(this, place, reserved)
@@ -97,11 +100,14 @@ class Call implements MeteredCall {
   }
 
   private size(model: string): Size {
+    if (this.purpose === 'speech') return { input: 0, output: 0 }
     const request = this.request()
-    const bound = request.max_completion_tokens ?? request.max_tokens
+    if (this.purpose === 'embeddings') return { input: this.estimates.inputOf(model, request as Countable), output: 0 }
+    const bound = request.max_completion_tokens ?? request.max_tokens ?? this.estimates.longestOf(model)
     return {
       input: this.estimates.inputOf(model, request as Countable),
-      output: bound ?? this.estimates.longestOf(model),
+      // Each of several answers has that bound.
+      output: Math.min(bound * Math.max(request.n ?? 1, 1), Number.MAX_SAFE_INTEGER),
     }
   }
 }

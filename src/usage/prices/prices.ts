@@ -1,3 +1,4 @@
+import { type MaybePromise, whenThere } from '../../accounts/users.ts'
 import { AppError } from '../../errors.ts'
 import type { PriceList } from '../usage.ts'
 import { isPattern, patternOf } from './names.ts'
@@ -124,16 +125,22 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     },
   }
 
-  /** Looks whether stored prices have changed; if so they are read, while the ones before are in use. */
+  /** Looks whether stored prices have changed; if so they are read, while the ones before are in use where that takes time. */
   function look(): void {
     looked = now()
     if (looking || !hasChanged()) return
-    looking = true
-    load()
-      .catch((reason) => parts.warn(`aichat: changed prices could not be read, so that the old ones stay: ${reason}`))
-      .finally(() => {
+    const failed = (reason: unknown) =>
+      parts.warn(`aichat: changed prices could not be read, so that the old ones stay: ${reason}`)
+    try {
+      const loading = load()
+      if (!(loading instanceof Promise)) return
+      looking = true
+      loading.catch(failed).finally(() => {
         looking = false
       })
+    } catch (reason) {
+      failed(reason)
+    }
   }
 
   function hasChanged(): boolean {
@@ -141,11 +148,14 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     return seen === undefined || seen !== mark
   }
 
-  async function load(): Promise<void> {
+  function load(): MaybePromise<void> {
     const turn = ++loads
     // The mark before the rows: a change in between is seen by the next look.
     const seen = parts.mark()
-    const rows = await store.list()
+    return whenThere(store.list(), (rows) => take(rows, turn, seen))
+  }
+
+  function take(rows: readonly StoredPrice[], turn: number, seen: string | undefined): void {
     if (turn < newest) return
     newest = turn
     mark = seen

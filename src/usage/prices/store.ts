@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../accounts/users.ts'
 import type { KnownPrice, Price } from './price.ts'
 
 /** The most prices of the operator and of refreshes that hold at once. */
@@ -36,8 +37,8 @@ export interface PriceChange {
 
 /** The operator's and the refreshed prices; `test/storage/contract/prices.ts` has its promises. */
 export interface PriceStore {
-  /** The prices that hold, in the order in which they were set. */
-  list(): Promise<readonly StoredPrice[]>
+  /** The prices that hold, in the order in which they were set. At once where the database is on this machine. */
+  list(): MaybePromise<readonly StoredPrice[]>
   /** A price by its id, also one that ended; undefined where there never was one. */
   find(id: string): Promise<StoredPrice | undefined>
   /**

@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import * as assert from 'uvu/assert'
+import { aichatCommand } from '../../command.ts'
 import { goodPassword } from '../../daemon.ts'
 import { completion, json, openStandIn } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
@@ -39,6 +42,47 @@ test('limits are set, changed in part, listed, reset and removed', async () => {
     assert.match((await home.aichat(['limit', 'list'])).stderr, /no limits; set one/)
   } finally {
     home.remove()
+  }
+})
+
+test('what a killed command had reserved counts as spent for the next one, without a daemon', async () => {
+  let arrived = () => {}
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  const provider = await openStandIn((_request, response) => {
+    arrived()
+    if (provider.received.length > 1) json(response, 200, completion('Hello there'))
+  })
+  const environment = { CUSTOM_API_KEY: 'sk-test-123456' }
+  const home = openFastHome(environment)
+  try {
+    const plugin = JSON.stringify(pluginAt(provider.url))
+    assert.is((await home.aichat(['plugin', 'install', '-'], { input: plugin })).code, 0)
+    await home.aichat(['plugin', 'activate', 'custom'])
+    await home.aichat(['prices', 'set', '*', '--plugin', 'custom', '--input', '0', '--output', '1000'])
+    await home.aichat(['limit', 'set', 'all', '--budget', '1.03/day'])
+    // Without a bound an answer is reserved with 1,024 tokens.
+    const [program, ...words] = aichatCommand
+    const child = spawn(program!, [...words, 'chat', 'Hi'], {
+      env: { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder, ...environment },
+      stdio: 'ignore',
+    })
+    await asked
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    const refused = await home.aichat(['chat', 'Hi', '--max-tokens', '10'])
+    assert.match(refused.stderr, /budget of this installation is spent: 1\.03 USD a day/)
+    const used = JSON.parse((await home.aichat(['usage', '--json'])).stdout)
+    assert.equal([used.total.requests, used.total.estimated, used.total.cost_usd], [1, 1, '1.024'])
+    assert.is((await home.aichat(['usage', 'check'])).code, 0)
+    await home.aichat(['limit', 'reset', 'all'])
+    const answered = await home.aichat(['chat', 'Hi', '--max-tokens', '10'])
+    assert.is(answered.stdout, 'Hello there\n', answered.stderr)
+  } finally {
+    home.remove()
+    await provider.close()
   }
 })
 

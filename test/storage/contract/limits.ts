@@ -62,7 +62,7 @@ export const limitRules: readonly Rule[] = [
   {
     store: 'limits',
     topic: 'edits',
-    says: 'what is spent is what the ledger holds: from before a budget, with its reservations, and for every subject',
+    says: 'what is spent is what the ledger holds: from before a budget, for every subject; and what was reserved without a known price',
     async holds(place) {
       const { limits, ledger } = await place.open()
       const mine = { key: 'k', at: noon }
@@ -82,6 +82,8 @@ export const limitRules: readonly Rule[] = [
       ])
       assert.equal(await spentIn(limits, ...all), [81, 67, 67, 67])
       await ledger.append([row('unknown', 1, { reservation: 'r2', cost: { nano: null, source: null, priceId: null } })])
+      // What it cost is not known: all that was reserved counts.
+      assert.equal(await spentIn(limits, ...all), [181, 167, 167, 167])
       assert.equal(await reservedIn(limits, ...all), [0, 0, 0, 0])
       assert.equal(await ledger.check(), [])
     },
