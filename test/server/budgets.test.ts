@@ -136,6 +136,21 @@ test('a stream that runs over a hard budget is cut with an error event, in each 
     assert.instance(failure, Error)
   }))
 
+test('an answer whose caller leaves before it is there keeps its reservation in a hard budget', () => {
+  const leaving = new AbortController()
+  const held: Answer = () => leaving.abort()
+  return withBudget(held, 1, { hard: true }, async ({ url, provider, limits }) => {
+    const body = { model: 'custom-model', messages, max_tokens: 5 }
+    const left = await fetch(`${url}/v1/chat/completions`, { ...post(body), signal: leaving.signal }).catch(
+      () => 'left',
+    )
+    assert.is(left, 'left')
+    const [view] = await settled(limits)
+    assert.is(provider.received.length, 1)
+    assert.is(view?.budgets[0]?.spent_usd, '0.05')
+  })
+})
+
 test('a stream that runs over another budget ends, and the next request is refused', () =>
   withBudget(long, 1.5 * 10, {}, async ({ url, limits }) => {
     const text = await stream(url, '/v1/chat/completions', { model: 'custom-model' })

@@ -162,7 +162,7 @@ class Booked implements MeteredAttempt {
 
   private book(ending: Ending): BookedCost {
     const { call, place, reservation } = this
-    const { ledger, prices, tokens, days, goesOn, now, clock } = call.parts
+    const { ledger, prices, tokens, days, now, clock } = call.parts
     if (ending === 'unsent') {
       call.admission?.settle(undefined, undefined)
       return nothing
@@ -190,7 +190,7 @@ class Booked implements MeteredAttempt {
       purpose: call.purpose,
       outcome: ending,
       estimated,
-      lowerBound: estimated && ending === 'cancelled' && place.plugin !== null && goesOn(place.plugin),
+      lowerBound: estimated && ending === 'cancelled' && place.plugin !== null && this.goesOn(place.plugin),
       amounts,
       cost,
       durationMs: Math.max(0, Math.round(now() - this.begun)),
@@ -198,6 +198,16 @@ class Booked implements MeteredAttempt {
     })
     const { nano, source } = cost
     return { cost_usd: nano === null ? null : usdOf(nano), cost_nano: nano, source, estimated }
+  }
+
+  /**
+   * Whether the provider goes on, and bills, after the caller has left: any does with an answer that is not streamed, which
+   * an abort does not reach (https://openrouter.ai/docs/api-reference/streaming, "Stream cancellation"). Of embeddings all
+   * is known, their input.
+   */
+  private goesOn(plugin: string): boolean {
+    const { parts, purpose, request } = this.call
+    return parts.goesOn(plugin) || (purpose !== 'embeddings' && request().stream !== true)
   }
 
   /** The cost of the delivered part, as far as it is known: nano-USD. */

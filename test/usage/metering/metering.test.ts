@@ -157,6 +157,8 @@ test('a caller who leaves owes at least what was delivered, where the provider g
   const left = metered((attempt) => attempt.delivered(40), 'cancelled', true)
   assert.equal([left.row?.estimated, left.row?.lowerBound, left.row?.amounts.output], [true, true, 10])
   assert.is(metered((attempt) => attempt.delivered(40), 'cancelled').row?.lowerBound, false)
+  // No abort reaches an answer that is not streamed.
+  assert.is(metered(() => undefined, 'cancelled', false, false).row?.lowerBound, true)
   const told = metered(
     (attempt) => attempt.reported({ usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }),
     'cancelled',
@@ -205,9 +207,10 @@ function metered(
   work: (attempt: MeteredAttempt) => void,
   ending: 'answered' | 'failed' | 'broken' | 'cancelled' | 'unsent' = 'answered',
   goesOn = false,
+  stream = true,
 ) {
   const rows: LedgerRow[] = []
-  const call = meteringInto(rows, goesOn).begin({ user: 'ada' }, 'chat', () => question)
+  const call = meteringInto(rows, goesOn).begin({ user: 'ada' }, 'chat', () => ({ ...question, stream }))
   const attempt = call.attempt({ plugin: 'p', model: 'm' }) as MeteredAttempt
   work(attempt)
   attempt.ended(ending)
