@@ -55,6 +55,8 @@ export interface UsageJournal {
   setAside(): void
   /** The rows of processes that ended before they had written them; each list is forgotten once its `done` is called. */
   leftBehind(): AsyncIterable<{ readonly rows: readonly LedgerRow[]; done(): void }>
+  /** The journals of all processes. */
+  count(): number
   close(): void
 }
 
