@@ -4,9 +4,7 @@ import type { Settings } from '../settings/settings.ts'
 import { openUsageJournal, type Storage } from '../storage/storage.ts'
 import { createDays, type Days } from '../usage/days.ts'
 import { createLedger, type Ledger, type LedgerStore } from '../usage/ledger/ledger.ts'
-import { startUpkeep } from '../usage/ledger/upkeep.ts'
-import { type LimitArea, openLimits } from '../usage/limits/area.ts'
-import { rowOfOrphan } from '../usage/limits/orphans.ts'
+import type { LimitArea } from '../usage/limits/area.ts'
 import { createMetering } from '../usage/metering/metering.ts'
 import type { TokenCounts } from '../usage/metering/token-counts.ts'
 import type { PriceList } from '../usage/usage.ts'
@@ -24,7 +22,7 @@ export interface UsageArea {
   close(): Promise<void>
 }
 
-type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits'>
+type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits' | 'hasLimits'>
 
 export interface UsageAreaParts {
   readonly settings: Settings
@@ -55,13 +53,18 @@ const reporting = new Set(['openrouter.ai'])
  */
 const orphansEveryMs = 1000
 
+/** Journals of commands that wait for the ledger: the command after so many writes them all. */
+const mostJournals = 50
+
 /** The part of the composition root that counts. */
 export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   const { settings, plugins, storage, openStorage, prices, tokens, isService, now } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
   const warn = (message: string) => process.emitWarning(message)
-  const ledger = createLedger({ journal, store: () => storage()?.ledger, warn, now })
+  // A command leaves its attempts in the journal, unless it is about usage: to load the ledger takes longer than many chats.
+  let isWanted = isService
+  const ledger = createLedger({ journal, store: () => (isWanted ? storage()?.ledger : undefined), warn, now })
   const store = storage()?.ledger
   const hostOf = (id: string) => {
     const endpoint = plugins.find(id)?.endpoint
@@ -71,7 +74,8 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   const begun = Date.now() - now()
   let area: LimitArea | undefined
   const limits = once(async () => {
-    const stores = await openStorage()
+    const [stores, { openLimits }] = await Promise.all([openStorage(), import('../usage/limits/area.ts')])
+    isWanted = true
     area = await openLimits({
       store: stores.limits,
       mark: () => stores.changes.mark('limits'),
@@ -91,11 +95,21 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
     return area
   })
   let looked = Number.NEGATIVE_INFINITY
-  const orphans = async () => (await (await limits()).orphans()).map((orphan) => rowOfOrphan(orphan, days))
-  if (store) await limits()
+  const orphans = async () => {
+    const [{ rowOfOrphan }, { orphans: find }] = await Promise.all([import('../usage/limits/orphans.ts'), limits()])
+    return (await find()).map((orphan) => rowOfOrphan(orphan, days))
+  }
+  if (isService || storage()?.hasLimits()) await limits()
   const upkeep =
     isService && store
-      ? startUpkeep({ ledger, store, orphans, days, keepDays: settings.usageDays, clock: Date.now })
+      ? (await import('../usage/ledger/upkeep.ts')).startUpkeep({
+          ledger,
+          store,
+          orphans,
+          days,
+          keepDays: settings.usageDays,
+          clock: Date.now,
+        })
       : undefined
   const metering = createMetering({
     ledger,
@@ -114,12 +128,19 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   return {
     metering,
     ledger,
-    store: async () => (await openStorage()).ledger,
+    async store() {
+      isWanted = true
+      return (await openStorage()).ledger
+    },
     limits,
     days,
     async close() {
       await upkeep?.close()
       await area?.close()
+      if (!isWanted && storage() && journal.count() > mostJournals) {
+        isWanted = true
+        await ledger.settle().catch(() => undefined)
+      }
       await ledger.close()
     },
   }

@@ -14,12 +14,15 @@ export const serviceStatus = defineOperation({
     user: z.object({ id: z.string(), username: z.string(), role: z.enum(['admin', 'user']) }),
     active_plugin: z.object({ id: z.string(), state: z.string(), model: z.string() }).nullable(),
     local_runner: z.object({ url: z.string(), reachable: z.boolean(), models: z.array(z.string()) }),
+    /** The reason for which usage cannot be written now, such as a full disk; chats go on. */
+    usage_trouble: z.exactOptional(z.string()),
   }),
   run: async ({ app, caller }) => {
     const active = app.plugins.active('chat')
     const view = active && app.plugins.get(active.id)
     const { ollama } = await app.chat()
     const models = await ollama.models()
+    const { trouble } = (await app.usage()).ledger.state()
     return {
       version: version(),
       user: { id: caller.id, username: caller.username, role: caller.role },
@@ -29,6 +32,7 @@ export const serviceStatus = defineOperation({
         reachable: models !== undefined,
         models: (models ?? []).map(({ name }) => name),
       },
+      ...(trouble !== undefined && { usage_trouble: trouble }),
     }
   },
 })

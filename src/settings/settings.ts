@@ -409,6 +409,8 @@ function lifetime(text: string, problems: string[]): number {
 }
 
 function zone(text: string, problems: string[]): string {
+  // To load the zones takes each command some milliseconds.
+  if (text === 'UTC') return text
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
   } catch {

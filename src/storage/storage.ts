@@ -38,6 +38,8 @@ export interface Storage {
   /** Limits, and the accounts of their budgets. */
   readonly limits: LimitStore
   readonly changes: Changes
+  /** Whether any limit is set: asked by commands, which load nothing of limits where there is none. */
+  hasLimits(): boolean
   /** Reads everything once; resolves with one line that says where it is, throws `configuration` when it is damaged. */
   check(): Promise<string>
   /** Ends the removal of deleted rows after its current slice, for a service that stops; the next start finishes it. */

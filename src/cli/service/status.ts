@@ -32,6 +32,8 @@ export async function showStatus(cli: Cli): Promise<void> {
       10,
     ),
   )
+  if (status.usage_trouble !== undefined)
+    note(cli, `aichat: usage cannot be written and waits: ${status.usage_trouble}`)
   const { limits } = await cli.ask(listLimits, {})
   for (const { subject, budgets } of limits)
     for (const budget of budgets)

@@ -33,6 +33,9 @@ const lineStart = '{"request":"'
  */
 const staleMs = 86_400_000
 
+/** The journals that this process has open. */
+const ours = new Set<string>()
+
 /** Times of files and of processes are this exact: milliseconds. */
 const toleranceMs = 2000
 
@@ -50,12 +53,15 @@ export function openUsageJournal(folder: string): UsageJournal {
   let asides = 0
   const open = (): number => {
     mkdirSync(places, { recursive: true, mode: 0o700 })
-    return openSync(path, 'a', 0o600)
+    const opened = openSync(path, 'a', 0o600)
+    ours.add(path)
+    return opened
   }
   const close = () => {
     if (file === undefined) return
     closeSync(file)
     file = undefined
+    ours.delete(path)
   }
   return {
     process: name,
@@ -85,10 +91,11 @@ export function openUsageJournal(folder: string): UsageJournal {
     },
     async *leftBehind() {
       for (const journal of journalsIn(places)) {
-        if (journal === path || isAlive(journal)) continue
+        if (isAlive(journal)) continue
         yield* batchesOf(journal)
       }
     },
+    count: () => journalsIn(places).length,
     close() {
       if (file === undefined) return
       close()
@@ -136,19 +143,21 @@ function journalsIn(folder: string): readonly string[] {
 }
 
 /**
- * Whether the process of a journal lives. In a container each process may have the same id as one before: a process that
- * began after the last line is another. 0 stands for a journal that was set aside.
+ * Whether the process of a journal lives. In a container each process may have the same id as one before: one that this
+ * process has not open is another's of its id, and a process that began after the last line is another. 0 stands for a
+ * journal that was set aside.
  */
 function isAlive(path: string): boolean {
   const pid = Number(/(\d+)-\w+\.jsonl$/.exec(path)![1])
   if (pid === 0) return false
+  if (pid === process.pid) return ours.has(path)
   try {
     const { mtimeMs } = statSync(path)
     const age = Date.now() - mtimeMs
     // A clock that went back leaves times in the future.
     if (age > staleMs || age < -toleranceMs) return false
-    if (pid !== process.pid) process.kill(pid, 0)
-    const begun = pid === process.pid ? Date.now() - process.uptime() * 1000 : beginOf(pid)
+    process.kill(pid, 0)
+    const begun = beginOf(pid)
     return begun === undefined || begun <= mtimeMs + toleranceMs
   } catch (reason) {
     return (reason as NodeJS.ErrnoException).code === 'EPERM'

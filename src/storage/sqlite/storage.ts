@@ -50,6 +50,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     prices: atFirstUse(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
+    hasLimits: () => db.prepare('SELECT 1 FROM limit_document LIMIT 1').get() !== undefined,
     async check() {
       if (isTemporary) return 'none yet; its native library loads'
       try {

@@ -55,6 +55,8 @@ export interface UsageJournal {
   setAside(): void
   /** The rows of processes that ended before they had written them; each list is forgotten once its `done` is called. */
   leftBehind(): AsyncIterable<{ readonly rows: readonly LedgerRow[]; done(): void }>
+  /** The journals of all processes. */
+  count(): number
   close(): void
 }
 
@@ -128,6 +130,9 @@ const batchMs = 200
 /** After a failure the next try waits so long: milliseconds. */
 const retryMs = 1000
 
+/** Another process may write for a while: so long it is no trouble. Milliseconds. */
+const busyMs = 5000
+
 /** Milliseconds between two warnings of the same kind. */
 const warningMs = 60_000
 
@@ -169,6 +174,7 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
   let writing: Promise<void> | undefined
   let requests = 0
   let nextTry = 0
+  let failingSince: number | undefined
   const journalTrouble = createTrouble('The journal of usage could not be written: a crash would lose rows', warn, now)
   const storeTrouble = createTrouble('The usage of models could not be written and waits in memory', warn, now)
 
@@ -230,6 +236,7 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
     try {
       for (let at = 0; at < rows.length; at += mostAtOnce) await into.append(rows.slice(at, at + mostAtOnce))
       storeTrouble.passed()
+      failingSince = undefined
       // Rows that were booked meanwhile are noted in the same file.
       if (waiting.length === 0) clearJournal()
       else if (waiting.length >= batchRows) timer ??= setTimeout(start, 0).unref()
@@ -241,7 +248,9 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
       }
       nextTry = now() + retryMs
       timer ??= setTimeout(start, retryMs).unref()
-      storeTrouble.happened(reason)
+      failingSince ??= now()
+      const isBusy = (reason as { code?: unknown } | null)?.code === 'busy'
+      if (!isBusy || now() - failingSince >= busyMs) storeTrouble.happened(reason)
       throw reason
     }
   }
@@ -251,6 +260,8 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
       if (hasDropped) journal.setAside()
       else journal.clear()
       hasDropped = false
+      // An empty journal lacks no row.
+      journalTrouble.passed()
     } catch (reason) {
       // Rows that stay in a journal are written twice and count once.
       journalTrouble.happened(reason)

@@ -80,6 +80,20 @@ test('the cost of an answer is told with -v, and that of a conversation with it'
     assert.equal(cost, { cost_usd: '0.5', cost_nano: 500_000_000, unpriced: 1 })
   }))
 
+test('users are named, and a removed one keeps the id', () =>
+  scene(async ({ aichat }) => {
+    await aichat(['setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd' })
+    await aichat(['users', 'create', 'bob', '--password-stdin'], { input: 'Passw0rd' })
+    await aichat(['--as', 'bob', 'chat', '-S', 'cheap'])
+    assert.match((await aichat(['usage', '--by', 'user'])).stdout, /^bob +1 /m)
+    assert.match((await aichat(['usage', '--by', 'user', '--user', 'bob'])).stdout, /^bob +1 /m)
+    assert.is((await aichat(['--as', 'bob', 'usage', 'check'])).code, 77)
+    const { id } = JSON.parse((await aichat(['users', 'show', 'bob', '--json'])).stdout)
+    await aichat(['users', 'remove', 'bob', '--yes'])
+    const { rows } = JSON.parse((await aichat(['usage', '--by', 'user', '--user', id, '--json'])).stdout)
+    assert.equal([rows.length, rows[0].user, rows[0].username, rows[0].requests], [1, id, undefined, 1])
+  }))
+
 test.run()
 
 interface Scene {
