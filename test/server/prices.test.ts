@@ -88,7 +88,7 @@ test('an attempt is booked at the price that another process sets, within a seco
       call.end()
       return attempt.ended('answered')
     }
-    assert.equal(await cost(), { cost_usd: null, source: null, estimated: false })
+    assert.is((await cost()).cost_usd, null)
     const words = ['prices', 'set', 'custom-model', '--plugin', 'custom', '--input', '3', '--output', '15']
     assert.is((await home.aichat(words)).code, 0)
     const begun = performance.now()
