@@ -108,14 +108,25 @@ export function openUsageJournal(folder: string): UsageJournal {
 function lineOf(row: LedgerRow): string {
   const { cost, reservation } = row
   return (
-    `${lineStart}${row.request}","attempt":${row.attempt},"at":${row.at},"day":"${row.day}","user":${quoted(row.user)},` +
-    `"key":${quoted(row.key)},"plugin":${quoted(row.plugin)},"model":${quoted(row.model)},"purpose":"${row.purpose}",` +
-    `"outcome":"${row.outcome}","estimated":${row.estimated},"lowerBound":${row.lowerBound},` +
+    `${lineStart}${row.request}","attempt":${row.attempt},"at":${row.at},"day":"${row.day}",${payerAndPlaceOf(row)},` +
+    `"purpose":"${row.purpose}","outcome":"${row.outcome}","estimated":${row.estimated},"lowerBound":${row.lowerBound},` +
     `"amounts":${JSON.stringify(row.amounts)},"cost":{"nano":${cost.nano},"source":${quoted(cost.source)},` +
     `"priceId":${quoted(cost.priceId)}},"durationMs":${row.durationMs}` +
     `${reservation === undefined ? '' : `,"reservation":${JSON.stringify(reservation)}`}}`
   )
 }
+
+/** The members of a row that are often those of the row before it. */
+function payerAndPlaceOf(row: LedgerRow): string {
+  const { user, key, plugin, model } = row
+  if (last?.row.user !== user || last.row.key !== key || last.row.plugin !== plugin || last.row.model !== model) {
+    const text = `"user":${quoted(user)},"key":${quoted(key)},"plugin":${quoted(plugin)},"model":${quoted(model)}`
+    last = { row, text }
+  }
+  return last.text
+}
+
+let last: { readonly row: LedgerRow; readonly text: string } | undefined
 
 /** The names of users, keys, plugins and models are few: their JSON is kept. */
 const quotedNames = new Map<string, string>()

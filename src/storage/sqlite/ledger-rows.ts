@@ -109,8 +109,16 @@ export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): Led
 
 /** `2026-11-22` as 20261122. */
 export function dayNumber(day: string): number {
-  return Number(day.replaceAll('-', ''))
+  if (day !== lastDay) {
+    lastDay = day
+    lastNumber = Number(day.replaceAll('-', ''))
+  }
+  return lastNumber
 }
+
+/** The day that was read last: thousands of rows in a row are of the same. */
+let lastDay = ''
+let lastNumber = 0
 
 /** The same backwards. */
 export function dayText(day: number): string {

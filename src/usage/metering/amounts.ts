@@ -13,47 +13,47 @@ export function amountsOf({ usage, service_tier, extra_content, characters }: Re
   if (characters !== undefined) return { input: 0, output: 0, characters }
   if (!usage) return undefined
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
-  const anthropic = fieldsIn(extra_content, 'anthropic', 'usage')
-  const gemini = fieldsIn(extra_content, 'gemini', 'usageMetadata')
-  const long = countIn(anthropic?.['cache_creation'], 'ephemeral_1h_input_tokens')
-  const written = countOf(prompt?.cache_write_tokens)
-  const tier = [service_tier, usage['service_tier'], anthropic?.['service_tier'], gemini?.['serviceTier']].find(isName)
-  const speed = [usage['speed'], anthropic?.['speed']].find(isName)
-  const reported = usage['cost'] === undefined ? undefined : reportedNano(usage)
-  return {
-    input: countOf(usage.prompt_tokens) ?? 0,
-    output: countOf(usage.completion_tokens) ?? 0,
-    ...some('cached', countOf(prompt?.cached_tokens)),
-    ...some('cacheWrite', written === undefined ? undefined : Math.max(0, written - (long ?? 0))),
-    ...some('cacheWriteLong', long),
-    ...some('reasoning', countOf(completion?.reasoning_tokens)),
-    ...some('audioInput', countOf(prompt?.['audio_tokens'])),
-    ...some('audioOutput', countOf(completion?.['audio_tokens'])),
-    ...(tier !== undefined && { serviceTier: tier }),
-    ...(speed !== undefined && { speed }),
-    ...(reported !== undefined && { reportedNano: reported }),
+  const anthropic = extra_content && fieldsIn(extra_content, 'anthropic', 'usage')
+  const gemini = extra_content && fieldsIn(extra_content, 'gemini', 'usageMetadata')
+  // Members are set one by one, and those of 0 left out: this is on the way of every chat, and most have none of them.
+  const amounts: Writable<Amounts> = { input: countOf(usage.prompt_tokens), output: countOf(usage.completion_tokens) }
+  if (prompt) {
+    const long = countOf((anthropic?.['cache_creation'] as Fields | null | undefined)?.['ephemeral_1h_input_tokens'])
+    const short = Math.max(0, countOf(prompt.cache_write_tokens) - long)
+    const [cached, audio] = [countOf(prompt.cached_tokens), countOf(prompt['audio_tokens'])]
+    if (cached > 0) amounts.cached = cached
+    if (short > 0) amounts.cacheWrite = short
+    if (long > 0) amounts.cacheWriteLong = long
+    if (audio > 0) amounts.audioInput = audio
   }
+  if (completion) {
+    const [reasoning, audio] = [countOf(completion.reasoning_tokens), countOf(completion['audio_tokens'])]
+    if (reasoning > 0) amounts.reasoning = reasoning
+    if (audio > 0) amounts.audioOutput = audio
+  }
+  const tier = nameOf(service_tier) ?? nameOf(usage['service_tier']) ?? nameOf(anthropic?.['service_tier'])
+  const anyTier = tier ?? nameOf(gemini?.['serviceTier'])
+  const speed = nameOf(usage['speed']) ?? nameOf(anthropic?.['speed'])
+  const reported = usage['cost'] === undefined ? undefined : reportedNano(usage)
+  if (anyTier !== undefined) amounts.serviceTier = anyTier
+  if (speed !== undefined) amounts.speed = speed
+  if (reported !== undefined) amounts.reportedNano = reported
+  return amounts
 }
 
-/** A member that is 0 is left out: most answers have no cached, audio or reasoning tokens. */
-function some<N extends string>(name: N, value: number | undefined): { readonly [K in N]?: number } {
-  return value ? ({ [name]: value } as { readonly [K in N]?: number }) : {}
-}
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-function fieldsIn(extra: Reported['extra_content'], dialect: string, name: string): Fields | undefined {
-  const found = extra?.[dialect]?.[name]
+function fieldsIn(extra: NonNullable<Reported['extra_content']>, dialect: string, name: string): Fields | undefined {
+  const found = extra[dialect]?.[name]
   return typeof found === 'object' && found !== null ? (found as Fields) : undefined
 }
 
-function countIn(fields: unknown, name: string): number | undefined {
-  return typeof fields === 'object' && fields !== null ? countOf((fields as Fields)[name]) : undefined
+/** A count of a provider: 0 for what is none. */
+function countOf(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0
 }
 
-function countOf(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
-}
-
-/** A name of a service tier or speed: `standard`, `priority`. */
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= 40
+/** A name of a service tier or speed, such as `priority`; undefined for what is none. */
+function nameOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length > 0 && value.length <= 40 ? value : undefined
 }
