@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Dispatcher } from 'undici'
 import { connectionSentence } from '../http/connection-failure.ts'
 import { deadlineReached, type HttpResponse } from '../http/send.ts'
+import { Bag, type Kept } from '../process/bag.ts'
 import { decompressed, tooLong } from './decompress.ts'
 
 /** Bytes of a body that wait for their reader before the sender is asked to pause. */
@@ -11,7 +12,7 @@ const highWater = 256 * 1024
 const leftOver = 16 * 1024
 
 /** Exchanges in flight that have a deadline, looked at a few times a second instead of with a timer each. */
-const timed = new Set<OutboundExchange>()
+const timed = new Bag<OutboundExchange>()
 let sweep: NodeJS.Timeout | undefined
 const sweepMs = 100
 
@@ -50,6 +51,7 @@ class OutboundExchange implements HttpResponse {
   #failure: { readonly reason: unknown } | undefined
   #queue: Buffer[] = []
   #size = 0
+  #timed: Kept<OutboundExchange> | undefined
   #wake: (() => void) | undefined
   #dropping = false
   #dropped = 0
@@ -63,7 +65,7 @@ class OutboundExchange implements HttpResponse {
     })
     signal?.addEventListener('abort', this, { once: true })
     if (endsAt === Number.POSITIVE_INFINITY) return
-    timed.add(this)
+    this.#timed = timed.add(this)
     sweep ??= setInterval(endLate, sweepMs).unref()
   }
 
@@ -190,7 +192,7 @@ class OutboundExchange implements HttpResponse {
     this.#over = true
     this.#controller = undefined
     this.#signal?.removeEventListener('abort', this)
-    timed.delete(this)
+    if (this.#timed) timed.remove(this.#timed)
   }
 }
 
@@ -202,7 +204,7 @@ function explained(error: NodeJS.ErrnoException): Error {
 
 function endLate(): void {
   const now = performance.now()
-  for (const exchange of timed) if (exchange.endsAt <= now) exchange.fail(deadlineReached)
+  for (const exchange of timed.items()) if (exchange.endsAt <= now) exchange.fail(deadlineReached)
   if (timed.size > 0) return
   clearInterval(sweep)
   sweep = undefined

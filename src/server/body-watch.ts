@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
+import { Bag } from '../process/bag.ts'
 
 /** The timeouts of a request's body. */
 export interface BodyTimeouts {
@@ -42,7 +43,7 @@ export function createBodyWatch({
   idleMs,
   totalMs,
 }: BodyTimeouts): (request: IncomingMessage, upload: boolean) => void {
-  const watched = new Set<Watched>()
+  const watched = new Bag<Watched>()
   const everyMs = Math.min(1000, idleMs / 4)
   let timer: NodeJS.Timeout | undefined
   let sweptAt = 0
@@ -59,9 +60,9 @@ export function createBodyWatch({
       changedAt: now,
       failedAt: undefined,
     }
-    watched.add(entry)
+    const kept = watched.add(entry)
     const done = () => {
-      watched.delete(entry)
+      watched.remove(kept)
       if (watched.size > 0) return
       clearInterval(timer)
       timer = undefined
@@ -75,7 +76,7 @@ export function createBodyWatch({
     // Time in which the event loop was blocked does not count: nothing could be read.
     const late = Math.max(0, now - sweptAt - 2 * everyMs)
     sweptAt = now
-    for (const entry of watched) {
+    for (const entry of watched.items()) {
       entry.since += late
       entry.changedAt += late
       const { bytesRead } = entry.request.socket

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/service-url.ts'
+import { Bag } from '../process/bag.ts'
 import { isBlockedPort } from './blocked-ports.ts'
 import type { NodeHandler } from './http-server.ts'
 
@@ -69,10 +70,10 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   const server = listener.server as Server
   // Removes the listener of listhen's shutdown helper, which throws when a request's body was cancelled.
   server.removeAllListeners('request')
-  const answering = new Set<ServerResponse>()
+  const answering = new Bag<ServerResponse>()
   server.on('request', (request, response) => {
-    const forget = () => answering.delete(response)
-    answering.add(response)
+    const kept = answering.add(response)
+    const forget = () => answering.remove(kept)
     response.once('close', forget)
     // A pipelined response without a socket yet gets no `close` event when the connection ends.
     if (!response.socket) request.socket.once('close', forget)
@@ -92,7 +93,7 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
     localUrl: serviceUrl(host, address.port),
     host,
     port: address.port,
-    finish: (graceMs) => finish(server, [...answering], graceMs),
+    finish: (graceMs) => finish(server, answering.items(), graceMs),
     close: () => close(server),
   }
 }
