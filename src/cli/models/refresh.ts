@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
-import { type RefreshPiece, refreshModels, restoreModels } from '../../operations/models.ts'
+import { refreshModels, restoreModels } from '../../operations/models.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
-import { openProgress } from '../terminal/progress.ts'
+import { refreshedRows } from '../terminal/refreshed-rows.ts'
 import { table } from '../terminal/table.ts'
 
 interface RefreshOptions {
@@ -20,7 +20,7 @@ type Row = z.output<typeof refreshModels.output>['plugins'][number]
 export async function refresh(cli: Cli, ids: readonly string[], options: RefreshOptions): Promise<void> {
   if (ids.length === 0 && !options.all) throw new AppError('usage', 'Name the plugins to refresh, or add --all')
   if (ids.length > 0 && options.all) throw new AppError('usage', 'Use either plugin names or --all, not both')
-  const rows = await fetchLists(cli, {
+  const rows = await refreshedRows<typeof refreshModels.input, Row>(cli, refreshModels, {
     ...(ids.length > 0 && { plugins: [...ids] }),
     dry_run: options.dryRun === true,
     force: options.force === true,
@@ -35,25 +35,6 @@ export async function refresh(cli: Cli, ids: readonly string[], options: Refresh
 export async function restore(cli: Cli, plugin: string): Promise<void> {
   const row = await cli.ask(restoreModels, { plugin })
   await print(cli, row, ({ before, after }) => `${plugin}: back from ${before} to ${counted(after, 'model')}`)
-}
-
-/** Fetches with a progress bar; rows are in the order of the plugins. */
-async function fetchLists(cli: Cli, input: z.input<typeof refreshModels.input>): Promise<readonly Row[]> {
-  const progress = openProgress(cli)
-  const rows: Row[] = []
-  let total = 1
-  try {
-    for await (const piece of await cli.askStream(refreshModels, { ...input, stream: true })) {
-      const { total: count, row } = piece as RefreshPiece & { total?: number; row?: Row }
-      if (count !== undefined) total = Math.max(1, count)
-      if (row) rows.push(row)
-      progress.show(rows.length / total, row ? `${row.plugin} done` : 'asking the providers')
-    }
-  } finally {
-    progress.clear()
-  }
-  const order = input.plugins ?? rows.map((row) => row.plugin).sort()
-  return rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
 }
 
 function tableOf(cli: Cli, rows: readonly Row[]): Promise<string> {

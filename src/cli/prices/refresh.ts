@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { type PriceRefreshPiece, refreshPrices } from '../../operations/prices.ts'
+import { refreshPrices } from '../../operations/prices.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
-import { openProgress } from '../terminal/progress.ts'
+import { refreshedRows } from '../terminal/refreshed-rows.ts'
 import { table } from '../terminal/table.ts'
 import { readPriceFile } from './files.ts'
 
@@ -27,7 +27,10 @@ export async function refresh(cli: Cli, ids: readonly string[], options: Refresh
     dry_run: options.dryRun === true,
     force: options.force === true,
   }
-  const rows = options.from === undefined ? await fetchPrices(cli, input) : await takePrices(cli, options.from, input)
+  const rows =
+    options.from === undefined
+      ? await refreshedRows<typeof refreshPrices.input, Row>(cli, refreshPrices, input)
+      : await takePrices(cli, options.from, input)
   await print(cli, { plugins: rows }, () => tableOf(cli, rows))
   if (options.dryRun && !cli.globals().json) await showChanges(cli, rows)
   for (const row of rows) for (const line of remarks(row)) note(cli, line)
@@ -41,25 +44,6 @@ async function takePrices(cli: Cli, source: string, input: Input): Promise<reado
   // The operation validates it, here or on the server.
   const { plugins } = await cli.ask(refreshPrices, { ...input, document: document as never, origin })
   return plugins
-}
-
-/** Fetches with a progress bar; rows are in the order of the plugins. */
-async function fetchPrices(cli: Cli, input: Input): Promise<readonly Row[]> {
-  const progress = openProgress(cli)
-  const rows: Row[] = []
-  let total = 1
-  try {
-    for await (const piece of await cli.askStream(refreshPrices, { ...input, stream: true })) {
-      const { total: count, row } = piece as PriceRefreshPiece & { total?: number; row?: Row }
-      if (count !== undefined) total = Math.max(1, count)
-      if (row) rows.push(row)
-      progress.show(rows.length / total, row ? `${row.plugin} done` : 'asking the providers')
-    }
-  } finally {
-    progress.clear()
-  }
-  const order = input.plugins ?? rows.map((row) => row.plugin).sort()
-  return rows.sort((a, b) => order.indexOf(a.plugin) - order.indexOf(b.plugin))
 }
 
 function tableOf(cli: Cli, rows: readonly Row[]): Promise<string> {
