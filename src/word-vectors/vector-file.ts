@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { endianness } from 'node:os'
+import { createWordTable } from './word-table.ts'
 
 /** Word vectors as they come out of training. */
 export interface TrainedVectors {
@@ -70,17 +71,12 @@ export function readVectors(path: string): WordVectors {
   const packed = take(count * dimension)
   if (at !== bytes.length) throw new Error(`${path} holds more than word vectors`)
   const rows = new Int8Array(packed.buffer, packed.byteOffset, packed.length)
-  // No pairs for the constructor: an array per word, all alive until it returns, would let the engine take objects made
-  // beside them, such as memories that a search finds, for long-lived: collections would take several times as long.
-  const places = new Map<string, number>()
-  list.split('\n').forEach((word, row) => {
-    places.set(word, row)
-  })
-  if (places.size !== count) throw new Error(`${path} is damaged`)
+  const table = createWordTable(list)
+  if (table.size !== count) throw new Error(`${path} is damaged`)
   return {
     dimension,
     digest: header.digest,
-    row: (word) => places.get(word),
+    row: table.find,
     weight: (row) => weights[row]!,
     addTo(sum, row, scale) {
       const factor = scale * scales[row]!

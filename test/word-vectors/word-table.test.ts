@@ -1,0 +1,31 @@
+import * as assert from 'uvu/assert'
+import { createWordTable } from '../../src/word-vectors/word-table.ts'
+import { fc } from '../properties.ts'
+import { suite } from '../suite.ts'
+
+const test = suite('the table of words')
+
+const word = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((each) => !each.includes('\n'))
+
+test('finds each word at its place in the list, and no other text, as a Map of the same words does', () =>
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 60 }), fc.array(word), (words, others) => {
+      const table = createWordTable(words.join('\n'))
+      const places = new Map(words.map((each, row) => [each, row] as const).reverse())
+      assert.is(table.size, places.size)
+      for (const each of [...words, ...others, `${words[0]}\n${words[1]}`, `${words[0]}x`])
+        assert.is(table.find(each), places.get(each))
+    }),
+  ))
+
+test('finds all of 86,000 words, as many as the built-in vectors have', () => {
+  const words = Array.from({ length: 86_000 }, (_, row) => `word${row.toString(36)}`)
+  const table = createWordTable(words.join('\n'))
+  assert.is(table.size, words.length)
+  words.forEach((each, row) => {
+    assert.is(table.find(each), row)
+  })
+  assert.is(table.find('word'), undefined)
+})
+
+test.run()
