@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts'
 import type { LimitArea, LimitView } from '../usage/limits/area.ts'
 import { type LimitDocument, mostBudgets, readSubject, subjectOf } from '../usage/limits/documents.ts'
 import { zoneName } from '../usage/limits/periods.ts'
-import { nanoOfUsd } from '../usage/limits/usd.ts'
+import { nanoOfUsd } from '../usage/money.ts'
 import { localOwner } from './ask.ts'
 import { type Caller, defineOperation } from './operation.ts'
 

@@ -1,6 +1,6 @@
 import type { Reported } from '../../chat/metering.ts'
-import { reportedNano } from '../money.ts'
 import type { Amounts } from '../usage.ts'
+import { reportedNano } from './reported-cost.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
-import { rateOf, rateText } from './money.ts'
 import type { Price, Rates, Tariff } from './price.ts'
+import { rateOf, rateText } from './rate-text.ts'
 
 /** Rates as files and the API write them: decimal texts, USD per million tokens, with at most six decimals. */
 export interface RatesRow {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { boundedRecord } from '../../formats/bounded-record.ts'
-import { rateOf } from './money.ts'
 import { patternRule } from './names.ts'
 import { type PriceRow, priceFormat } from './price-file.ts'
+import { rateOf } from './rate-text.ts'
 
 /** The most prices of one file: the largest known list, OpenRouter's, has some 500. */
 const mostRows = 10_000

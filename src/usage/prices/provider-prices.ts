@@ -1,7 +1,7 @@
 import { type ModelRow, nameOf } from '../../plugins/catalog.ts'
 import { isModelName, type ModelsSource } from '../../plugins/manifest.ts'
-import { ratePerToken } from './money.ts'
 import type { Price, Rates } from './price.ts'
+import { ratePerToken } from './rate-text.ts'
 
 /** The prices in a provider's list of models. */
 export interface ProviderPrices {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { rateOf, ratePerToken, rateText } from '../../../src/usage/prices/money.ts'
 import { patternOf } from '../../../src/usage/prices/names.ts'
+import { rateOf, ratePerToken, rateText } from '../../../src/usage/prices/rate-text.ts'
 import { fc } from '../../properties.ts'
 import { suite } from '../../suite.ts'
 

@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type MatchLogic, type ModelInfo, type ModelPrice, waitForUpdate } from '@pydantic/genai-prices'
-import { rateText } from '../../../src/usage/prices/money.ts'
 import { type PriceFile, type PriceRow, priceFormat, type RatesRow } from '../../../src/usage/prices/price-file.ts'
+import { rateText } from '../../../src/usage/prices/rate-text.ts'
 
 /** The provider in the package's data of each plugin. GitHub's models are retired and had no price. */
 export const providers = {

@@ -1,5 +1,5 @@
 /**
- * Money as whole numbers. A rate is 10^-12 USD per token, which is the same number as 10^-6 USD per million tokens: the
+ * Rates as whole numbers. A rate is 10^-12 USD per token, which is the same number as 10^-6 USD per million tokens: the
  * decimal text that providers print, USD per million tokens, with six decimals. A cost is nano-USD, 10^-9.
  */
 

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { mostNano, nanoOfUsd } from '../../../src/usage/limits/usd.ts'
-import { suite } from '../../suite.ts'
+import { mostNano, nanoOfUsd } from '../../src/usage/money.ts'
+import { suite } from '../suite.ts'
 
-const test = suite('amounts of budgets')
+const test = suite('amounts of money')
 
 test('an amount is exact to the nano-USD, as a text and as a number', () => {
   assert.equal(['20', '20.50', '0.000000001', '0', '1000000'].map(nanoOfUsd), [20e9, 20.5e9, 1, 0, mostNano])
