@@ -118,7 +118,7 @@ complete -c aichat -n '__aichat_at \'models\'' -f -a list -d 'list the models of
 complete -c aichat -n '__aichat_at \'models\'' -f -a embeddings -d 'list the embedding models for memory search, and how to install a better one'
 complete -c aichat -n '__aichat_at \'models\'' -f -a refresh -d 'fetch the model lists of the named plugins from their providers'
 complete -c aichat -n '__aichat_at \'models\'' -f -a restore -d 'restore a plugin\'s previous model list'
-complete -c aichat -n '__aichat_at \'models\'' -f -a pull -d 'download a model to this machine: smollm2-360m or smollm2-135m (chat), minilm (embeddings), voxb-tts (speech)'
+complete -c aichat -n '__aichat_at \'models\'' -f -a pull -d 'download a model to this machine: smollm2-360m or smollm2-135m (chat), minilm or potion (embeddings), voxb-tts (speech)'
 complete -c aichat -n '__aichat_at \'models\'' -f -a remove -d 'remove a downloaded model from this machine'
 complete -c aichat -n '__aichat_at \'models\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'models list\'' -l installed -d 'list the models of this machine instead'

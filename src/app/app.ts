@@ -121,12 +121,16 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return closing(openModels({ settings, plugins, store, keys, ownPorts, now }))
   })
   const personas: App['personas'] = once(async () => {
-    const [stores, { openPersonas }, { minilm }] = await Promise.all([storage(), import('./personas.ts'), models()])
+    const [stores, { openPersonas }, { pulledEmbedders }] = await Promise.all([
+      storage(),
+      import('./personas.ts'),
+      models(),
+    ])
     const vectorFile = join(packageFolder('dist'), 'data', 'word-vectors.bin')
     const isService = options.service === true
     const { redact } = keys
     personaArea = await openPersonas({
-      ...{ storage: stores, settings, plugins, packages, vectorFile, minilm, redact, isService, waits },
+      ...{ storage: stores, settings, plugins, packages, vectorFile, pulledEmbedders, redact, isService, waits },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)

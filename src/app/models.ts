@@ -1,14 +1,14 @@
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
 import type { HttpClient, HttpClientOptions } from '../http-client/agent.ts'
 import { type Hub, openHub } from '../model-hub/hub.ts'
-import { embeddingModel, knownModels } from '../model-hub/known-models.ts'
+import { knownModels } from '../model-hub/known-models.ts'
 import type { PluginHost } from '../plugins/host.ts'
 import type { Keys } from '../plugins/keys.ts'
 import { createListing, type Listing } from '../plugins/listing.ts'
 import { createModelLists, type ModelLists } from '../plugins/refresh.ts'
 import type { PluginStore } from '../plugins/store.ts'
-import { createMiniLmEmbedder, type MiniLmEmbedder } from '../runners/minilm.ts'
 import { createOnnxRunner, type OnnxRunner } from '../runners/onnx-runner.ts'
+import { createPulledEmbedder, embeddingForms, type PulledEmbedder } from '../runners/pulled-embedder.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The providers' model lists, and the models on this machine. */
@@ -18,7 +18,8 @@ export interface Models {
   readonly hub: Hub
   /** Answers chats with pulled models. */
   readonly embedded: OnnxRunner
-  readonly minilm: MiniLmEmbedder
+  /** The embedding models that may be pulled, the best first. */
+  readonly pulledEmbedders: readonly PulledEmbedder[]
   close(): Promise<void>
 }
 
@@ -54,7 +55,9 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
     preferred: settings.localModel,
     clock: Date.now,
   })
-  const minilm = createMiniLmEmbedder({ name: embeddingModel, installed: () => hub.find(embeddingModel) })
+  const pulledEmbedders = [...embeddingForms].map(([name, form]) =>
+    createPulledEmbedder({ name, form, installed: () => hub.find(name) }),
+  )
   const listing = createListing({
     host: plugins,
     keys,
@@ -69,9 +72,13 @@ export function openModels({ settings, plugins, store, keys, ownPorts, now }: Mo
     listing,
     hub,
     embedded,
-    minilm,
+    pulledEmbedders,
     async close() {
-      await Promise.all([embedded.close(), minilm.close(), ...opened.map(async (outbound) => (await outbound).close())])
+      await Promise.all([
+        embedded.close(),
+        ...pulledEmbedders.map((each) => each.close()),
+        ...opened.map(async (outbound) => (await outbound).close()),
+      ])
     },
   }
 

@@ -21,7 +21,7 @@ import type { PluginHost } from '../plugins/host.ts'
 import { createEmbedders } from '../runners/embedder.ts'
 import { createBuiltinEmbedder } from '../runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../runners/embedder-ollama.ts'
-import type { MiniLmEmbedder } from '../runners/minilm.ts'
+import type { PulledEmbedder } from '../runners/pulled-embedder.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage } from '../storage/storage.ts'
 import { contextTokens } from './context-window.ts'
@@ -63,8 +63,8 @@ export interface PersonaAreaParts {
   readonly ask: AskModel
   /** Told about failures behind the answers. */
   readonly onRemark: (message: string, fields: Readonly<Record<string, string>>) => void
-  /** The embedding model that may be pulled. */
-  readonly minilm: MiniLmEmbedder
+  /** The embedding models that may be pulled, the best first. */
+  readonly pulledEmbedders: readonly PulledEmbedder[]
   /** A long-running process: it removes expired memories now and then. */
   readonly isService: boolean
   readonly waits: Waits
@@ -72,7 +72,7 @@ export interface PersonaAreaParts {
 
 /** The part of the composition root that deals with personas. */
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
-  const { storage, settings, plugins, packages, vectorFile, minilm, waits } = parts
+  const { storage, settings, plugins, packages, vectorFile, pulledEmbedders, waits } = parts
   const clock = Date.now
   sweepScratch(packageFolders(settings.paths).scratch)
   // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
@@ -93,7 +93,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       listAge: waits.embedderList,
       restAfterFailure: waits.embedderRest,
     }),
-    pulled: minilm,
+    pulled: pulledEmbedders,
   })
   const personas = createPersonas({
     store: storage.personas,

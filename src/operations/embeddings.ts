@@ -131,7 +131,9 @@ async function onThisMachine(
   const chosen = model === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
   if (!chosen)
     throw new AppError('not_found', `Embedding model "${model.slice(0, 100)}" not found`, {
-      details: [`Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm`],
+      details: [
+        `Available: ${models.map(({ name }) => name).join(', ')}; pull another: aichat models pull minilm (or potion)`,
+      ],
     })
   requirePlace(permits, { plugin: null, model: chosen.name || builtinModel })
   const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)

@@ -2,19 +2,19 @@ import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/memory/embedding.ts'
 import { type BuiltinEmbedder, builtinMissing, builtinNote } from './embedder-builtin.ts'
 import type { OllamaEmbeddings } from './embedder-ollama.ts'
-import type { MiniLmEmbedder } from './minilm.ts'
+import type { PulledEmbedder } from './pulled-embedder.ts'
 
 export interface EmbeddersParts {
   readonly builtin: BuiltinEmbedder
   readonly ollama: OllamaEmbeddings
-  /** The model that `aichat models pull` installs. */
-  readonly pulled: MiniLmEmbedder
+  /** The models that `aichat models pull` installs, the best first. */
+  readonly pulled: readonly PulledEmbedder[]
 }
 
 /** Suggested where no embedding model is installed: small, good, and permissively licensed. */
 const suggested = ['nomic-embed-text', 'embeddinggemma', 'all-minilm']
 
-/** Chooses between the built-in embedder, the pulled model, and the models of the local runner. */
+/** Chooses between the built-in embedder, the pulled models, and the models of the local runner. */
 export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Embedders {
   const embedders = new Map<string, Embedder>()
   return {
@@ -28,26 +28,28 @@ export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Em
           ...(dimension !== undefined && { dimension }),
           note: dimension === undefined ? builtinMissing : builtinNote,
         },
-        ...(pulled.isInstalled() ? [pulledEntry(pulled)] : []),
+        ...pulled.filter((each) => each.isInstalled()).map(pulledEntry),
         ...(installed ?? []).map(({ name, dimension }) => ({
           name,
           provider: 'ollama' as const,
           ...(dimension !== undefined && { dimension }),
         })),
       ]
-      return models.length > 1 ? { models } : { models, instructions: instructions(installed, pulled.model) }
+      return models.length > 1 ? { models } : { models, instructions: instructions(installed) }
     },
     rarity: (word) => builtin.rarity(word),
     embedder(model) {
       if (model === undefined || model === builtinModel) return builtin
-      if (model === pulled.model) return pulled
+      const pullable = pulled.find((each) => each.model === model)
+      if (pullable) return pullable
       const known = embedders.get(model) ?? ollama.embedder(model)
       embedders.set(model, known)
       return known
     },
     async require(model) {
-      if (model === builtinModel || (model === pulled.model && pulled.isInstalled())) return
-      if (model === pulled.model)
+      const pullable = pulled.find((each) => each.model === model)
+      if (model === builtinModel || pullable?.isInstalled()) return
+      if (pullable)
         throw new AppError('invalid', `The embedding model ${model} is not installed`, {
           details: [`Install it: aichat models pull ${model}`],
         })
@@ -57,21 +59,26 @@ export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Em
         details: [
           ...(installed ? [] : ['No model runner answers: start Ollama (https://ollama.com/download)']),
           `Install it: ollama pull ${model}`,
-          `or name one that is: ${[builtinModel, ...(pulled.isInstalled() ? [pulled.model] : []), ...(installed ?? []).map(({ name }) => name)].join(', ')}`,
+          `or name one that is: ${namesOf(installed ?? []).join(', ')}`,
         ],
       })
     },
   }
+
+  function namesOf(installed: readonly { readonly name: string }[]): readonly string[] {
+    const pulledNames = pulled.filter((each) => each.isInstalled()).map(({ model }) => model)
+    return [builtinModel, ...pulledNames, ...installed.map(({ name }) => name)]
+  }
 }
 
-function pulledEntry(pulled: MiniLmEmbedder): EmbeddingModel {
+function pulledEntry(pulled: PulledEmbedder): EmbeddingModel {
   const dimension = pulled.space()?.dimension
   return { name: pulled.model, provider: 'pulled', ...(dimension !== undefined && { dimension }) }
 }
 
-function instructions(installed: readonly unknown[] | undefined, pullable: string): readonly string[] {
+function instructions(installed: readonly unknown[] | undefined): readonly string[] {
   return [
-    `For better matches pull an embedding model: aichat models pull ${pullable}`,
+    'For better matches pull an embedding model: aichat models pull minilm (or potion, which is faster)',
     'or install one in Ollama:',
     ...(installed ? [] : ['start Ollama (https://ollama.com/download); none answers now']),
     ...suggested.map((model) => `ollama pull ${model}`),

@@ -5,7 +5,7 @@ import { createRevivedChild } from '../process/revived-child.ts'
 import type { GenerationEnd, GenerationRequest, ModelMethods } from './model-messages.ts'
 
 export interface ModelProcessOptions {
-  readonly kind: 'chat' | 'embedding'
+  readonly kind: 'chat' | 'embedding' | 'static'
   readonly name: string
   readonly folder: string
   /** Threads of one computation; all cores but one by default. */

@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openHttpClient } from '../../../src/http-client/agent.ts'
+import { openHub } from '../../../src/model-hub/hub.ts'
+import { knownModels } from '../../../src/model-hub/known-models.ts'
 import type { Embedder } from '../../../src/personas/memory/embedding.ts'
 import type { NewMemory, Scope, Vector } from '../../../src/personas/memory/memory.ts'
 import { type BuiltinEmbedder, createBuiltinEmbedder } from '../../../src/runners/embedder-builtin.ts'
 import { createOllamaEmbeddings } from '../../../src/runners/embedder-ollama.ts'
+import { createPulledEmbedder, embeddingForms } from '../../../src/runners/pulled-embedder.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
 import { openDatabase } from '../../../src/storage/sqlite/database.ts'
 import { createMemoryStore } from '../../../src/storage/sqlite/memories.ts'
 import { createPersonaStore } from '../../../src/storage/sqlite/personas.ts'
@@ -50,10 +54,20 @@ export function builtinEmbedder(): BuiltinEmbedder {
   return createBuiltinEmbedder(join(root, 'dist', 'data', 'word-vectors.bin'))
 }
 
-/** The built-in embedder and, where one answers, an embedding model of the local runner. */
+/** The models of `aichat models pull` that lie in the models folder of this user; their processes end with this one. */
+function pulledEmbedders(): readonly { readonly name: string; readonly embedder: Embedder }[] {
+  const { modelsFolder, hubEndpoint } = readSettings(process.env)
+  const send = () => Promise.reject(new Error('a bench pulls no model'))
+  const hub = openHub({ modelsFolder, known: knownModels, endpoint: hubEndpoint, token: undefined, send })
+  return [...embeddingForms]
+    .map(([name, form]) => ({ name, embedder: createPulledEmbedder({ name, form, installed: () => hub.find(name) }) }))
+    .filter(({ embedder }) => embedder.isInstalled())
+}
+
+/** The built-in embedder, the pulled ones and, where one answers, an embedding model of the local runner. */
 export async function availableEmbedders(): Promise<readonly { readonly name: string; readonly embedder: Embedder }[]> {
   const builtin = builtinEmbedder()
-  const found = builtin.space() ? [{ name: 'built-in', embedder: builtin }] : []
+  const found = [...(builtin.space() ? [{ name: 'built-in', embedder: builtin }] : []), ...pulledEmbedders()]
   const url = (process.env['OLLAMA_HOST'] ?? '127.0.0.1:11434').replace(/^(?!https?:)/, 'http://')
   const outbound = openHttpClient({ allowPrivate: true })
   const ollama = createOllamaEmbeddings({ url, send: outbound.send, now: () => performance.now() })

@@ -4,17 +4,19 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createGraph } from '../../src/inference/graph.ts'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
-import { createMiniLmEmbedder } from '../../src/runners/minilm.ts'
+import { writeTensorFile } from '../../src/inference/tensor-writer.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
+import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
 import { suite } from '../suite.ts'
 
-const all = suite('the embedding model of this machine')
+const all = suite('the pulled embedding models')
 const test = (await isRuntimeInstalled()) ? all : all.skip
 
 const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', 'cat', 'dog', 'run', '##s']
 const size = 4
 const table = Float32Array.from({ length: words.length * size }, (_, index) => Math.sin(index * 1.7) + index / 20)
-const folder = mkdtempSync(join(tmpdir(), 'aichat-minilm-'))
+const folder = mkdtempSync(join(tmpdir(), 'aichat-embedding-'))
+const staticFolder = join(folder, 'static')
 
 /** An encoder whose hidden state of a word piece is its row of a table: the result of pooling is known. */
 function encoder(): Uint8Array {
@@ -37,50 +39,59 @@ const special = (id: number) => ({
   special: true,
 })
 
-all.before(() => {
+/** A tokenizer.json as the authors of both models publish them. */
+const wordPieces = {
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  added_tokens: [0, 1, 2, 3].map(special),
+  normalizer: {
+    type: 'BertNormalizer',
+    clean_text: true,
+    handle_chinese_chars: true,
+    strip_accents: null,
+    lowercase: true,
+  },
+  pre_tokenizer: { type: 'BertPreTokenizer' },
+  post_processor: {
+    type: 'TemplateProcessing',
+    single: [
+      { SpecialToken: { id: '[CLS]', type_id: 0 } },
+      { Sequence: { id: 'A', type_id: 0 } },
+      { SpecialToken: { id: '[SEP]', type_id: 0 } },
+    ],
+    pair: [],
+    special_tokens: {
+      '[CLS]': { id: '[CLS]', ids: [2], tokens: ['[CLS]'] },
+      '[SEP]': { id: '[SEP]', ids: [3], tokens: ['[SEP]'] },
+    },
+  },
+  decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+  model: {
+    type: 'WordPiece',
+    unk_token: '[UNK]',
+    continuing_subword_prefix: '##',
+    max_input_chars_per_word: 100,
+    vocab: Object.fromEntries(words.map((word, id) => [word, id])),
+  },
+}
+
+all.before(async () => {
+  await writeStatic()
   mkdirSync(join(folder, 'onnx'))
   writeFileSync(join(folder, 'onnx', 'model_quantized.onnx'), encoder())
   writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify({ tokenizer_class: 'BertTokenizer' }))
-  writeFileSync(
-    join(folder, 'tokenizer.json'),
-    JSON.stringify({
-      version: '1.0',
-      truncation: null,
-      padding: null,
-      added_tokens: [0, 1, 2, 3].map(special),
-      normalizer: {
-        type: 'BertNormalizer',
-        clean_text: true,
-        handle_chinese_chars: true,
-        strip_accents: null,
-        lowercase: true,
-      },
-      pre_tokenizer: { type: 'BertPreTokenizer' },
-      post_processor: {
-        type: 'TemplateProcessing',
-        single: [
-          { SpecialToken: { id: '[CLS]', type_id: 0 } },
-          { Sequence: { id: 'A', type_id: 0 } },
-          { SpecialToken: { id: '[SEP]', type_id: 0 } },
-        ],
-        pair: [],
-        special_tokens: {
-          '[CLS]': { id: '[CLS]', ids: [2], tokens: ['[CLS]'] },
-          '[SEP]': { id: '[SEP]', ids: [3], tokens: ['[SEP]'] },
-        },
-      },
-      decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-      model: {
-        type: 'WordPiece',
-        unk_token: '[UNK]',
-        continuing_subword_prefix: '##',
-        max_input_chars_per_word: 100,
-        vocab: Object.fromEntries(words.map((word, id) => [word, id])),
-      },
-    }),
-  )
+  writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(wordPieces))
 })
 all.after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A folder as potion's authors publish it: a table with a row for each word piece, and the tokenizer. */
+async function writeStatic(): Promise<void> {
+  mkdirSync(staticFolder)
+  const rows = { name: 'embeddings', dtype: 'F32', shape: [words.length, size], data: () => table } as const
+  await writeTensorFile(join(staticFolder, 'model.safetensors'), [rows])
+  writeFileSync(join(staticFolder, 'tokenizer.json'), JSON.stringify(wordPieces))
+}
 
 /** The mean of the rows of the pieces, made one long. */
 function pooled(pieces: readonly number[]): number[] {
@@ -92,8 +103,9 @@ function pooled(pieces: readonly number[]): number[] {
 }
 
 function embedder() {
-  return createMiniLmEmbedder({
+  return createPulledEmbedder({
     name: 'minilm',
+    form: embeddingForms.get('minilm')!,
     installed: () => ({ folder, fingerprint: 'f00d' }),
     open: () => createModelProcess({ kind: 'embedding', name: 'minilm', folder, threads: 1 }),
   })
@@ -147,7 +159,11 @@ test('a text longer than the model reads is cut, and still begins and ends as te
 })
 
 test('a model that is not pulled is named with the command that pulls it', async () => {
-  const minilm = createMiniLmEmbedder({ name: 'minilm', installed: () => undefined })
+  const minilm = createPulledEmbedder({
+    name: 'minilm',
+    form: embeddingForms.get('minilm')!,
+    installed: () => undefined,
+  })
   assert.not.ok(minilm.isInstalled())
   assert.is(minilm.space(), undefined)
   try {
@@ -155,6 +171,57 @@ test('a model that is not pulled is named with the command that pulls it', async
     assert.unreachable()
   } catch (reason) {
     assert.match((reason as Error).message, /aichat models pull minilm/)
+  }
+})
+
+function potion(place = staticFolder) {
+  const form = embeddingForms.get('potion')!
+  return createPulledEmbedder({ name: 'potion', form, installed: () => ({ folder: place, fingerprint: 'beef' }) })
+}
+
+all(
+  'static vectors: a text is the mean of its word pieces, of length 1, without a frame and without unknown pieces',
+  async () => {
+    const model = potion()
+    try {
+      const { vectors, space } = await model.embed(['Cat runs', 'the cat', 'DOG dog cat'], 'document')
+      near(vectors[0]!, pooled([4, 6, 7]))
+      near(vectors[1]!, pooled([4]))
+      near(vectors[2]!, pooled([5, 5, 4]))
+      assert.equal(space, { key: 'potion@beef', model: 'potion', dimension: 256 })
+    } finally {
+      await model.close()
+    }
+  },
+)
+
+all('static vectors: a text without a known word piece, and a long one, have a vector of length 1 too', async () => {
+  const model = potion()
+  try {
+    const { vectors } = await model.embed(['', '✨', 'cat '.repeat(100_000)], 'document')
+    near(vectors[0]!, pooled([1]))
+    near(vectors[1]!, pooled([1]))
+    near(vectors[2]!, pooled([4]))
+  } finally {
+    await model.close()
+  }
+})
+
+all('static vectors: a file that is something else is named, with the command that helps', async () => {
+  const place = join(folder, 'broken')
+  mkdirSync(place)
+  writeFileSync(join(place, 'tokenizer.json'), JSON.stringify(wordPieces))
+  const rows = { name: 'weights', dtype: 'F32', shape: [2, 2], data: () => new Float32Array(4) } as const
+  await writeTensorFile(join(place, 'model.safetensors'), [rows])
+  const model = potion(place)
+  try {
+    const reason = await model.embed(['cat'], 'query').then(
+      () => assert.unreachable(),
+      (thrown: Error) => thrown,
+    )
+    assert.match(reason!.message, /model\.safetensors holds no table of embeddings: pull the model again/)
+  } finally {
+    await model.close()
   }
 })
 
