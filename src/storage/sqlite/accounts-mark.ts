@@ -7,13 +7,14 @@ import type { Database } from './connection.ts'
  * first-time setup to anybody. The mark is a file beside the database.
  */
 export function refuseLostAccounts(db: Database): void {
-  if (!hasNoAccounts(db)) markAccounts(db)
+  if (!preparedIsEmpty(db)()) markAccounts(db)
   else if (existsSync(markerOf(db))) throw lost(db.name, markerOf(db))
 }
 
-/** Whether there is no account. */
-export function hasNoAccounts(db: Database): boolean {
-  return db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck().get() === undefined
+/** Whether there is no account; each request for the own account asks. */
+export function preparedIsEmpty(db: Database): () => boolean {
+  const any = db.prepare<[], 1>('SELECT 1 FROM user LIMIT 1').pluck()
+  return () => any.get() === undefined
 }
 
 /** Marks, durably, that the database holds an account. */

@@ -10,7 +10,7 @@ import {
   type UserQuery,
 } from '../../accounts/users.ts'
 import { createSessionCache } from '../shared/session-cache.ts'
-import { hasNoAccounts, markAccounts } from './accounts-mark.ts'
+import { markAccounts, preparedIsEmpty } from './accounts-mark.ts'
 import { sessionStatements } from './accounts-sessions.ts'
 import type { OwnChanges } from './changes.ts'
 import type { Database } from './connection.ts'
@@ -142,7 +142,7 @@ function userStatements(db: Database) {
 
   return {
     lookAlike,
-    isEmpty: () => hasNoAccounts(db),
+    isEmpty: preparedIsEmpty(db),
     byId: (id: string) => accountOf(one.get(id)),
     byName: (text: string) => accountOf((text.includes('@') ? addressed : named).get(nameKey(text))),
     administrator: (preferred = '') => accountOf(administrator.get(nameKey(preferred))),
