@@ -1,10 +1,21 @@
 import { AppError } from '../errors.ts'
 import { nearestName } from '../formats/nearest-name.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
+import { reservedPrefixes } from '../plugins/manifest-checks.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 
-/** Beginnings of a model's name that never stand for a plugin. */
-const reserved = new Set(['local', 'persona'])
+/** The name or id in `persona:NAME`, trimmed; undefined for any other model. Throws `invalid` where none is named. */
+export function personaIn(model: string | null | undefined): string | undefined {
+  if (!model?.startsWith(personaPrefix)) return undefined
+  const name = model.slice(personaPrefix.length).trim()
+  if (name !== '') return name
+  throw new AppError('invalid', 'Invalid chat request', {
+    details: [`model: ${personaPrefix} must be followed by the name or id of a persona`],
+  })
+}
+
+/** The beginning of a model that is a persona. */
+export const personaPrefix = 'persona:'
 
 /** A model with a part before its first colon that looks like the name of a plugin, one that is not installed. */
 export interface UnknownPlugin {
@@ -24,7 +35,7 @@ export function unknownPlugin(model: string, plugins: readonly PluginManifest[])
   const colon = model.indexOf(':')
   const beginning = model.slice(0, Math.max(0, colon))
   const rest = model.slice(colon + 1)
-  if (beginning === '' || rest === '' || reserved.has(beginning)) return undefined
+  if (beginning === '' || rest === '' || reservedPrefixes.has(beginning)) return undefined
   const ids = plugins.map(({ id }) => id)
   const near = nearestName(beginning, ids)
   const owner = plugins.find(({ model_map }) => model_map.includes(rest))

@@ -13,7 +13,7 @@ import {
   PlaceRefused,
   type Purpose,
 } from './metering.ts'
-import { unknownPlugin } from './model-address.ts'
+import { personaIn, unknownPlugin } from './model-address.ts'
 import { noAnswerError, noRunnerError } from './no-answer.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
 import type { Target } from './provider.ts'
@@ -213,6 +213,8 @@ export function createRouter(parts: RouterParts): Router {
   function plan(call: ChatCall, remarks: readonly string[]): { targets: readonly Plan[]; warnings: readonly string[] } {
     const { plugin, model, isLocal } = addressed(call)
     if (isLocal) return { targets: [() => localTarget(model)], warnings: remarks }
+    if (personaIn(model) !== undefined)
+      throw new AppError('invalid', 'Invalid chat request', { details: ['model: a persona cannot answer here'] })
     const warnings: string[] = [...remarks]
     const first = plugin === undefined ? parts.active() : parts.find(plugin)
     if (plugin !== undefined && !first) throw pluginNotFound(plugin, idsOf(parts.plugins()))

@@ -1,16 +1,15 @@
 import { z } from 'zod'
-import { permitsOf, requireChatPersona } from '../accounts/keys/rights.ts'
-import type { ChatChunk, ChatRequest, Message } from '../chat/protocol/messages.ts'
+import { permitsOf } from '../accounts/keys/rights.ts'
+import type { ChatChunk } from '../chat/protocol/messages.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'
-import type { ChatCall } from '../chat/router.ts'
+import type { RoutedStream } from '../chat/router.ts'
 import { textLength } from '../chat/text-length.ts'
 import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts'
-import { AppError, toAppError } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
-import type { PreparedChat } from '../personas/chat/persona-chat.ts'
 import type { Settings } from '../settings/settings.ts'
-import { localOwner } from './ask.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { type ChatOrder, completeChat, prepareChat, type ReadyChat, reportHeaders, streamChat } from './prepare-chat.ts'
 
 const part = z.looseObject({ type: z.string() })
 
@@ -102,22 +101,19 @@ export const chat = defineOperation({
   input: chatInput,
   output: chatOutput,
   run: async (call, input) => {
-    const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    const { reply, report, booking } = await router.complete(prepared.routed, call.signal)
+    const ready = await prepareChat(call, await check(call, input))
+    const { reply, report, booking } = await completeChat(call, ready, call.signal)
     tellLimits(call, booking)
-    const answer = reply.choices[0]?.message
-    const warnings = answer ? await save(prepared, answer, booking) : []
     const choices = reply.choices.map((choice) => ({ ...choice }))
-    const told = { ...reportOf(report, prepared), warnings: [...report.warnings, ...warnings] }
-    return { ...reply, choices, aichat: { ...told, cost: booking.cost() } }
+    return { ...reply, choices, aichat: { ...reportOf(report, ready), cost: booking.cost() } }
   },
   stream: {
     wanted: (input) => input.stream === true,
     run: async (call, input) => {
-      const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-      const { chunks, report, booking } = await router.stream(prepared.routed, call.signal)
-      const headers = { ...reportHeaders(report), ...booking.limitHeaders() }
-      return { chunks: withReport(chunks, report, booking, prepared), headers }
+      const ready = await prepareChat(call, await check(call, input))
+      const routed = await streamChat(call, ready, call.signal)
+      const headers = { ...reportHeaders(routed.report, ready), ...routed.booking.limitHeaders() }
+      return { chunks: withReport(routed, ready), headers }
     },
   },
 })
@@ -133,119 +129,47 @@ export function boundText({ limits }: Pick<Settings, 'limits'>, { messages, tool
   })
 }
 
-interface Prepared {
-  readonly routed: ChatCall
-  readonly chat?: PreparedChat
-}
-
-/** The checked request with the additions of a persona and a saved conversation, which are only opened where named. */
-async function prepare(call: Call, { persona, session, ...input }: ChatInput): Promise<Prepared> {
-  const checked = await check(call, input)
-  if (persona === undefined && session === undefined) return { routed: checked }
-  const { app, caller, signal } = call
-  const { request, plugin, key, permits } = checked
-  const { memory } = input
-  const area = await app.personas()
-  const speaker = caller.id === localOwner.id ? undefined : caller.username
-  const allow = (id: string | undefined) => requireChatPersona(caller.key, id)
-  const owner = caller.id
-  const chat = await area.chat.prepare({
-    owner,
-    speaker,
-    persona,
-    session,
-    memory,
-    plugin,
-    request,
-    allow,
-    by: { key, permits },
-    signal,
-  })
-  return { routed: { ...checked, request: chat.request, session }, chat }
-}
-
 function tellLimits({ header }: Call, booking: Booking): void {
   const headers = header && booking.limitHeaders()
   if (headers) for (const name in headers) header(name, headers[name]!)
 }
 
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
-async function check({ app, caller, signal }: Call, input: ChatInput): Promise<ChatCall> {
+async function check({ app, caller, signal }: Call, input: ChatInput): Promise<ChatOrder> {
   boundText(app.settings, input)
-  const { request, ...target } = routed(input)
+  const { persona, session, ...plain } = input
+  const { request, ...target } = routed(plain)
   const work = { user: caller.id, isOver: () => signal?.aborted === true }
   await nextStage(request, work)
   const { readRequest } = await import('../chat/dialects/openai/request-reader.ts')
   const { model: _, ...checked } = readRequest({ ...request, model: undefined })
   await nextStage(checked, work)
   const { model } = request
-  return {
-    ...target,
-    user: caller.id,
-    key: caller.key?.id,
-    permits: permitsOf(caller.key),
-    request: { ...checked, ...(model !== undefined && { model }) },
-  }
-}
-
-/** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */
-async function save({ chat }: Prepared, answer: Message, booking: Booking): Promise<readonly string[]> {
-  try {
-    await chat?.finish(answer, booking.cost()?.cost_nano ?? undefined)
-    return []
-  } catch (reason) {
-    return [`The exchange could not be saved: ${toAppError(reason).message}`]
-  }
-}
-
-/** The headers that name the plugin or runner that answered. */
-export function reportHeaders(report: RouteReport): Record<string, string> {
-  return {
-    'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,
-    'x-aichat-attempts': String(report.attempts.reduce((sum, { tries }) => sum + tries, 0)),
-    'x-aichat-fallback': String(report.fallback),
-    ...(report.warnings.length > 0 && {
-      'x-aichat-warnings': report.warnings
-        .join('; ')
-        .replace(/[^\x20-\x7e]/g, '?')
-        .slice(0, 1000),
-    }),
-  }
+  return { ...target, persona, session, request: { ...checked, ...(model !== undefined && { model }) } }
 }
 
 /** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
-export function routed({ plugin, fallback, persona, session, memory: _memory, ...request }: ChatInput) {
+export function routed({ plugin, fallback, persona, session, memory, ...request }: ChatInput): ChatOrder {
   if (persona !== undefined || session !== undefined) {
-    throw new AppError('invalid', 'Invalid chat request', { details: ['persona and session are for /api/chat'] })
+    throw new AppError('invalid', 'Invalid chat request', {
+      details: ['persona and session are for /api/chat; here a persona is a model, persona:NAME'],
+    })
   }
-  return { request: request as Partial<ChatRequest> & Pick<ChatRequest, 'messages'>, plugin, fallback }
+  return { request: request as ChatOrder['request'], plugin, fallback, memory }
 }
 
-/** The first chunk holds the report, for clients that cannot read headers; the exchange is saved before the end. */
-async function* withReport(
-  chunks: AsyncIterable<ChatChunk>,
-  report: RouteReport,
-  booking: Booking,
-  prepared: Prepared,
-): AsyncGenerator<ChatChunk> {
-  const seen: ChatChunk[] = []
+/** The first chunk holds the report, for clients that cannot read headers, and a chunk at the end the cost. */
+async function* withReport({ chunks, report, booking }: RoutedStream, ready: ReadyChat): AsyncGenerator<ChatChunk> {
   let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield last ? chunk : { ...chunk, aichat: reportOf(report, prepared) }
+    yield last ? chunk : { ...chunk, aichat: reportOf(report, ready) }
     last = chunk
-    if (prepared.chat) seen.push(chunk)
   }
-  if (!last) return
-  const cost = booking.cost()
-  if (cost) yield { ...last, choices: [], usage: null, aichat: { cost } }
-  if (!prepared.chat) return
-  const { collectReply } = await import('../chat/protocol/chunks.ts')
-  const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
-  const warnings = await save(prepared, answer, booking)
-  if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
+  const cost = last && booking.cost()
+  if (last && cost) yield { ...last, choices: [], usage: null, aichat: { cost } }
 }
 
-function reportOf(report: RouteReport, { chat }: Prepared): z.input<typeof routeReport> {
+function reportOf(report: RouteReport, { chat }: ReadyChat): z.input<typeof routeReport> {
   return {
     ...report,
     attempts: report.attempts.map((attempt) => ({ ...attempt })),
@@ -288,15 +212,16 @@ export const previewChat = defineOperation({
     ),
   }),
   run: async (call, input) => {
-    const [{ router }, prepared] = await Promise.all([call.app.chat(), prepare(call, input)])
-    const remember = prepared.chat?.keeping?.map(({ content, importance, refusal }) => ({
+    const ready = await prepareChat(call, await check(call, input))
+    const { router } = await call.app.chat()
+    const remember = ready.chat?.keeping?.map(({ content, importance, refusal }) => ({
       content,
       ...(importance !== undefined && { importance_score: importance }),
       ...(refusal && { refused: refusal }),
     }))
-    const extract = prepared.chat?.extract
+    const extract = ready.chat?.extract
     return {
-      ...(await router.preview(prepared.routed)),
+      ...(await router.preview(ready.routed)),
       ...(extract && { extract }),
       ...(remember && { remember }),
     }
@@ -327,6 +252,8 @@ export const listChatModels = defineOperation({
     ),
   }),
   run: async ({ app, caller }) => {
+    // A key that is bound to personas can name none of them.
+    if (caller.key?.personas) return { models: [] }
     const permits = permitsOf(caller.key) ?? (() => true)
     const usable = app.plugins
       .list()
@@ -364,14 +291,14 @@ export const countTokens = defineOperation({
   path: '/api/chat/tokens',
   access: 'user',
   scope: 'chat',
-  impersonal: true,
-  summary: 'Estimates the tokens of a chat, without asking its model.',
+  failures: [404],
+  summary: 'Estimates the tokens of a chat, with what its persona adds, without asking its model.',
   limit: 32 * 1024 * 1024,
   input: chatInput,
   output: z.object({ input_tokens: z.int() }),
   run: async (call, input) => {
-    const { request } = await check(call, input)
-    return { input_tokens: estimateRequestTokens(request as Countable) }
+    const { routed } = await prepareChat(call, await check(call, input))
+    return { input_tokens: estimateRequestTokens(routed.request as Countable) }
   },
 })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { personaPrefix } from '../chat/model-address.ts'
 import { AppError } from '../errors.ts'
 import { displayName } from '../formats/display-name.ts'
 
@@ -41,7 +42,8 @@ const memoryDefaults = {
 const mutationDefaults = { enabled: false, sensitivity: 'medium', auto_adapt: false } as const
 
 const name = displayName(200)
-const model = displayName(300)
+const anyModel = displayName(300)
+const model = anyModel.refine((name) => !name.startsWith(personaPrefix), 'must be a model, not a persona')
 const longText = z.string().max(100_000)
 
 /** Request fields that a persona's parameters must not hold. */
@@ -66,7 +68,7 @@ export const personaInput = z.object({
   description: z.exactOptional(longText),
   system_prompt: z.exactOptional(longText),
   parameters: parameters.default({}),
-  embedding_model: z.exactOptional(model),
+  embedding_model: z.exactOptional(anyModel),
   memory_settings: z.exactOptional(memorySettings),
   mutation_settings: z.exactOptional(mutationSettings),
 })
@@ -78,7 +80,7 @@ export const personaChange = z.object({
   description: z.exactOptional(longText.nullable()),
   system_prompt: z.exactOptional(longText.nullable()),
   parameters: z.exactOptional(parameters),
-  embedding_model: z.exactOptional(model.nullable()),
+  embedding_model: z.exactOptional(anyModel.nullable()),
   memory_settings: z.exactOptional(memorySettings.nullable()),
   mutation_settings: z.exactOptional(mutationSettings.nullable()),
 })

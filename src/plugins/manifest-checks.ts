@@ -8,10 +8,13 @@ import { looksLikeKey, looksLikeKeyHeader, looksLikeKeyQuery } from './key-shape
 
 /** Words that stand in the place of an id in the routes, and names that files must not have. */
 const reservedIds = new Set(
-  'install upload activate deactivate active current status export all list none local plugin plugins __proto__ constructor prototype'.split(
+  'install upload activate deactivate active current status export all list none plugin plugins __proto__ constructor prototype'.split(
     ' ',
   ),
 )
+
+/** Beginnings of a model that name no plugin: `local:MODEL` is one of this machine, `persona:NAME` a persona. */
+export const reservedPrefixes: ReadonlySet<string> = new Set(['local', 'persona'])
 
 /** Names of devices, which some file systems take for no file, also with an ending. */
 const deviceName = /^(?:con|nul|aux|prn|com\d|lpt\d)(?:\.|$)/
@@ -34,6 +37,8 @@ const headerValue = /^[\x20-\x7e]{0,1000}$/
 export function checkId(id: string, context: z.RefinementCtx): void {
   if (!idRule.test(id) || id.includes('..')) {
     context.addIssue('must be 1 to 64 lower-case letters, digits and . _ - and begin and end with a letter or digit')
+  } else if (reservedPrefixes.has(id)) {
+    context.addIssue(`"${id}" is a reserved word: models named ${id}:… are of no plugin`)
   } else if (reservedIds.has(id) || deviceName.test(id)) context.addIssue(`"${id}" is a reserved word`)
 }
 

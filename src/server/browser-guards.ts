@@ -37,7 +37,8 @@ function isUnspecified(address: string): boolean {
 
 const exposedHeaders = [
   'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id',
-  'X-Aichat-Plugin, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Cost, X-Aichat-Budget',
+  'X-Aichat-Plugin, X-Aichat-Model, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Memories',
+  'X-Aichat-Cost, X-Aichat-Budget',
   ...['limit', 'remaining', 'reset'].flatMap((field) => [
     ...['Requests', 'Tokens'].map((kind) => `X-RateLimit-${field}-${kind}`),
     ...['Requests', 'Tokens', 'Input-Tokens', 'Output-Tokens'].map((kind) => `Anthropic-RateLimit-${kind}-${field}`),
@@ -61,7 +62,7 @@ export function checkOrigin({ request, response }: RequestContext, settings: Set
       response.setHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
       response.setHeader(
         'access-control-allow-headers',
-        'Authorization, Content-Type, X-Api-Key, Anthropic-Version, X-Request-Id',
+        'Authorization, Content-Type, X-Api-Key, Anthropic-Version, X-Request-Id, X-Aichat-Conversation',
       )
       response.setHeader('access-control-max-age', '600')
     }

@@ -1,4 +1,3 @@
-import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { badEnding } from '../chat/dialects/anthropic/response.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
@@ -7,41 +6,48 @@ import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
-import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
+import { boundText, chat, routed } from '../operations/chat.ts'
+import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
+import { conversationOf } from './client-conversation.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
-import { whileLoggedIn } from './routes.ts'
+import { callerOf, whileLoggedIn } from './routes.ts'
 
-/** Answers a chat in the dialect of its request. It calls the router itself: personas and sessions are for /api/chat. */
+/** Answers a chat in the dialect of its request; sessions are for /api/chat. */
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
   const dialect = dialectFor(id, '')
-  const body = dialect.readRequest(await readJson(context.request, chat.limit!))
-  const user = identity.caller?.id
-  const work = { user, isOver: () => context.response.destroyed }
+  const wire = await readJson(context.request, chat.limit!)
+  const body = dialect.readRequest(wire)
+  const caller = callerOf(identity)
+  const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(body, work)
   const input = parseInput(chat, withBetas(body, context))
   boundText(app.settings, input)
   await nextStage(input, work)
-  const key = identity.caller?.key
-  const call = { ...routed(input), user, key: key?.id, permits: permitsOf(key) }
-  const { router } = await app.chat()
+  // A signal for each request costs 5 µs: the connection's will do.
+  const call = { app, caller, signal: context.disconnected }
+  const ready = await prepareChat(call, { ...routed(input), conversation: conversationOf(context, wire) })
+  const { request } = ready.routed
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
-  if (call.request.stream)
+  if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await router.stream(call, context.signal)
-      const encoder = dialect.createStreamWriter(call.request as Parameters<Dialect['createStreamWriter']>[0])
+      const { chunks, report, booking } = await streamChat(call, ready, context.signal)
+      const encoder = dialect.createStreamWriter(request as Parameters<Dialect['createStreamWriter']>[0])
       const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
-      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders(limitNames) })
+      await sendEvents(context, chunks, events, {
+        ...reportHeaders(report, ready),
+        ...booking.limitHeaders(limitNames),
+      })
     })
-  const { reply, report, booking } = await router.complete(call, context.disconnected)
+  const { reply, report, booking } = await completeChat(call, ready, call.signal)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
     throw new AppError('protocol', badEnding(choice))
-  setHeaders(context, reportHeaders(report))
+  setHeaders(context, reportHeaders(report, ready))
   const cost = booking.cost()
   if (cost) context.response.setHeader('x-aichat-cost', cost.cost_usd ?? 'unknown')
   const limits = booking.limitHeaders(limitNames)

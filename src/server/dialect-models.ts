@@ -1,15 +1,12 @@
-import type { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { listChatModels } from '../operations/chat.ts'
+import { type ClientModel, clientModels } from '../operations/client-models.ts'
 import type { Call } from '../operations/operation.ts'
 import { clientDialect } from './dialect-errors.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 
-type Model = z.output<typeof listChatModels.output>['models'][number]
-
 /** GET /v1/models and GET /v1/models/ID, in the shape of the client's dialect: OpenAI's list, or Anthropic's pages. */
 export async function answerModels(call: Call, context: RequestContext): Promise<void> {
-  const { models } = await listChatModels.run(call, {})
+  const models = await clientModels(call)
   const isAnthropic = clientDialect(context) === 'anthropic-messages'
   const { id } = context.params
   if (id === undefined) {
@@ -21,12 +18,12 @@ export async function answerModels(call: Call, context: RequestContext): Promise
   sendJson(context, 200, isAnthropic ? anthropicModel(found) : openaiModel(found))
 }
 
-function openaiModel({ id, plugin }: Model) {
-  return { id, owned_by: plugin ?? 'local', object: 'model', created: 0 }
+function openaiModel({ id, plugin, persona }: ClientModel) {
+  return { id, owned_by: persona ? 'persona' : (plugin ?? 'local'), object: 'model', created: 0 }
 }
 
 /** https://docs.anthropic.com/en/api/models: 1970 stands for an unknown date. */
-function anthropicModel({ id, display_name, context_window, max_output }: Model) {
+function anthropicModel({ id, display_name, context_window, max_output }: ClientModel) {
   return {
     type: 'model',
     id,
@@ -43,7 +40,7 @@ const defaultLimit = 20
 const longestPage = 1000
 
 /** A page of the models after or before a given one. */
-function pageOf(models: readonly Model[], query: URLSearchParams) {
+function pageOf(models: readonly ClientModel[], query: URLSearchParams) {
   const limit = limitIn(query)
   const after = indexOf(models, query, 'after_id')
   const before = indexOf(models, query, 'before_id')
@@ -65,7 +62,7 @@ function limitIn(query: URLSearchParams): number {
   throw new AppError('invalid', 'Invalid request', { details: [`limit: must be a number from 1 to ${longestPage}`] })
 }
 
-function indexOf(models: readonly Model[], query: URLSearchParams, name: string): number | undefined {
+function indexOf(models: readonly ClientModel[], query: URLSearchParams, name: string): number | undefined {
   const id = query.get(name)
   if (id === null) return undefined
   const index = models.findIndex((model) => model.id === id)

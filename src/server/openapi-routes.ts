@@ -81,7 +81,8 @@ const routes: readonly DocumentedRoute[] = [
   { route: 'GET /openapi.json', summary: 'This document.', answer: z.looseObject({}), statuses: [] },
   {
     route: 'POST /v1/chat/completions',
-    summary: 'A chat in the dialect of OpenAI (https://platform.openai.com/docs/api-reference/chat).',
+    summary:
+      'A chat in the dialect of OpenAI; the model may be `persona:NAME` (https://platform.openai.com/docs/api-reference/chat).',
     dialect: 'openai',
     body: chatInput.omit({ persona: true, session: true, memory: true }),
     produces: jsonOrEvents,
@@ -104,7 +105,8 @@ const routes: readonly DocumentedRoute[] = [
   },
   {
     route: 'GET /v1/models',
-    summary: 'The models that a chat can name, in the dialect of OpenAI, or of Anthropic for its clients.',
+    summary:
+      'The models that a chat can name, personas among them, in the dialect of OpenAI, or of Anthropic for its clients.',
     dialect: 'openai',
     answer: modelLists,
     statuses: [401, 429],
@@ -118,7 +120,8 @@ const routes: readonly DocumentedRoute[] = [
   },
   {
     route: 'POST /v1/messages',
-    summary: 'A chat in the dialect of Anthropic (https://docs.anthropic.com/en/api/messages).',
+    summary:
+      'A chat in the dialect of Anthropic; the model may be `persona:NAME` (https://docs.anthropic.com/en/api/messages).',
     dialect: 'anthropic',
     body: anthropicBody,
     produces: jsonOrEvents,

@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/ask.ts'
 import { requireListedPersona } from '../operations/key-lists.ts'
-import { type Call, Download, type Operation, type PublicCall } from '../operations/operation.ts'
+import { type Call, type Caller, Download, type Operation, type PublicCall } from '../operations/operation.ts'
 import { defaultLimit, readJson, readStream } from './body.ts'
 import { jsonEvents, sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -67,9 +67,14 @@ async function sendOutput(
 
 /** The call of a request. Throws `unauthenticated` without a caller. */
 export function callOf(app: App, context: RequestContext, identity: Identity): Call {
-  const { caller } = identity
-  if (!caller) throw new AppError('unauthenticated', 'A token is missing')
+  const caller = callerOf(identity)
   return { ...callParts(app, context, identity), caller }
+}
+
+/** The caller of a request. Throws `unauthenticated` without one. */
+export function callerOf({ caller }: Identity): Caller {
+  if (caller) return caller
+  throw new AppError('unauthenticated', 'A token is missing')
 }
 
 function callParts(app: App, context: RequestContext, { session, address }: Identity): Omit<PublicCall, 'caller'> {

@@ -190,6 +190,11 @@ test('every problem is reported at once, each with its path and the allowed valu
   ])
 })
 
+test('the beginnings of models that are of no plugin are no ids', () => {
+  for (const id of ['local', 'persona'])
+    assert.equal(problems({ id }), [`id: "${id}" is a reserved word: models named ${id}:… are of no plugin`])
+})
+
 test('a document that is not an object is refused in plain words', () => {
   for (const document of [null, [], 'x', 5])
     assert.throws(

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { isPrintableLine } from '../../formats/terminal-text.ts'
 import { type MaybePromise, type Role, whenThere } from '../users.ts'
 import { digestOfKey, keyTextProblem, lastFour, makeKeyText } from './key-text.ts'
-import { defaultScopes, type KeyRights, type Scope } from './rights.ts'
+import { boundScopes, defaultScopes, type KeyRights, type Scope } from './rights.ts'
 import type { ApiKey, KeyBounds, KeyChange, KeyQuery, KeyStore, KeyUse, LiveKey, NewSecret } from './store.ts'
 
 /** The caller of a request with a key: its owner with the role of this moment, cut by the key's rights. */
@@ -107,12 +107,13 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async create({ owner, name = 'unnamed', scopes = defaultScopes, expiresIn, ...lists }) {
+    async create({ owner, name = 'unnamed', expiresIn, ...lists }) {
       refuseName(name)
       const { secret, text } = makeSecret()
       const now = clock()
       const expires_at = expiresIn === undefined ? null : now + expiresIn * 1000
-      const key = { id: newId(), user_id: owner, name, scopes, ...lists, expires_at, secret, created_at: now }
+      const scopes = lists.scopes ?? (lists.personas ? boundScopes : defaultScopes)
+      const key = { id: newId(), user_id: owner, name, ...lists, scopes, expires_at, secret, created_at: now }
       const made = await store.insert(key, bounds)
       if (typeof made === 'string') throw notMade(made, bounds)
       return { key: made, secret: text }

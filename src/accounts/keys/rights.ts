@@ -9,6 +9,9 @@ export type Scope = (typeof scopes)[number]
 /** The scopes of a key that was made without a choice: the routes of OpenAI's and Anthropic's clients. */
 export const defaultScopes: readonly Scope[] = ['chat', 'embeddings', 'speech', 'models']
 
+/** The same of a key that is bound to personas: it reaches nothing beside them unless its owner opens more. */
+export const boundScopes: readonly Scope[] = ['chat', 'models']
+
 /** The rights of a call with an API key, within those of its owner. An absent list allows all. */
 export interface KeyRights {
   readonly id: string
@@ -111,6 +114,20 @@ export function requireChatPersona(rights: KeyRights | undefined, persona: strin
   if (!rights) return
   if (rights.personas) return requireListed(rights, persona)
   requireScopes(rights, 'personas')
+}
+
+/** Throws `key_scope` where a key is bound to personas and the chat is with none. */
+export function requirePlainChat(rights: KeyRights | undefined): void {
+  if (!rights?.personas) return
+  throw new AppError('key_scope', 'The API key chats as its personas alone', {
+    details: ['Ask for one as the model, persona:NAME; GET /v1/models lists them'],
+  })
+}
+
+/** Whether a key may chat as a persona, as `requireChatPersona` decides. */
+export function permitsPersona(rights: KeyRights | undefined, persona: string): boolean {
+  if (!rights) return true
+  return rights.personas ? rights.personas.includes(persona) : rights.scopes.includes('personas')
 }
 
 /** Throws `key_scope` for a persona that is not in the key's list, if it has one. */

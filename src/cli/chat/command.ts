@@ -9,7 +9,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
   program
     .command('chat [text...]')
     .description('ask a model: the text, piped input, or a conversation on a terminal')
-    .option('-m, --model <model>', 'the model, or plugin:model')
+    .option('-m, --model <model>', 'the model, plugin:model, or persona:NAME')
     .option('-p, --persona <persona>', 'the persona that answers')
     .addOption(new Option('-r, --role <persona>', 'the same as --persona').hideHelp())
     .option('-s, --session <name>', 'continue a saved conversation, or start one of that name')

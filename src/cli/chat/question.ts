@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { personaIn } from '../../chat/model-address.ts'
 import type { ContentPart, Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -52,7 +53,7 @@ export function questionOf(
   options: ChatOptions,
   fallback: Pick<Settings, 'model' | 'persona'>,
 ) {
-  const persona = options.persona ?? options.role ?? fallback.persona
+  const persona = personaOf(options, fallback)
   // A persona has its own model; only --model overrides it.
   const model = options.model ?? (persona === undefined ? fallback.model : undefined)
   return {
@@ -67,6 +68,14 @@ export function questionOf(
     fallback: options.fallback,
     stream: options.stream,
   }
+}
+
+/** The persona of a chat: that of the options, else the default one unless the model is a persona itself. */
+export function personaOf(
+  { persona, role, model }: ChatOptions,
+  fallback: Pick<Settings, 'persona'>,
+): string | undefined {
+  return persona ?? role ?? (personaIn(model) === undefined ? fallback.persona : undefined)
 }
 
 export function systemMessage(options: ChatOptions): readonly Message[] {

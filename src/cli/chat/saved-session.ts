@@ -1,8 +1,9 @@
+import { personaIn } from '../../chat/model-address.ts'
 import { AppError } from '../../errors.ts'
 import { createSession, endSession, listSessions, removeSession, showSession } from '../../operations/sessions.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import type { ChatOptions } from './question.ts'
+import { type ChatOptions, personaOf } from './question.ts'
 
 /**
  * The saved conversation of a chat: the one that -s names, created if missing, or the latest with --continue. A dry run
@@ -13,7 +14,9 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
   if (name !== undefined) {
     const known = await findSession(cli, name)
     if (known.session !== undefined || dryRun) return known
-    return { session: (await cli.ask(createSession, { name, reuse: true, ...(await personaOf(cli, options)) })).id }
+    return {
+      session: (await cli.ask(createSession, { name, reuse: true, ...(await sessionPersona(cli, options)) })).id,
+    }
   }
   if (options.continue) {
     const [last] = (await cli.ask(listSessions, { limit: 1 })).sessions
@@ -45,7 +48,7 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
   }
   if (session !== undefined) return { session, answered: () => {}, end: () => ended(session) }
-  const created = await cli.ask(createSession, await personaOf(cli, options))
+  const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
   return {
@@ -66,8 +69,10 @@ async function firstWords(cli: Cli, id: string): Promise<string | undefined> {
   return typeof first?.['content'] === 'string' ? first['content'] : undefined
 }
 
-async function personaOf(cli: Cli, options: ChatOptions): Promise<{ persona?: string }> {
-  const persona = options.persona ?? options.role ?? (await cli.settings()).persona
+/** The persona of a new conversation, also where the model is one. */
+async function sessionPersona(cli: Cli, options: ChatOptions): Promise<{ persona?: string }> {
+  const settings = await cli.settings()
+  const persona = personaOf(options, settings) ?? personaIn(options.model ?? settings.model)
   return persona === undefined ? {} : { persona }
 }
 

@@ -17,7 +17,7 @@ export function addKeyCommands(program: CliCommand, cli: Cli): void {
         .command('create [name]')
         .description('make an API key; stdout is the key alone, which is shown this once')
         .option('--user <user>', 'for this user, by id, name or email address (for administrators)'),
-      'by default chat, embeddings, speech and models',
+      'by default chat, embeddings, speech and models; with --persona chat and models',
       'by default all',
     ),
   )

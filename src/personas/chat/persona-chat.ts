@@ -4,6 +4,7 @@ import type { Lorebooks } from '../memory/lorebooks.ts'
 import type { Memories, SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
+import { conversationLabel } from './client-conversation.ts'
 import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
@@ -18,6 +19,8 @@ export interface PersonaChatCall {
   readonly speaker?: string | undefined
   readonly persona?: string | undefined
   readonly session?: string | undefined
+  /** A conversation as the client names it: a label of memories, and no more. */
+  readonly conversation?: string | undefined
   /** False keeps this chat from reading and writing memories. */
   readonly memory?: boolean | undefined
   /** The plugin that the caller named. */
@@ -83,6 +86,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       speaker = 'user',
       persona: named,
       session,
+      conversation: label,
       memory,
       plugin,
       request,
@@ -133,12 +137,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         async finish(answer, cost) {
           if (conversation) await keepTurn(conversation, request.messages, answer, cost)
           if (!persona) return
-          if (keeping)
-            parts.remembered(
-              persona,
-              await remember(persona, keeping, textOf(answer.content), speaker, conversation),
-              by,
-            )
+          if (keeping) {
+            const where = conversation?.id ?? (label && conversationLabel(owner, label))
+            const said = await remember(persona, keeping, textOf(answer.content), speaker, where)
+            parts.remembered(persona, said, by)
+          }
           const followsAnswer = before.length > 0 || request.messages.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
         },
@@ -214,10 +217,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     keeping: readonly Keeping[],
     answer: string,
     speaker: string,
-    conversation: Conversation | undefined,
+    conversation: string | undefined,
   ): Promise<readonly MemoryEntry[]> {
     if (keeping.every(({ refusal }) => refusal !== undefined)) return []
-    const labels = { source: 'chat', ...(conversation && { conversation: conversation.id }) }
+    const labels = { source: 'chat', ...(conversation && { conversation }) }
     const said = memoriesOf(keeping, { ...labels, speaker })
     const memories = [
       ...said,

@@ -54,6 +54,18 @@ test('piped text alone is a prompt, also without a command', () =>
     assert.is(JSON.parse(stand.received[0]!.body).messages[0].content, 'hello')
   }))
 
+test('a model may be a persona, also beside a default one', () =>
+  withProvider(provider, async ({ home, stand }) => {
+    await home.aichat(['persona', 'create', '--name', 'Ada L', '--model', 'custom-model', '--prompt', 'You are Ada.'])
+    await home.aichat(['persona', 'create', '--name', 'Leo', '--model', 'custom-model', '--prompt', 'You are Leo.'])
+    await home.aichat(['config', 'set', 'persona', 'Leo'])
+    const { code, stderr } = await home.aichat(['chat', '-m', 'persona:Ada L', 'Hi'])
+    assert.equal([code, stderr], [0, ''])
+    const { model, messages } = JSON.parse(stand.received[0]!.body)
+    assert.equal([model, messages[0].content], ['custom-model', 'You are Ada.'])
+    assert.is((await home.aichat(['chat', '-m', 'persona:Nobody', 'Hi'])).code, 67)
+  }))
+
 test('attaches text and image files', () =>
   withProvider(provider, async ({ home, stand }) => {
     const note = join(home.folder, 'note.txt')
