@@ -14,14 +14,14 @@ _aichat() {
     --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
   done
   case "$path" in
   '')
-    commands='chat plugin models prices persona session tts serve setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
+    commands='chat plugin models prices persona mcp session tts serve setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
     flags=''
     kind=''
     ;;
@@ -293,6 +293,16 @@ _aichat() {
   'persona verify')
     commands=''
     flags='--passphrase-stdin -h --help'
+    kind=''
+    ;;
+  'mcp')
+    commands='serve'
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp serve')
+    commands=''
+    flags='-p --persona --read-only -h --help'
     kind=''
     ;;
   'session')
@@ -624,6 +634,7 @@ _aichat() {
     'persona export|--format') commands='json container card jsonl' ;;
     'persona import|--mode') commands='create merge replace' ;;
     'persona import|-m' | 'persona import|--model') kind='models' ;;
+    'mcp serve|-p' | 'mcp serve|--persona') kind='personas' ;;
     'session export|--format') commands='markdown json' ;;
     'tts|--model') kind='speech-servers' ;;
     'tts|--voice') kind='voices' ;;

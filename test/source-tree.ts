@@ -23,6 +23,7 @@ export const product: readonly string[] = sources.filter((file) => !file.startsW
 /** The layers of the product, top first: a file imports from its own layer and from those below it. */
 const layers: readonly (readonly string[])[] = [
   ['src/cli', 'src/server'],
+  ['src/mcp-server'],
   ['src/operations'],
   ['src/app'],
   [

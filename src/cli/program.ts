@@ -7,6 +7,7 @@ import { addConfigCommands } from './config/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { addKeyCommands } from './key/command.ts'
 import { addLimitCommands } from './limit/command.ts'
+import { addMcpCommands } from './mcp/command.ts'
 import { addModelCommands } from './models/command.ts'
 import { addPersonaCommands } from './persona/command.ts'
 import { addPluginCommands } from './plugin/command.ts'
@@ -61,6 +62,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addModelCommands(program, cli)
   addPriceCommands(program, cli)
   addPersonaCommands(program, cli)
+  addMcpCommands(program, cli)
   addSessionCommands(program, cli)
   addSpeechCommands(program, cli)
   addServeCommand(program, cli)

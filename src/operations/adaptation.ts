@@ -62,6 +62,28 @@ export const showState = defineOperation({
   },
 })
 
+export const showMemoryOwner = defineOperation({
+  name: 'memories.owner',
+  method: 'GET',
+  path: '/api/personas/:id/memory/owner',
+  access: 'user',
+  scope: 'memory',
+  summary: 'Shows whose memory it is: the persona by name and description, and the state that she has learned.',
+  input: z.object({ id }),
+  output: z.object({
+    id: z.string(),
+    name: z.string(),
+    description: z.exactOptional(z.string()),
+    state: personaState,
+  }),
+  run: async (call, input) => {
+    const persona = await ownPersona(call, input.id)
+    const { name, description } = persona
+    const state = await (await call.app.packages()).adaptation.state(persona)
+    return { id: persona.id, name, ...(description !== undefined && { description }), state }
+  },
+})
+
 export const adaptPersona = defineOperation({
   name: 'personas.adapt',
   method: 'POST',
@@ -93,4 +115,4 @@ export const listAdaptations = defineOperation({
   },
 })
 
-export const adaptationOperations = [showState, adaptPersona, listAdaptations]
+export const adaptationOperations = [showState, showMemoryOwner, adaptPersona, listAdaptations]

@@ -62,7 +62,10 @@ export function askInProcess(
   }
 
   async function open(
-    operation: Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'impersonal' | 'locate'>,
+    operation: Pick<
+      Operation,
+      'access' | 'scope' | 'blockedInSingleUserMode' | 'impersonal' | 'locate' | 'method' | 'path'
+    >,
     raw: unknown,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly call: Call; readonly located: unknown }> {
@@ -76,6 +79,10 @@ export function askInProcess(
       isDefaultAdministrator: (id) => accounts?.isDefaultAdministrator(id) ?? true,
     })
     const call: Call = { app, caller, signal }
+    if (caller.key?.personas) {
+      const { requireListedPersona } = await import('./key-lists.ts')
+      await requireListedPersona(call, operation, texts)
+    }
     return { call, located: await operation.locate?.(call, texts) }
   }
 }

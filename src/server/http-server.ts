@@ -14,6 +14,7 @@ import { refusalsFor } from './dialect-errors.ts'
 import { dialectRoutes } from './dialect-routes.ts'
 import type { Identify } from './identity.ts'
 import { limitInFlight } from './in-flight.ts'
+import { mcpRoutes } from './mcp-routes.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import {
@@ -61,6 +62,7 @@ export function createServer(parts: ServerParts): NodeHandler {
     metricsRoute(metrics, identify),
     ...operations.map((operation) => operationRoute(app, operation, identify)),
     ...dialects,
+    ...mcpRoutes(app, identify),
   ]
   return mount({ ...parts, observe, unknown: refusalsFor(dialects) }, routes)
 }

@@ -3,7 +3,7 @@ import { chatInput, countTokens, mostMessages } from '../operations/chat.ts'
 import { embeddingsInput } from '../operations/embeddings.ts'
 import { speechBody } from './speech-body.ts'
 
-/** The routes that are no operations, for the OpenAPI document: the service itself, and the dialects of OpenAI and Anthropic. */
+/** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI and Anthropic, and MCP. */
 
 type Json = Record<string, unknown>
 
@@ -11,7 +11,7 @@ type Json = Record<string, unknown>
 interface DocumentedRoute {
   readonly route: string
   readonly summary: string
-  readonly dialect?: 'openai' | 'anthropic'
+  readonly dialect?: 'openai' | 'anthropic' | 'mcp'
   readonly body?: z.ZodType
   readonly answer?: z.ZodType
   readonly produces?: readonly string[]
@@ -135,6 +135,14 @@ const routes: readonly DocumentedRoute[] = [
     answer: countTokens.output,
     statuses: [401, ...answering],
   },
+  ...['/mcp', '/mcp/{persona}'].map((path) => ({
+    route: `POST ${path}`,
+    summary: `A message of the Model Context Protocol (https://modelcontextprotocol.io) to the memory of ${path === '/mcp' ? 'the only persona' : 'a persona'}; ?read_only=1 leaves out the tools that change it.`,
+    dialect: 'mcp' as const,
+    body: z.looseObject({ jsonrpc: z.literal('2.0') }),
+    produces: jsonOrEvents,
+    statuses: [401, 404, 406, 408, 413, 415, 429],
+  })),
 ]
 
 const message = { type: 'string' }
@@ -161,7 +169,22 @@ export const dialectErrors: Json = {
       request_id: { type: 'string' },
     },
   },
+  McpError: {
+    type: 'object',
+    required: ['jsonrpc', 'error'],
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: {},
+      error: {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: { code: { type: 'integer' }, message, data: {} },
+      },
+    },
+  },
 }
+
+const errorShapes = { openai: 'OpenaiError', anthropic: 'AnthropicError', mcp: 'McpError' } as const
 
 /** The paths of these routes; `failures` describes answers of statuses in a named shape, `schemaOf` a body or an answer. */
 export function otherPaths(
@@ -171,7 +194,7 @@ export function otherPaths(
   const paths: Record<string, Json> = {}
   for (const { route, summary, dialect, body, answer, produces = json, statuses } of routes) {
     const [method, path] = route.split(' ') as [string, string]
-    const shape = dialect === 'openai' ? 'OpenaiError' : dialect === 'anthropic' ? 'AnthropicError' : 'Error'
+    const shape = dialect ? errorShapes[dialect] : 'Error'
     const content = Object.fromEntries(
       produces.map((type) => [type, answer ? { schema: schemaOf(answer, 'output') } : {}]),
     )

@@ -21,6 +21,7 @@ const reasons: Record<number, string> = {
   401: 'A valid token is missing',
   403: 'Not permitted',
   404: 'Not found',
+  406: 'The client accepts no answer of these types',
   408: 'The body was not received in time',
   413: 'The body is too large',
   415: 'The body is of the wrong type',

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { createTokens } from '../../src/accounts/tokens.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
+import { mcpRoutes } from '../../src/server/mcp-routes.ts'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
 import { suite } from '../suite.ts'
 
@@ -29,6 +30,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/usage(?:\/export)?$/, 'user'],
   [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],
+  [/^POST \/mcp(?:\/|$)/, 'user'],
 ]
 
 /** Blocked in single-user mode for every caller. */
@@ -38,9 +40,11 @@ const test = suite('who may ask what')
 const secret = 'k7Jq2vX9mZ4tB8nR5wY1cF6hL3pD0sAa'
 const routes = [
   ...operations,
-  ...dialectRoutes({} as never, () => {
-    throw new Error('only listed')
-  }),
+  ...[dialectRoutes, mcpRoutes].flatMap((list) =>
+    list({} as never, () => {
+      throw new Error('only listed')
+    }),
+  ),
 ].map(({ method, path }) => ({ method, path, access: accessOf(`${method} ${path}`) }))
 
 test('every route stands in the contract, and the operations say the same', () => {
@@ -74,7 +78,7 @@ test('each route × no token, expired, forged, user, other user, admin', async (
         answer.headers.get('www-authenticate'),
         kind === 'none' ? 'Bearer realm="api"' : 'Bearer realm="api", error="invalid_token"',
       )
-      if (!path.startsWith('/v1/')) {
+      if (path.startsWith('/api/')) {
         assert.equal(Object.keys(answer.body).sort(), ['code', 'details', 'error', 'request_id'])
         assert.equal(answer.body.details, ['Log in with POST /api/auth/login, or run: aichat login'])
       }

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Scope, scopes } from '../../src/accounts/keys/rights.ts'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
+import { mcpRoutes } from '../../src/server/mcp-routes.ts'
 import { completion, json, localRunner } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
@@ -28,13 +29,16 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/v1\/embeddings$/, ['embeddings']],
   [/^POST \/v1\/audio\/speech$/, ['speech']],
   [/^GET \/v1\/models(?:\/|$)/, ['models']],
+  [/^POST \/mcp(?:\/|$)/, ['memory']],
 ]
 
 const routes = [
   ...operations,
-  ...dialectRoutes({} as never, () => {
-    throw new Error('only listed')
-  }),
+  ...[dialectRoutes, mcpRoutes].flatMap((list) =>
+    list({} as never, () => {
+      throw new Error('only listed')
+    }),
+  ),
 ].map(({ method, path }) => ({ method, path, decision: decisionOn(`${method} ${path}`) }))
 
 const test = suite('what a key opens')

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { operations } from '../../src/operations/table.ts'
 import { dialectRoutes } from '../../src/server/dialect-routes.ts'
+import { mcpRoutes } from '../../src/server/mcp-routes.ts'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
 import { largest } from '../largest.ts'
 import { suite } from '../suite.ts'
@@ -34,6 +35,7 @@ interface Document {
 const routes = [
   ...operations,
   ...dialectRoutes({} as never, () => ({})),
+  ...mcpRoutes({} as never, () => ({})),
   ...['/', '/health', '/ready', '/metrics', '/openapi.json'].map((path) => ({ method: 'GET', path })),
 ].map(({ method, path }) => ({ method, path: path.replace(/(?:\*\*)?:(\w+)/g, '{$1}') }))
 

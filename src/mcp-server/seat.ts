@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { printableLine } from '../formats/terminal-text.ts'
+import { showMemoryOwner } from '../operations/adaptation.ts'
+import type { Ask } from '../operations/operation.ts'
+import { showPersona } from '../operations/personas.ts'
+
+/** A persona whose memory a client works with. */
+export interface Seat {
+  /** Runs operations for the caller, whose rights are checked there. */
+  readonly ask: Ask
+  readonly persona: { readonly id: string; readonly name: string }
+  /** Whether the caller may read the persona's system prompt, and she has one. */
+  readonly hasPrompt: boolean
+  /** Only tools that change nothing are offered. */
+  readonly readOnly: boolean
+}
+
+/** The state of a persona as `showMemoryOwner` answers it. */
+export type Owner = z.output<typeof showMemoryOwner.output>
+
+/** Takes a persona's seat, by id or name. Throws as the operations do where it is not the caller's. */
+export async function takeSeat(ask: Ask, persona: string, { readOnly }: Pick<Seat, 'readOnly'>): Promise<Seat> {
+  const { id, name } = await ask(showMemoryOwner, { id: persona })
+  return { ask, persona: { id, name }, hasPrompt: await hasPrompt(ask, id), readOnly }
+}
+
+/** A key without the scope `personas` reads no prompts. */
+async function hasPrompt(ask: Ask, id: string): Promise<boolean> {
+  try {
+    const { system_prompt = '' } = await ask(showPersona, { id })
+    return system_prompt.trim() !== ''
+  } catch (reason) {
+    if (reason instanceof AppError && reason.code === 'key_scope') return false
+    throw reason
+  }
+}
+
+/** The most characters of a client's name. */
+const longestName = 80
+
+/** The source of a memory that a client adds: `mcp:` and the name that it gives itself, or `mcp`. */
+export function sourceOf(client: string | undefined): string {
+  const name = printableLine(client ?? '')
+    .trim()
+    .slice(0, longestName)
+  return name === '' ? 'mcp' : `mcp:${name}`
+}
