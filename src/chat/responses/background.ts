@@ -1,5 +1,5 @@
-import { AppError, toAppError } from '../../errors.ts'
-import { createJob, type Job, writtenEvents } from './job.ts'
+import { AppError } from '../../errors.ts'
+import { createJob, type Job, type Piece, writtenEvents } from './job.ts'
 import { wrongField } from './refusals.ts'
 import { interrupted, type OpenedRequest, type Responses } from './responses.ts'
 import type { Reader, ResponseObject } from './store.ts'
@@ -10,14 +10,21 @@ export interface NewJob {
   readonly reader: Reader
   /** The response before its answer: `queued`. */
   readonly queued: ResponseObject
-  /** The events of its answer, as texts of whole server-sent events; a failure is an event too. */
-  run(signal: AbortSignal): AsyncIterable<string>
+  /** The events of its answer; a failure is an event too. */
+  run(signal: AbortSignal): AsyncIterable<Piece>
+}
+
+export interface Started {
+  /** Ends it as failed, unless it has ended. */
+  stop(reason: AppError): void
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>
 }
 
 /** Responses that are made without their client. */
 export interface Background {
-  /** Keeps and starts one; resolves with what ends it early, for the reason given. Throws `rate_limited` for too many. */
-  start(job: NewJob): Promise<(reason: AppError) => void>
+  /** Keeps and starts one. Throws `rate_limited` for too many. */
+  start(job: NewJob): Promise<Started>
   /** The response as it is now, running or kept. Throws `not_found`. */
   find(reader: Reader, id: string): Promise<ResponseObject>
   /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
@@ -26,6 +33,8 @@ export interface Background {
   cancel(reader: Reader, id: string): Promise<ResponseObject>
   /** Removes a response, running or kept. Throws `not_found`. */
   remove(reader: Reader, id: string): Promise<void>
+  /** Cancels all of an owner's. */
+  cancelAll(owner: string): Promise<void>
   /** Ends all running ones as failed. */
   close(): Promise<void>
 }
@@ -56,8 +65,7 @@ export function createBackground(responses: Responses): Background {
         running.delete(queued.id)
         throw reason
       }
-      job.start()
-      return (reason) => job.stop(failed(reason))
+      return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
     find: async (reader, id) => runningFor(reader, id)?.response() ?? (await keptBy(reader, id)),
     async follow(reader, id, after) {
@@ -71,14 +79,18 @@ export function createBackground(responses: Responses): Background {
     },
     async cancel(reader, id) {
       const job = runningFor(reader, id)
-      if (job) return job.stop((response) => ({ ...response, status: 'cancelled' }))
+      if (job) return job.stop(cancelled)
       const response = await keptBy(reader, id)
       if (response['background'] === true) return response
       throw wrongField('background', 'Only a response that was made with background: true can be cancelled')
     },
     async remove(reader, id) {
-      await runningFor(reader, id)?.stop((response) => ({ ...response, status: 'cancelled' }))
+      await runningFor(reader, id)?.stop(cancelled)
       await responses.remove(reader, id)
+    },
+    async cancelAll(owner) {
+      const own = [...running.values()].filter(({ reader }) => reader.owner === owner)
+      await Promise.all(own.map(({ job }) => job.stop(cancelled)))
     },
     async close() {
       await Promise.all([...running.values()].map(({ job }) => job.stop(interrupted)))
@@ -110,7 +122,10 @@ export function createBackground(responses: Responses): Background {
   }
 }
 
-function failed(reason: unknown): (response: ResponseObject) => ResponseObject {
-  const { message } = toAppError(reason)
+function cancelled(response: ResponseObject): ResponseObject {
+  return { ...response, status: 'cancelled' }
+}
+
+function failed({ message }: AppError): (response: ResponseObject) => ResponseObject {
   return (response) => ({ ...response, status: 'failed', error: { code: 'server_error', message } })
 }

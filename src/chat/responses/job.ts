@@ -4,9 +4,18 @@ import { isObject } from '../protocol/json-object.ts'
 import { interrupted } from './responses.ts'
 import type { ResponseObject } from './store.ts'
 
+/** A piece of an answer. */
+export interface Piece {
+  /** Whole server-sent events, or nothing. */
+  readonly text: string
+  /** With the last event: the response as it is kept, which may hold more than its client is shown. */
+  readonly stored?: ResponseObject
+}
+
 /** A response that is made in the background: its events as they come, for any number of readers. */
 export interface Job {
-  start(): void
+  /** Resolves when it has ended, one way or the other. */
+  start(): Promise<void>
   /** The response as it is now. */
   response(): ResponseObject
   /** Ends it early, unless it has ended; resolves with its end once that is written. */
@@ -17,7 +26,7 @@ export interface Job {
 
 export interface JobParts {
   readonly queued: ResponseObject
-  run(signal: AbortSignal): AsyncIterable<string>
+  run(signal: AbortSignal): AsyncIterable<Piece>
   /** Writes its end, before that is told to anyone. */
   save(response: ResponseObject, events: Uint8Array): Promise<void>
 }
@@ -47,7 +56,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
   })
 
   return {
-    start: () => void work(),
+    start: work,
     response: () => response,
     stop: (end) => finish(() => end(response)),
     async *follow(after) {
@@ -63,38 +72,44 @@ export function createJob({ queued, run, save }: JobParts): Job {
     push({ type: 'response.created', response: queued })
     push({ type: 'response.queued', response: queued })
     try {
-      for await (const text of run(controller.signal))
-        for (const event of eventsIn(text)) {
-          if (ended) return
-          await take(event)
-          if (bytes > mostBytes) throw new Error('The answer has more events than can be kept')
-        }
+      for await (const { text, stored } of run(controller.signal)) {
+        if (ended) break
+        for (const event of eventsIn(text)) await take(event, stored)
+        if (bytes > mostBytes) throw new Error('The answer has more events than can be kept')
+      }
       await finish(() => interrupted(response))
     } catch {
       await finish(() => interrupted(response))
     }
   }
 
-  async function take(event: Event): Promise<void> {
+  async function take(event: Event, stored: ResponseObject | undefined): Promise<void> {
     // Told already, as queued.
     if (event.type === 'response.created') return
-    if (event.response && !goingOn.has(event.response.status)) return void (await finish(() => event.response!))
-    if (event.response) response = event.response
-    push(event)
+    if (!event.response) return push(event)
+    const told = ours(event.response)
+    if (!goingOn.has(told.status)) return void (await finish(() => told, stored && ours(stored)))
+    response = told
+    push({ ...event, response })
+  }
+
+  /** The response with the fields that its writer does not know. */
+  function ours(told: ResponseObject): ResponseObject {
+    return { ...told, created_at: queued['created_at'], background: true }
   }
 
   /** The first call decides on the end. */
-  function finish(end: () => ResponseObject): Promise<ResponseObject> {
-    ended ??= settle(end())
+  function finish(end: () => ResponseObject, stored?: ResponseObject): Promise<ResponseObject> {
+    ended ??= settle(end(), stored)
     return ended
   }
 
-  async function settle(end: ResponseObject): Promise<ResponseObject> {
+  async function settle(end: ResponseObject, stored = end): Promise<ResponseObject> {
     controller.abort()
     const last = textOf({ type: terminalOf(end), response: end })
     let told = last
     try {
-      await save(end, await pack(texts.concat(last).join('')))
+      await save(stored, await pack(texts.concat(last).join('')))
       response = end
     } catch {
       response = {
@@ -111,6 +126,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
   }
 
   function push(event: Event): void {
+    if (ended) return
     const text = textOf(event)
     texts.push(text)
     bytes += text.length

@@ -52,6 +52,8 @@ export interface Responses {
   events(reader: Reader, id: string): Promise<Uint8Array | undefined>
   /** Throws `not_found`. */
   remove(reader: Reader, id: string): Promise<void>
+  /** How many an owner has, and their bytes. */
+  extent(owner: string): Promise<ResponseBounds>
   /** Removes all of an owner's; resolves with their number. */
   removeAll(owner: string): Promise<number>
   /** Fails the responses that ended processes left unfinished. */
@@ -131,6 +133,7 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
     async remove(reader, id) {
       if (!isId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
     },
+    extent: (owner) => store.extent(owner),
     removeAll: (owner) => store.removeAll(owner),
     async failOrphans() {
       for (const { owner, response } of await store.orphans()) await store.finish(owner, interrupted(response))
