@@ -25,6 +25,7 @@ import { once } from './once.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
+import type { ResponseArea } from './responses.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
 
@@ -50,6 +51,8 @@ export interface App {
   personas(): Promise<PersonaArea>
   /** Adaptation of personas; their packages and backups. */
   packages(): Promise<PackageArea>
+  /** The responses that clients of the Responses API go on with. */
+  responses(): Promise<ResponseArea>
   speech(): Promise<SpeechRouter>
   /** The prices of models. */
   prices(): Promise<PriceArea>
@@ -148,6 +151,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     return openPackages({ storage: stores, storageSettings, settings, personas: area.personas })
   })
 
+  let responseArea: ResponseArea | undefined
+  const responses: App['responses'] = once(async () => {
+    const [stores, { openResponses }] = await Promise.all([storage(), import('./responses.ts')])
+    responseArea = openResponses({ store: stores.responses, settings, isService: options.service === true })
+    return responseArea
+  })
+
   const shippedFile = join(packageFolder('src'), 'usage', 'prices', 'shipped.json')
   const prices: App['prices'] = once(async () => {
     const [stores, { openPrices }] = await Promise.all([storage(), import('./prices.ts')])
@@ -176,6 +186,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     personas,
     packages,
     chat,
+    responses,
     remarkListeners,
     accounts: once(async () => {
       const [{ accounts }, { openAccounts }] = await Promise.all([storage(), import('./accounts.ts')])
@@ -215,6 +226,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
       personaArea?.stop()
     },
     async close() {
+      // Before the areas that it asks.
+      await responseArea?.close()
       await personaArea?.settle()
       for (const close of closers.reverse()) await close()
       // Last: areas that were opened before it may still write.

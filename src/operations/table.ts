@@ -11,6 +11,7 @@ import { personaOperations } from './personas.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
 import { pulledModelOperations } from './pulled-models.ts'
+import { responseOperations } from './responses.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...packageOperations,
   ...memoryOperations,
   ...sessionOperations,
+  ...responseOperations,
   ...usageOperations,
   ...limitOperations,
 ]

@@ -53,6 +53,8 @@ export async function serve(
     const accounts = api && (await openServiceAccounts(app, io))
     // Removes the temporary packages of a killed process before the first request.
     if (api) await app.packages()
+    // Ends the responses that a killed process left unfinished.
+    if (api) await (await app.responses()).responses.failOrphans()
     // Loading the language detector blocks the event loop for 300 ms: before the first request.
     await (await import('../../speech/text/languages.ts')).loadDetector()
     for (const place of plan) {

@@ -39,6 +39,8 @@ export interface Settings {
   readonly usageZone: string
   /** Days that single attempts stay in the ledger; their sums stay for good. */
   readonly usageDays: number
+  /** Days that responses stay for clients that go on with them; 0 keeps none. */
+  readonly responseDays: number
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -72,6 +74,10 @@ export interface Limits {
   readonly apiKeys: number
   /** Live API keys of one user. */
   readonly apiKeysPerUser: number
+  /** Responses of one user that are kept for clients of the Responses API. */
+  readonly responsesPerUser: number
+  /** Bytes of those responses. */
+  readonly responseBytesPerUser: number
 }
 
 export interface Paths {
@@ -186,6 +192,21 @@ export const settingNames = {
     fallback: '100',
     what: 'live API keys that one user may have',
   },
+  'limits.responses_per_user': {
+    variable: 'AICHAT_LIMIT_RESPONSES_PER_USER',
+    fallback: '2000',
+    what: 'responses of /v1/responses that are kept of one user; the longest unused go first',
+  },
+  'limits.response_bytes_per_user': {
+    variable: 'AICHAT_LIMIT_RESPONSE_BYTES_PER_USER',
+    fallback: '268435456',
+    what: 'bytes that those responses may have in all',
+  },
+  'responses.keep_days': {
+    variable: 'AICHAT_RESPONSES_KEEP_DAYS',
+    fallback: '30',
+    what: 'days that responses of /v1/responses are kept, for clients that go on with them; 0 keeps none',
+  },
   'usage.timezone': {
     variable: 'AICHAT_USAGE_TIMEZONE',
     fallback: 'UTC',
@@ -257,9 +278,12 @@ export function readSettings(
       chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
       apiKeys: count(value('limits.api_keys'), 'limits.api_keys', problems),
       apiKeysPerUser: count(value('limits.api_keys_per_user'), 'limits.api_keys_per_user', problems),
+      responsesPerUser: count(value('limits.responses_per_user'), 'limits.responses_per_user', problems),
+      responseBytesPerUser: count(value('limits.response_bytes_per_user'), 'limits.response_bytes_per_user', problems),
     },
     usageZone: zone(value('usage.timezone'), problems),
     usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
+    responseDays: count(value('responses.keep_days'), 'responses.keep_days', problems, 0),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -394,11 +418,11 @@ function port(text: string, name: SettingName, problems: string[]): number {
   return 0
 }
 
-function count(text: string, name: SettingName, problems: string[]): number {
+function count(text: string, name: SettingName, problems: string[], least = 1): number {
   const value = Number(text)
-  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value > 0) return value
-  problems.push(`${label(name)} must be a whole number from 1, not "${text}"`)
-  return 1
+  if (/^\d+$/.test(text.trim()) && Number.isSafeInteger(value) && value >= least) return value
+  problems.push(`${label(name)} must be a whole number from ${least}, not "${text}"`)
+  return least
 }
 
 function lifetime(text: string, problems: string[]): number {

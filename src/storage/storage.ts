@@ -1,5 +1,6 @@
 import type { KeyStore } from '../accounts/keys/store.ts'
 import type { AccountStore } from '../accounts/users.ts'
+import type { ResponseStore } from '../chat/responses/store.ts'
 import type { AdaptationStore } from '../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../personas/chat/conversation.ts'
 import type { MemoryStore } from '../personas/memory/memory.ts'
@@ -28,6 +29,8 @@ export interface Storage {
   readonly memories: MemoryStore
   readonly proposals: ProposalStore
   readonly conversations: ConversationStore
+  /** Responses of the Responses API. */
+  readonly responses: ResponseStore
   readonly adaptations: AdaptationStore
   /** Whole personas. */
   readonly packages: PersonaArchive

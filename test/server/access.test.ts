@@ -26,7 +26,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/api\/limits\//, 'admin'],
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
-  [/^\w+ \/api\/(?:keys|chat|sessions|personas|speech|status)(?:\/|$)/, 'user'],
+  [/^\w+ \/api\/(?:keys|chat|sessions|personas|responses|speech|status)(?:\/|$)/, 'user'],
   [/^GET \/api\/usage(?:\/export)?$/, 'user'],
   [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],

@@ -10,6 +10,7 @@ import type { Migration } from './migration.ts'
 import { personaMigrations } from './personas-schema.ts'
 import { priceMigrations } from './prices-schema.ts'
 import { proposalMigrations } from './proposals-schema.ts'
+import { responseMigrations } from './responses-schema.ts'
 import { revisionMigrations } from './revisions-schema.ts'
 import { sealMigrations } from './seals-schema.ts'
 import { usageMigrations } from './usage-schema.ts'
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   ...keyMigrations,
   ...proposalMigrations,
   ...conversationMigrations,
+  ...responseMigrations,
 ]

@@ -3,12 +3,13 @@ import { conversationOwnership } from './conversations.ts'
 import { limitOwnership } from './limits.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { personaOwnership } from './personas.ts'
+import { responseOwnership } from './responses.ts'
 
 /** The owner of all rows from before there were users. */
 export const localUser = 'local'
 
 /** Every store with rows that belong to a user. */
-const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, limitOwnership]
+const stores: readonly OwnedRows[] = [personaOwnership, conversationOwnership, responseOwnership, limitOwnership]
 
 /** The first administrator takes over all local rows. */
 export function adopt(db: Database, userId: string): void {

@@ -55,6 +55,24 @@ export function hideConversations(db: Database, owner: string, id?: string): num
   return changes
 }
 
+/** All responses of an owner leave. Expects a transaction. */
+export function hideResponses(db: Database, owner: string): void {
+  db.prepare('UPDATE response_thread SET user_id = ? WHERE user_id = ?').run(hiddenOwner, owner)
+}
+
+/** One response leaves its thread. Expects a transaction. */
+export function hideResponse(db: Database, row: { number: number; thread_id: number; bytes: number }): void {
+  const leaving = db
+    .prepare('INSERT INTO response_thread (user_id, used_at, responses, bytes) VALUES (?, 0, 1, ?)')
+    .run(hiddenOwner, row.bytes)
+  db.prepare('UPDATE response SET thread_id = ? WHERE number = ?').run(leaving.lastInsertRowid, row.number)
+  db.prepare('UPDATE response_thread SET responses = responses - 1, bytes = bytes - ? WHERE thread_id = ?').run(
+    row.bytes,
+    row.thread_id,
+  )
+  db.prepare('DELETE FROM response_thread WHERE thread_id = ? AND responses = 0').run(row.thread_id)
+}
+
 /**
  * Removes hidden rows, of earlier processes too. One call at a time: a second call begins when the first has ended. Where the
  * database cannot be written, such as on a full disk, hidden rows stay hidden, and are removed by the next call.
@@ -80,6 +98,7 @@ async function clear(db: Database): Promise<void> {
   for (let id = persona.get(hiddenOwner); id !== undefined; id = goesOn(db) ? persona.get(hiddenOwner) : undefined)
     await removePersonaRows(db, id)
   if (goesOn(db)) await removeConversationRows(db)
+  if (goesOn(db)) await removeResponseRows(db)
   if (goesOn(db)) await releasePages(db)
 }
 
@@ -128,6 +147,28 @@ async function removeConversationRows(db: Database): Promise<void> {
     const last = firstSlice(next.all(id)).at(-1)
     if (last) removeMessages.run(id, last.number)
     else removeRow.run(id)
+    return true
+  })
+}
+
+async function removeResponseRows(db: Database): Promise<void> {
+  const thread = db.prepare<[string], number>('SELECT thread_id FROM response_thread WHERE user_id = ? LIMIT 1').pluck()
+  const response = db.prepare<[number], number>('SELECT number FROM response WHERE thread_id = ? LIMIT 1').pluck()
+  const next = db.prepare<[number], { position: number; size: number }>(
+    `SELECT position, length(item) AS size FROM response_item WHERE number = ?
+      ORDER BY position LIMIT ${slice.memories}`,
+  )
+  const removeItems = db.prepare('DELETE FROM response_item WHERE number = ? AND position <= ?')
+  const removeResponse = db.prepare('DELETE FROM response WHERE number = ?')
+  const removeThread = db.prepare('DELETE FROM response_thread WHERE thread_id = ?')
+  await inSlices(db, () => {
+    const threadId = thread.get(hiddenOwner)
+    if (threadId === undefined) return false
+    const number = response.get(threadId)
+    const last = number === undefined ? undefined : firstSlice(next.all(number)).at(-1)
+    if (number === undefined) removeThread.run(threadId)
+    else if (last) removeItems.run(number, last.position)
+    else removeResponse.run(number)
     return true
   })
 }

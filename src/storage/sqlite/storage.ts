@@ -38,6 +38,7 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
     conversations: atFirstUse(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),
+    responses: atFirstUse(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
     adaptations: atFirstUse(methods.adaptations, async () =>
       (await import('./adaptations.ts')).createAdaptationStore(db, quota),
     ),

@@ -1,5 +1,6 @@
 import type { KeyStore } from '../../accounts/keys/store.ts'
 import type { AccountStore } from '../../accounts/users.ts'
+import type { ResponseStore } from '../../chat/responses/store.ts'
 import type { AdaptationStore } from '../../personas/adaptation/adaptations.ts'
 import type { ConversationStore } from '../../personas/chat/conversation.ts'
 import type { MemoryStore } from '../../personas/memory/memory.ts'
@@ -19,6 +20,7 @@ interface MethodsOfStores {
   readonly memories: Methods<MemoryStore>
   readonly proposals: Methods<ProposalStore>
   readonly conversations: Methods<ConversationStore>
+  readonly responses: Methods<ResponseStore>
   readonly adaptations: Methods<AdaptationStore>
   readonly packages: Methods<PersonaArchive>
   readonly backups: Methods<BackupStore>
@@ -92,6 +94,20 @@ export const methods: MethodsOfStores = {
     remove: true,
     end: true,
     unended: true,
+  },
+  responses: {
+    add: true,
+    finish: true,
+    find: true,
+    input: true,
+    chain: true,
+    items: true,
+    events: true,
+    remove: true,
+    removeAll: true,
+    extent: true,
+    expire: true,
+    orphans: true,
   },
   adaptations: { read: true, append: true, findByKey: true, log: true },
   packages: { snapshot: true, extent: true, greeting: true, stage: true, dryRun: true, sweep: true },

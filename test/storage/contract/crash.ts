@@ -9,6 +9,7 @@ import type { Storage } from '../../../src/storage/storage.ts'
 import type { NewPrice } from '../../../src/usage/prices/store.ts'
 import { row } from './ledger.ts'
 import { budget, reservation } from './limits.ts'
+import { answered } from './responses.ts'
 import type { Place, Rule, StoreName } from './rule.ts'
 import {
   account,
@@ -88,6 +89,23 @@ const crashes: readonly Crash[] = [
     },
     async holds({ conversations }) {
       assert.is((await conversations.messages('ada', 'c')).length, 1)
+    },
+  },
+  {
+    store: 'responses',
+    says: 'an acknowledged response is there after a crash, and one that was not finished is told as left',
+    async act({ responses }) {
+      const bounds = { responses: 10, bytes: 1e6 }
+      await responses.add(answered('whole'), bounds)
+      await responses.add(answered('half', { unfinished: true, status: 'queued' }), bounds)
+    },
+    async holds({ responses }) {
+      assert.is((await responses.find({ owner: 'ada' }, 'whole', 0))?.finished, true)
+      assert.is((await responses.find({ owner: 'ada' }, 'half', 0))?.finished, false)
+      const [left, ...others] = await responses.orphans()
+      assert.equal([left?.owner, left?.response.id, others], ['ada', 'half', []])
+      assert.is(await responses.finish('ada', { ...left!.response, status: 'failed' }), true)
+      assert.equal(await responses.orphans(), [])
     },
   },
   {

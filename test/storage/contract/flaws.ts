@@ -27,6 +27,9 @@ export const flaws: readonly Flaw[] = [
   flaw('conversations', 'scopes', ({ conversations }) => ({
     messages: (_owner, id) => conversations.messages('ada', id),
   })),
+  flaw('responses', 'scopes', ({ responses }) => ({
+    find: ({ owner }, id, since) => responses.find({ owner }, id, since),
+  })),
   flaw('proposals', 'scopes', ({ proposals }) => ({
     list: (scope, options) => proposals.list({ ...scope, userId: 'ada' }, options),
   })),
@@ -111,6 +114,12 @@ export const flaws: readonly Flaw[] = [
     messages: async (owner, id) =>
       [...(await conversations.messages(owner, id))].sort((a, b) => a.timestamp - b.timestamp),
   })),
+  flaw('responses', 'order', ({ responses }) => ({
+    async chain(...asked) {
+      const chain = await responses.chain(...asked)
+      return typeof chain === 'string' ? chain : chain.toReversed()
+    },
+  })),
   flaw('proposals', 'order', ({ proposals }) => ({
     async list(scope, options) {
       const { proposals: listed, total } = await proposals.list(scope, options)
@@ -177,6 +186,17 @@ export const flaws: readonly Flaw[] = [
     },
   })),
 
+  flaw('responses', 'ties', ({ responses }) => {
+    const first = new Set<string>()
+    return {
+      async add(response, bounds) {
+        const input = response.input.filter(({ id = '' }) => !first.has(id))
+        for (const { id = '' } of input) first.add(id)
+        await responses.add({ ...response, input }, bounds)
+      },
+    }
+  }),
+
   // Limits: of a page, or of an owner.
   flaw('accounts', 'limits', ({ accounts }) => ({ list: (query) => accounts.list({ ...query, offset: 0 }) })),
   flaw('keys', 'limits', ({ keys }) => ({ insert: (key) => keys.insert(key, { inAll: 1e9, perUser: 1e9 }) })),
@@ -184,6 +204,9 @@ export const flaws: readonly Flaw[] = [
   unlimited('memories'),
   flaw('conversations', 'limits', ({ conversations }) => ({
     list: (owner, limit) => conversations.list(owner, limit, 0),
+  })),
+  flaw('responses', 'limits', ({ responses }) => ({
+    add: (response) => responses.add(response, { responses: 1e9, bytes: 1e15 }),
   })),
   flaw('proposals', 'limits', ({ proposals }) => ({ add: (scope, all) => proposals.add(scope, all, 1e9) })),
   unlimited('adaptations'),
@@ -211,6 +234,7 @@ export const flaws: readonly Flaw[] = [
 
   // Filters: applied to the best of all memories, instead of before these are chosen.
   flaw('keys', 'filters', ({ keys }) => ({ unusedSince: (since) => keys.unusedSince(since, 0) })),
+  flaw('responses', 'filters', ({ responses }) => ({ find: (reader, id) => responses.find(reader, id, 0) })),
   flaw('memories', 'filters', ({ memories }) => ({
     async search(scope, { filter, ...query }) {
       const found = await memories.search(scope, query)
@@ -282,6 +306,12 @@ export const flaws: readonly Flaw[] = [
       const after = change(before)
       await personas.save(after)
       return after
+    },
+  })),
+  flaw('responses', 'concurrency', ({ responses }) => ({
+    async finish(...end) {
+      await responses.finish(...end)
+      return true
     },
   })),
   flaw('proposals', 'concurrency', ({ proposals }) => ({
@@ -356,6 +386,7 @@ export const flaws: readonly Flaw[] = [
   flaw('accounts', 'crash', () => ({ openSession: async () => true })),
   flaw('personas', 'crash', () => ({ remove: async () => true })),
   flaw('memories', 'crash', () => ({ wipe: async () => 1 })),
+  flaw('responses', 'crash', () => ({ add: async () => undefined })),
   flaw('conversations', 'crash', () => ({ append: async () => true })),
   flaw('adaptations', 'crash', () => ({ append: async () => true })),
   flaw('packages', 'crash', ({ packages, personas }) => ({

@@ -14,6 +14,7 @@ import { personaRules } from './personas.ts'
 import { pluginRules } from './plugins.ts'
 import { priceRules } from './prices.ts'
 import { proposalRules } from './proposals.ts'
+import { responseRules } from './responses.ts'
 import type { Rule } from './rule.ts'
 
 /** The contract: every promise that a storage makes, whichever database is behind it. */
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   ...memoryEditRules,
   ...proposalRules,
   ...conversationRules,
+  ...responseRules,
   ...adaptationRules,
   ...packageRules,
   ...backupRules,

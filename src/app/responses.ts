@@ -1,0 +1,43 @@
+import { type Background, createBackground } from '../chat/responses/background.ts'
+import { createResponses, type Responses } from '../chat/responses/responses.ts'
+import type { ResponseStore } from '../chat/responses/store.ts'
+import { startMaintenance } from '../personas/memory/maintenance.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** What the Responses API keeps between requests. */
+export interface ResponseArea {
+  readonly responses: Responses
+  readonly background: Background
+  /** Ends the responses in the background, which stay as failed. */
+  close(): Promise<void>
+}
+
+export interface ResponseAreaParts {
+  readonly store: ResponseStore
+  readonly settings: Settings
+  /** A long-running process: it removes expired responses now and then. */
+  readonly isService: boolean
+}
+
+const day = 86_400_000
+
+/** The part of the composition root that keeps responses. */
+export function openResponses({ store, settings, isService }: ResponseAreaParts): ResponseArea {
+  const { responseDays, limits } = settings
+  const responses = createResponses({
+    store,
+    lifetime: responseDays * day,
+    bounds: { responses: limits.responsesPerUser, bytes: limits.responseBytesPerUser },
+    clock: Date.now,
+  })
+  const background = createBackground(responses)
+  const upkeep = isService ? startMaintenance({ maintain: responses.expire }) : undefined
+  return {
+    responses,
+    background,
+    async close() {
+      await background.close()
+      await upkeep?.close()
+    },
+  }
+}

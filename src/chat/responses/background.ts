@@ -1,0 +1,131 @@
+import { AppError } from '../../errors.ts'
+import { createJob, type Job, type Piece, writtenEvents } from './job.ts'
+import { wrongField } from './refusals.ts'
+import { interrupted, type OpenedRequest, type Responses } from './responses.ts'
+import type { Reader, ResponseObject } from './store.ts'
+
+/** A response to be made in the background. */
+export interface NewJob {
+  readonly opened: OpenedRequest
+  readonly reader: Reader
+  /** The response before its answer: `queued`. */
+  readonly queued: ResponseObject
+  /** The events of its answer; a failure is an event too. */
+  run(signal: AbortSignal): AsyncIterable<Piece>
+}
+
+export interface Started {
+  /** Ends it as failed, unless it has ended. */
+  stop(reason: AppError): void
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>
+}
+
+/** Responses that are made without their client. */
+export interface Background {
+  /** Keeps and starts one. Throws `rate_limited` for too many. */
+  start(job: NewJob): Promise<Started>
+  /** The response as it is now, running or kept. Throws `not_found`. */
+  find(reader: Reader, id: string): Promise<ResponseObject>
+  /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
+  follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>>
+  /** Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one that was not made in the background. */
+  cancel(reader: Reader, id: string): Promise<ResponseObject>
+  /** Removes a response, running or kept. Throws `not_found`. */
+  remove(reader: Reader, id: string): Promise<void>
+  /** Cancels all of an owner's. */
+  cancelAll(owner: string): Promise<void>
+  /** Ends all running ones as failed. */
+  close(): Promise<void>
+}
+
+/** Running at the same time; each holds its conversation in memory. */
+const mostPerUser = 8
+const mostInAll = 32
+
+export function createBackground(responses: Responses): Background {
+  const running = new Map<string, { readonly job: Job; readonly reader: Reader }>()
+
+  return {
+    async start({ opened, reader, queued, run }) {
+      refuseTooMany(reader)
+      const job = createJob({
+        queued,
+        run,
+        // A job whose end cannot be written stays here, so that it is not told as running for ever.
+        save: async (response, events) => {
+          await responses.finish(reader.owner, response, events)
+          running.delete(queued.id)
+        },
+      })
+      running.set(queued.id, { job, reader })
+      try {
+        await responses.begin(opened, queued, reader)
+      } catch (reason) {
+        running.delete(queued.id)
+        throw reason
+      }
+      return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
+    },
+    find: async (reader, id) => runningFor(reader, id)?.response() ?? (await keptBy(reader, id)),
+    async follow(reader, id, after) {
+      const job = runningFor(reader, id)
+      if (job) return job.follow(after)
+      const response = await keptBy(reader, id)
+      const written = await responses.events(reader, id)
+      if (written) return writtenEvents(written, after)
+      const details = response['background'] === true ? [] : ['Make it with background: true to read its events again']
+      throw wrongField('stream', 'The events of this response are not kept', details)
+    },
+    async cancel(reader, id) {
+      const job = runningFor(reader, id)
+      if (job) return job.stop(cancelled)
+      const response = await keptBy(reader, id)
+      if (response['background'] === true) return response
+      throw wrongField('background', 'Only a response that was made with background: true can be cancelled')
+    },
+    async remove(reader, id) {
+      await runningFor(reader, id)?.stop(cancelled)
+      await responses.remove(reader, id)
+    },
+    async cancelAll(owner) {
+      const own = [...running.values()].filter(({ reader }) => reader.owner === owner)
+      await Promise.all(own.map(({ job }) => job.stop(cancelled)))
+    },
+    async close() {
+      await Promise.all([...running.values()].map(({ job }) => job.stop(interrupted)))
+    },
+  }
+
+  function runningFor(reader: Reader, id: string): Job | undefined {
+    const found = running.get(id)
+    if (!found || found.reader.owner !== reader.owner) return undefined
+    return reader.key === undefined || reader.key === found.reader.key ? found.job : undefined
+  }
+
+  async function keptBy(reader: Reader, id: string): Promise<ResponseObject> {
+    const { response, finished } = await responses.find(reader, id)
+    if (finished) return response
+    // Its process may have been killed since.
+    await responses.failOrphans()
+    return (await responses.find(reader, id)).response
+  }
+
+  function refuseTooMany({ owner }: Reader): void {
+    const own = [...running.values()].filter(({ reader }) => reader.owner === owner).length
+    if (own < mostPerUser && running.size < mostInAll) return
+    const most = own < mostPerUser ? `${mostInAll} responses of all users` : `${mostPerUser} of your responses`
+    throw new AppError('rate_limited', `At most ${most} may run in the background at the same time`, {
+      details: ['Try again when one of them has ended'],
+      retryAfter: 5,
+    })
+  }
+}
+
+function cancelled(response: ResponseObject): ResponseObject {
+  return { ...response, status: 'cancelled' }
+}
+
+function failed({ message }: AppError): (response: ResponseObject) => ResponseObject {
+  return (response) => ({ ...response, status: 'failed', error: { code: 'server_error', message } })
+}

@@ -1,0 +1,166 @@
+import { promisify } from 'node:util'
+import { deflate, inflate } from 'node:zlib'
+import { isObject } from '../protocol/json-object.ts'
+import { interrupted } from './responses.ts'
+import type { ResponseObject } from './store.ts'
+
+/** A piece of an answer. */
+export interface Piece {
+  /** Whole server-sent events, or nothing. */
+  readonly text: string
+  /** With the last event: the response as it is kept, which may hold more than its client is shown. */
+  readonly stored?: ResponseObject
+}
+
+/** A response that is made in the background: its events as they come, for any number of readers. */
+export interface Job {
+  /** Resolves when it has ended, one way or the other. */
+  start(): Promise<void>
+  /** The response as it is now. */
+  response(): ResponseObject
+  /** Ends it early, unless it has ended; resolves with its end once that is written. */
+  stop(end: (response: ResponseObject) => ResponseObject): Promise<ResponseObject>
+  /** The events after a sequence number, up to the last. */
+  follow(after: number): AsyncIterable<string>
+}
+
+export interface JobParts {
+  readonly queued: ResponseObject
+  run(signal: AbortSignal): AsyncIterable<Piece>
+  /** Writes its end, before that is told to anyone. */
+  save(response: ResponseObject, events: Uint8Array): Promise<void>
+}
+
+interface Event {
+  readonly type: string
+  readonly response?: ResponseObject
+  readonly [field: string]: unknown
+}
+
+/** Bytes of the events of one answer: a long one has a few. */
+const mostBytes = 16 * 1024 * 1024
+
+/** Statuses in which an answer goes on. */
+const goingOn = new Set(['queued', 'in_progress'])
+
+export function createJob({ queued, run, save }: JobParts): Job {
+  const controller = new AbortController()
+  const texts: string[] = []
+  let bytes = 0
+  let response = queued
+  let ended: Promise<ResponseObject> | undefined
+  let isOver = false
+  let wake = () => {}
+  let news = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+
+  return {
+    start: work,
+    response: () => response,
+    stop: (end) => finish(() => end(response)),
+    async *follow(after) {
+      for (let at = after + 1; ; ) {
+        while (at < texts.length) yield texts[at++]!
+        if (isOver) return
+        await news
+      }
+    },
+  }
+
+  async function work(): Promise<void> {
+    push({ type: 'response.created', response: queued })
+    push({ type: 'response.queued', response: queued })
+    try {
+      for await (const { text, stored } of run(controller.signal)) {
+        if (ended) break
+        for (const event of eventsIn(text)) await take(event, stored)
+        if (bytes > mostBytes) throw new Error('The answer has more events than can be kept')
+      }
+      await finish(() => interrupted(response))
+    } catch {
+      await finish(() => interrupted(response))
+    }
+  }
+
+  async function take(event: Event, stored: ResponseObject | undefined): Promise<void> {
+    // Told already, as queued.
+    if (event.type === 'response.created') return
+    if (!event.response) return push(event)
+    const told = ours(event.response)
+    if (!goingOn.has(told.status)) return void (await finish(() => told, stored && ours(stored)))
+    response = told
+    push({ ...event, response })
+  }
+
+  /** The response with the fields that its writer does not know. */
+  function ours(told: ResponseObject): ResponseObject {
+    return { ...told, created_at: queued['created_at'], background: true }
+  }
+
+  /** The first call decides on the end. */
+  function finish(end: () => ResponseObject, stored?: ResponseObject): Promise<ResponseObject> {
+    ended ??= settle(end(), stored)
+    return ended
+  }
+
+  async function settle(end: ResponseObject, stored = end): Promise<ResponseObject> {
+    controller.abort()
+    const last = textOf({ type: terminalOf(end), response: end })
+    let told = last
+    try {
+      await save(stored, await pack(texts.concat(last).join('')))
+      response = end
+    } catch {
+      response = {
+        ...interrupted(end),
+        output: [],
+        error: { code: 'server_error', message: 'The answer was not kept.' },
+      }
+      told = textOf({ type: 'response.failed', response })
+    }
+    texts.push(told)
+    isOver = true
+    wake()
+    return response
+  }
+
+  function push(event: Event): void {
+    if (ended) return
+    const text = textOf(event)
+    texts.push(text)
+    bytes += text.length
+    wake()
+    news = new Promise((resolve) => {
+      wake = resolve
+    })
+  }
+
+  /** Numbers an event anew: the one before the answer, `queued`, comes on top of those of its writer. */
+  function textOf(event: Event): string {
+    return `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: texts.length })}\n\n`
+  }
+}
+
+/** The last event of a stream by the status of its response; a cancelled one has none of its own. */
+function terminalOf({ status }: ResponseObject): string {
+  return status === 'completed' || status === 'failed' ? `response.${status}` : 'response.incomplete'
+}
+
+function eventsIn(text: string): readonly Event[] {
+  return text.split('\n\n').flatMap((block) => {
+    const data = block.split('\n').find((line) => line.startsWith('data: '))
+    const event: unknown = data && JSON.parse(data.slice('data: '.length))
+    return isObject(event) ? [event as unknown as Event] : []
+  })
+}
+
+const pack = promisify<string, Buffer>(deflate)
+const unpack = promisify(inflate) as (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+
+/** The events of a finished job after a sequence number. */
+export async function* writtenEvents(written: Uint8Array, after: number): AsyncIterable<string> {
+  const text = (await unpack(written, { maxOutputLength: 4 * mostBytes })).toString('utf8')
+  const events = text.split('\n\n').filter(Boolean)
+  for (const event of events.slice(after + 1)) yield `${event}\n\n`
+}

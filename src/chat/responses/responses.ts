@@ -1,0 +1,198 @@
+import { AppError } from '../../errors.ts'
+import { weightOf } from '../../formats/json-writer.ts'
+import { isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
+import { previousNotFound, responseNotFound, wrongField } from './refusals.ts'
+import type {
+  Chain,
+  Item,
+  ItemPage,
+  KeptResponse,
+  Reader,
+  ResponseBounds,
+  ResponseObject,
+  ResponseStore,
+} from './store.ts'
+
+/** The fields of a request, as its JSON says them. */
+type Body = Readonly<Record<string, unknown>>
+
+/** A request with the whole conversation as its `input`. */
+export interface OpenedRequest {
+  readonly body: Body
+  /** The items that it adds to the conversation; each has an id. */
+  readonly own: readonly Item[]
+  readonly previous: string | undefined
+  /** Whether its response is to be kept; `body.store` says the same. */
+  readonly keep: boolean
+  readonly warnings: readonly string[]
+}
+
+/** The responses that clients of the Responses API go on with. */
+export interface Responses {
+  /**
+   * Reads the conversation behind a request: `previous_response_id`, and references to items. Throws `invalid` for one that
+   * is not there, and for a conversation that is too long; `charge` is told the bytes before they are read.
+   */
+  open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest>
+  /** Keeps a finished response of an opened request, if it is to be kept. */
+  keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
+  /** Keeps a response that is answered in the background. */
+  begin(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
+  /** Ends it; false when it was removed, or has ended, meanwhile. */
+  finish(owner: string, response: ResponseObject, events?: Uint8Array): Promise<boolean>
+  /** Throws `not_found`. */
+  find(reader: Reader, id: string): Promise<KeptResponse>
+  /** A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for `after`. */
+  input(
+    reader: Reader,
+    id: string,
+    page: ItemPage,
+  ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }>
+  /** The events of a finished response that was made in the background; undefined for another. */
+  events(reader: Reader, id: string): Promise<Uint8Array | undefined>
+  /** Throws `not_found`. */
+  remove(reader: Reader, id: string): Promise<void>
+  /** How many an owner has, and their bytes. */
+  extent(owner: string): Promise<ResponseBounds>
+  /** Removes all of an owner's; resolves with their number. */
+  removeAll(owner: string): Promise<number>
+  /** Fails the responses that ended processes left unfinished. */
+  failOrphans(): Promise<void>
+  /** Removes expired responses. */
+  expire(): Promise<void>
+}
+
+export interface ResponseParts {
+  readonly store: ResponseStore
+  /** How long a response is kept: milliseconds. 0 keeps none. */
+  readonly lifetime: number
+  readonly bounds: ResponseBounds
+  /** Milliseconds since 1970 UTC. */
+  readonly clock: () => number
+}
+
+/** Responses behind one: each step is a lookup, and a provider reads few conversations of more turns. */
+const mostBehind = 1_000
+
+/** Bytes of a conversation: as much as a request may send. */
+const mostBytes = 32 * 1024 * 1024
+
+/** Characters of an input that is kept: to write more in one go would hold up others. */
+const mostKept = 8 * 1024 * 1024
+
+export function createResponses({ store, lifetime, bounds, clock }: ResponseParts): Responses {
+  const isOn = lifetime > 0
+  const since = () => (isOn ? clock() - lifetime : Number.MAX_SAFE_INTEGER)
+  const sureOf = <T>(found: T | undefined, id: string): T => {
+    if (found === undefined) throw responseNotFound(id)
+    return found
+  }
+
+  return {
+    async open(body, reader, charge) {
+      const fields = body as Body
+      if (typeof body !== 'object' || body === null || Array.isArray(body))
+        throw new AppError('invalid', 'The body must be a JSON object')
+      const previous = previousOf(fields)
+      const behind = previous === undefined ? [] : await behindOf(previous, reader, charge)
+      const given =
+        itemsOf(fields['input']) ?? (previous !== undefined && fields['input'] === undefined ? [] : undefined)
+      // The reader of the request refuses it, with all other problems.
+      if (given === undefined) return { body: fields, own: [], previous, keep: false, warnings: [] }
+      const own = await wholeItems(given, behind, reader, charge)
+      const input = [...behind, ...own]
+      if (input.length > mostItems) throw tooLong(`input and the items behind it are more than ${mostItems}`)
+      const keep = isOn && fields['store'] !== false
+      const isLarge = keep && weightOf(own, mostKept) > mostKept
+      return {
+        body: { ...fields, input, ...(isOn && !isLarge ? {} : { store: false }) },
+        own: keep && !isLarge ? keptItems(own) : [],
+        previous,
+        keep: keep && !isLarge,
+        warnings: isLarge ? [`The response is not kept: its input has more than ${mostKept} characters`] : [],
+      }
+    },
+    async keep({ own, previous, keep }, response, reader) {
+      if (!keep) return
+      const created = { created_at: clock(), owner: reader.owner, key: reader.key }
+      await store.add({ ...created, previous, response, input: own }, bounds)
+    },
+    async begin({ own, previous }, response, reader) {
+      const created = { created_at: clock(), owner: reader.owner, key: reader.key }
+      await store.add({ ...created, previous, response, input: own, unfinished: true }, bounds)
+    },
+    finish: (owner, response, events) => store.finish(owner, response, events),
+    find: async (reader, id) => sureOf(isId(id) ? await store.find(reader, id, since()) : undefined, id),
+    async input(reader, id, page) {
+      const found = isId(id) ? await store.input(reader, id, since(), page) : undefined
+      if (found) return found
+      sureOf(isId(id) ? await store.find(reader, id, since()) : undefined, id)
+      throw wrongField('after', `The response has no item with id '${page.after}'`)
+    },
+    events: (reader, id) => store.events(reader, id, since()),
+    async remove(reader, id) {
+      if (!isId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
+    },
+    extent: (owner) => store.extent(owner),
+    removeAll: (owner) => store.removeAll(owner),
+    async failOrphans() {
+      for (const { owner, response } of await store.orphans()) await store.finish(owner, interrupted(response))
+    },
+    expire: () => store.expire(since()),
+  }
+
+  async function behindOf(
+    previous: string,
+    reader: Reader,
+    charge: ((bytes: number) => void) | undefined,
+  ): Promise<readonly Item[]> {
+    if (!isOn)
+      throw previousNotFound(previous, ['This server keeps no responses: send the whole conversation as input'])
+    const limits = { responses: mostBehind, items: mostItems, bytes: mostBytes, charge }
+    const chain: Chain = await store.chain(reader, previous, since(), limits)
+    if (chain === 'absent') throw previousNotFound(previous)
+    if (chain === 'too_long')
+      throw tooLong(
+        `previous_response_id has more than ${mostBehind} responses, ${mostItems} items or ${mostBytes} bytes behind it`,
+      )
+    if (chain === 'unfinished')
+      throw wrongField('previous_response_id', `Previous response with id '${previous}' is not finished yet.`)
+    return chain
+  }
+
+  async function wholeItems(
+    given: readonly unknown[],
+    behind: readonly Item[],
+    reader: Reader,
+    charge: ((bytes: number) => void) | undefined,
+  ): Promise<readonly unknown[]> {
+    const ids = referencesIn(given)
+    if (ids.length === 0) return given
+    const known = new Set(behind.flatMap(({ id }) => (id === undefined ? [] : [id])))
+    const asked = ids.filter((id) => !known.has(id))
+    const found = await store.items(reader, asked, since(), { bytes: mostBytes, charge })
+    if (found === 'too_long') throw tooLong(`input refers to items of more than ${mostBytes} bytes`)
+    return withoutReferences(given, found, known)
+  }
+}
+
+/** The response as it ends when the process that answered it was stopped. */
+export function interrupted(response: ResponseObject): ResponseObject {
+  const error = { code: 'server_error', message: 'The server was stopped before the answer was whole.' }
+  return { ...response, status: 'failed', error }
+}
+
+function previousOf(fields: Body): string | undefined {
+  const previous = fields['previous_response_id'] ?? undefined
+  const conversation = fields['conversation'] ?? undefined
+  if (conversation !== undefined && previous !== undefined)
+    throw wrongField('conversation', 'Give previous_response_id or conversation, not both')
+  if (conversation !== undefined)
+    throw wrongField('conversation', 'Conversations are not supported here: use previous_response_id')
+  if (previous === undefined || isId(previous)) return previous
+  throw wrongField('previous_response_id', 'previous_response_id must be the id of a response')
+}
+
+function tooLong(extent: string): AppError {
+  return wrongField('input', `The conversation is too long: ${extent}`, ['Begin a new one'], 'context_length_exceeded')
+}

@@ -1,0 +1,118 @@
+/** An item of a conversation as it stands on the wire of the Responses API. */
+export interface Item {
+  readonly type?: string
+  readonly id?: string
+  readonly [field: string]: unknown
+}
+
+/** A response object as it stands on the wire. */
+export interface ResponseObject {
+  readonly id: string
+  readonly status: string
+  readonly output: readonly Item[]
+  readonly [field: string]: unknown
+}
+
+/** Reads kept responses: a login all of its user's, an API key those alone that were made with it. */
+export interface Reader {
+  readonly owner: string
+  /** The id of the key. */
+  readonly key?: string | undefined
+}
+
+export interface NewResponse {
+  readonly owner: string
+  /** The id of the key that it is made with. */
+  readonly key?: string | undefined
+  /** The id of the response that it continues. */
+  readonly previous?: string | undefined
+  readonly response: ResponseObject
+  /** What it was asked beside the previous responses; each item has an id. */
+  readonly input: readonly Item[]
+  /** Milliseconds since 1970 UTC. */
+  readonly created_at: number
+  /** Whether this process still works on it; its output is empty then. */
+  readonly unfinished?: true
+}
+
+export interface KeptResponse {
+  readonly response: ResponseObject
+  /** False for one in the background that is neither answered, failed nor cancelled. */
+  readonly finished: boolean
+  /** Milliseconds since 1970 UTC. */
+  readonly created_at: number
+}
+
+/** The most that a user's kept responses may be; the least recently continued go first. */
+export interface ResponseBounds {
+  readonly responses: number
+  /** Bytes of their JSON. */
+  readonly bytes: number
+}
+
+/** How much is read at once. */
+export interface ReadBounds {
+  /** Bytes of JSON. */
+  readonly bytes: number
+  /** Told the bytes as they are read, or before; throws to have no more read. */
+  readonly charge?: ((bytes: number) => void) | undefined
+}
+
+/** The most that is read behind a previous response. */
+export interface ChainBounds extends ReadBounds {
+  readonly responses: number
+  readonly items: number
+}
+
+/** The items behind a response, or the reason why there are none: one of them is absent, not finished, or they are too much. */
+export type Chain = readonly Item[] | 'absent' | 'unfinished' | 'too_long'
+
+export interface ItemPage {
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  /** The id of the item before the page. */
+  readonly after?: string | undefined
+}
+
+/**
+ * Keeps responses. Those that continue each other are a thread, which is kept as long as one of its responses: `since`
+ * is the time, in milliseconds since 1970 UTC, from which on a response may have been made; an older one counts as
+ * absent, as does one of another reader, but is still read behind a later one of its thread.
+ */
+export interface ResponseStore {
+  /** Removes the least recently continued threads above the bounds, the new one last. */
+  add(response: NewResponse, bounds: ResponseBounds): Promise<void>
+  /** Replaces an unfinished response by its end, with its events as bytes; false when it is gone or has ended before. */
+  finish(owner: string, response: ResponseObject, events?: Uint8Array): Promise<boolean>
+  find(reader: Reader, id: string, since: number): Promise<KeptResponse | undefined>
+  /** A page of a response's own input; undefined when the response is absent or `after` is none of its items. */
+  input(
+    reader: Reader,
+    id: string,
+    since: number,
+    page: ItemPage,
+  ): Promise<{ readonly items: readonly Item[]; readonly more: boolean } | undefined>
+  /**
+   * The items of a response and of all before it, input before output, the oldest first. `absent` also where one of them
+   * was removed.
+   */
+  chain(reader: Reader, id: string, since: number, bounds: ChainBounds): Promise<Chain>
+  /** The newest item of each id; unknown ids are left out. */
+  items(
+    reader: Reader,
+    ids: readonly string[],
+    since: number,
+    bounds: ReadBounds,
+  ): Promise<ReadonlyMap<string, Item> | 'too_long'>
+  /** The events of a response that was made in the background. */
+  events(reader: Reader, id: string, since: number): Promise<Uint8Array | undefined>
+  remove(reader: Reader, id: string): Promise<boolean>
+  /** Removes all of an owner's; resolves with their number. */
+  removeAll(owner: string): Promise<number>
+  /** How many an owner has, and their bytes. */
+  extent(owner: string): Promise<ResponseBounds>
+  /** Removes threads without a response from this time or later. */
+  expire(since: number): Promise<void>
+  /** Unfinished responses of processes that have ended. */
+  orphans(): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]>
+}

@@ -1,0 +1,168 @@
+import type { Item, NewResponse, ResponseObject, ResponseStore } from '../../chat/responses/store.ts'
+import { mayRun, processMark } from '../shared/process-mark.ts'
+import type { Database } from './connection.ts'
+import { yieldToEventLoop } from './housekeeping.ts'
+import { syncLog, withoutSync } from './late-sync.ts'
+import type { OwnedRows } from './owned-rows.ts'
+import { hideResponses, removeHidden } from './removal.ts'
+import { firstOutput, responseStatements, type Written } from './responses-rows.ts'
+import { createResponseTrim } from './responses-trim.ts'
+
+/** Characters of JSON that are parsed in one turn of the event loop: some milliseconds' work. */
+const parsedAtOnce = 1 << 20
+
+/** Responses in SQLite. */
+export function createResponseStore(db: Database): ResponseStore {
+  const rows = responseStatements(db)
+  const trim = createResponseTrim(db)
+
+  const add = db.transaction((response: NewResponse, written: Written, bounds: Parameters<ResponseStore['add']>[1]) => {
+    const { owner, previous, created_at, unfinished } = response
+    const thread = rows.threadOf({ owner, key: response.key }, previous) ?? rows.openThread(owner)
+    rows.insert(response, thread, written, unfinished ? processMark() : null)
+    rows.use(thread, created_at, written.bytes)
+    return trim(owner, thread, bounds)
+  })
+  const finish = db.transaction((owner: string, id: string, written: Written, events: Uint8Array | undefined) => {
+    const row = rows.find({ owner }, id)
+    if (!row || row.process === null) return false
+    rows.finish(row, written, events)
+    return true
+  })
+
+  return {
+    async add(response, bounds) {
+      const written = writtenOf(response.response, response.input)
+      const removed = withoutSync(db, () => add.immediate(response, written, bounds))
+      await syncLog(db)
+      // Nobody waits for the room of old responses.
+      if (removed) void removeHidden(db)
+    },
+    async finish(owner, response, events) {
+      const written = writtenOf(response, [])
+      const finished = withoutSync(db, () => finish.immediate(owner, response.id, written, events))
+      await syncLog(db)
+      return finished
+    },
+    async find(reader, id, since) {
+      const row = rows.find(reader, id)
+      if (!row || row.created_at < since) return undefined
+      const output = rows.output(row.number).map(parsed)
+      return {
+        response: { ...JSON.parse(row.document), output },
+        finished: row.process === null,
+        created_at: row.created_at,
+      }
+    },
+    async input(reader, id, since, page) {
+      const row = rows.find(reader, id)
+      if (!row || row.created_at < since) return undefined
+      const found = rows.input(row.number, page)
+      return found && { items: found.slice(0, page.limit).map(parsed), more: found.length > page.limit }
+    },
+    async chain(reader, id, since, bounds) {
+      const numbers: number[] = []
+      const extent = { items: 0, bytes: 0 }
+      for (let next: string | null = id; next !== null; ) {
+        const row = rows.find(reader, next)
+        if (!row || (next === id && row.created_at < since)) return 'absent'
+        if (row.process !== null) return 'unfinished'
+        numbers.push(row.number)
+        extent.items += row.items
+        extent.bytes += row.bytes
+        if (numbers.length > bounds.responses || extent.items > bounds.items || extent.bytes > bounds.bytes)
+          return 'too_long'
+        next = row.previous
+      }
+      bounds.charge?.(extent.bytes)
+      return itemsOf(numbers.toReversed())
+    },
+    async items(reader, ids, since, bounds) {
+      const found = new Map<string, Item>()
+      const pace = inTurns()
+      let left = bounds.bytes
+      for (const id of ids) {
+        const text = rows.item(reader, id, since)
+        if (text === undefined) continue
+        left -= Buffer.byteLength(text)
+        if (left < 0) return 'too_long'
+        bounds.charge?.(Buffer.byteLength(text))
+        found.set(id, parsed(text))
+        await pace(text)
+      }
+      return found
+    },
+    async events(reader, id, since) {
+      const row = rows.find(reader, id)
+      return row && row.created_at >= since ? rows.events(row.number) : undefined
+    },
+    async remove(reader, id) {
+      const removed = db.transaction(() => rows.hide(reader, id)).immediate()
+      if (removed) await removeHidden(db)
+      return removed
+    },
+    async removeAll(owner) {
+      const { responses } = db
+        .transaction(() => {
+          const extent = rows.extent(owner)
+          hideResponses(db, owner)
+          return extent
+        })
+        .immediate()
+      if (responses > 0) await removeHidden(db)
+      return responses
+    },
+    extent: async (owner) => rows.extent(owner),
+    async expire(since) {
+      if (rows.hideBefore(since) > 0) await removeHidden(db)
+    },
+    orphans: async () => rows.unfinished().filter(({ process }) => !mayRun(process)),
+  }
+
+  async function itemsOf(numbers: readonly number[]): Promise<readonly Item[]> {
+    const items: Item[] = []
+    const pace = inTurns()
+    for (const number of numbers)
+      for (const text of rows.all(number)) {
+        items.push(parsed(text))
+        await pace(text)
+      }
+    return items
+  }
+}
+
+/** Yields to the event loop after each megabyte of texts that were parsed. */
+function inTurns(): (text: string) => Promise<void> | undefined {
+  let unread = parsedAtOnce
+  return ({ length }) => {
+    unread -= length
+    if (unread > 0) return undefined
+    unread = parsedAtOnce
+    return yieldToEventLoop()
+  }
+}
+
+/** Responses when users come and go. */
+export const responseOwnership: OwnedRows = {
+  reassign(db, from, to) {
+    db.prepare('UPDATE response_thread SET user_id = ? WHERE user_id = ?').run(to, from)
+  },
+  remove(db, owner) {
+    hideResponses(db, owner)
+  },
+}
+
+function writtenOf(response: ResponseObject, input: readonly Item[]): Written {
+  const row = ({ id }: Item, position: number, text: string) => ({ position, id: id ?? null, item: text })
+  const items = [
+    ...input.map((item, at) => row(item, at, JSON.stringify(item))),
+    ...response.output.map((item, at) => row(item, firstOutput + at, JSON.stringify(item))),
+  ]
+  const document = JSON.stringify({ ...response, output: [] })
+  const bytes = items.reduce((sum, { item }) => sum + Buffer.byteLength(item), Buffer.byteLength(document))
+  return { document, items, bytes }
+}
+
+function parsed(text: string): Item {
+  return JSON.parse(text)
+}
