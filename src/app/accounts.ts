@@ -15,7 +15,7 @@ export function openAccounts(settings: Settings, store: AccountStore): Accounts 
   return createAccounts({
     store,
     passwords: createPasswords(),
-    tokens: createTokens(() => tokenSecrets(settings), Date.now),
+    tokens: createTokens(() => installationSecrets(settings), Date.now),
     rules: {
       singleUserMode: settings.singleUserMode,
       allowRegistration: settings.allowRegistration,
@@ -45,7 +45,7 @@ export function openApiKeys({ limits }: Settings, store: KeyStore): ApiKeys {
  * JWT_SECRET, which production demands and checks, else the installation's own secret; behind it JWT_SECRET_PREVIOUS.
  * Throws `configuration` in production for a missing or weak JWT_SECRET.
  */
-function tokenSecrets({ environment, production, paths }: Settings): Secrets {
+export function installationSecrets({ environment, production, paths }: Settings): Secrets {
   const given = readSecret('JWT_SECRET', environment)?.value
   const previous = readSecret('JWT_SECRET_PREVIOUS', environment)?.value
   if (production) refuseWeakSecret(given === undefined ? ['JWT_SECRET is not set'] : secretProblems(given))

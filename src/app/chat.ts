@@ -7,6 +7,7 @@ import { createKeyPools } from '../chat/key-pool.ts'
 import type { Metering } from '../chat/metering.ts'
 import { httpTarget } from '../chat/provider.ts'
 import { createRouter, type Router } from '../chat/router.ts'
+import { createReasoningSeals, type ReasoningSeals } from '../chat/sealed-reasoning.ts'
 import type { Send } from '../http/send.ts'
 import { openHttpClient } from '../http-client/agent.ts'
 import { defaultChatModel } from '../model-hub/known-models.ts'
@@ -16,11 +17,14 @@ import type { PluginManifest } from '../plugins/manifest.ts'
 import { createOllamaRunner, type OllamaRunner } from '../runners/ollama.ts'
 import type { OnnxRunner } from '../runners/onnx-runner.ts'
 import type { Settings } from '../settings/settings.ts'
+import { installationSecrets } from './accounts.ts'
 import type { Waits } from './waits.ts'
 
 /** Everything a chat needs; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
 export interface Chat {
   readonly router: Router
+  /** Seals the reasoning that clients keep for their providers. */
+  readonly reasoning: ReasoningSeals
   readonly ollama: OllamaRunner
   readonly embedded: OnnxRunner
   /** Sends to the providers. */
@@ -46,6 +50,7 @@ export interface ChatParts {
 export function openChat(parts: ChatParts): Chat {
   const { settings, plugins, keys, health, circuits, ownPorts, embedded, metering, waits } = parts
   const now = () => performance.now()
+  const reasoning = createReasoningSeals(() => installationSecrets(settings))
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts })
   // The operator's own setting names the local runner, so its address may always be private.
   const local = settings.pluginAllowPrivate ? client : openHttpClient({ allowPrivate: true })
@@ -54,6 +59,7 @@ export function openChat(parts: ChatParts): Chat {
     preferred: settings.localModel,
     send: local.send,
     dialect: dialectFor('ollama', settings.ollamaHost),
+    openReasoning: (user, model) => reasoning.openFor(user, { plugin: null, runner: 'ollama', model }),
     now,
   })
   const pools = createKeyPools({ versionOf: keys.versionOf, now, clock: Date.now })
@@ -77,6 +83,7 @@ export function openChat(parts: ChatParts): Chat {
           keyHeader: (url, key) => keys.headerFor(manifest, url, key),
           keys: () => pools.of(manifest.id, keys.poolOf(manifest)),
           refusedAdvice: (key) => keys.refusedAdvice(manifest, key),
+          openReasoning: (user) => reasoning.openFor(user, { plugin: manifest.id, runner: null, model }),
         })
       if (known.size < 1000) known.set(model, target)
       return target
@@ -102,6 +109,7 @@ export function openChat(parts: ChatParts): Chat {
   })
   return {
     router,
+    reasoning,
     ollama,
     embedded,
     send: client.send,

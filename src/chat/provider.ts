@@ -3,6 +3,8 @@ import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import type { HeavyWork } from '../process/heavy-turns.ts'
+import { forPlace } from './dialects/responses/placement.ts'
+import type { OpenReasoning } from './dialects/responses/reasoning.ts'
 import { unsupportedFields } from './dialects/unsupported.ts'
 import type { KeyPool } from './key-pool.ts'
 import { type Dialect, DialectError } from './protocol/dialect.ts'
@@ -75,6 +77,8 @@ export interface HttpTargetParts {
   readonly keyHeader: (url: string, key?: string) => Record<string, string> | Promise<Record<string, string>>
   readonly keys?: (() => KeyPool | undefined) | undefined
   readonly refusedAdvice: (key?: string) => string
+  /** Opens the reasoning that this place gave a user; by default none is known. */
+  readonly openReasoning?: ((user: string | undefined) => OpenReasoning) | undefined
 }
 
 /** A target that is reached over HTTP in one of the dialects. */
@@ -87,6 +91,7 @@ export function httpTarget({
   keyHeader,
   keys,
   refusedAdvice,
+  openReasoning = () => () => undefined,
 }: HttpTargetParts): Target {
   const { connect, first_byte: firstByte, idle, total } = manifest.timeouts ?? {}
   const timeouts: Timeouts = {
@@ -107,14 +112,14 @@ export function httpTarget({
     identity: manifest,
     keys,
     async ask(request, signal, endsAt, user, key) {
-      const reply = await post(wire(request, false), signal, endsAt, user, key)
+      const reply = await post(wire(request, false, user), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const answer = dialect.readResponse(parseBody(text))
       return answer.model === '' ? { ...answer, model } : answer
     },
     async stream(request, signal, endsAt, user, key) {
-      const reply = await post(wire(request, true), signal, endsAt, user, key)
+      const reply = await post(wire(request, true, user), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply, request)
     },
@@ -136,9 +141,11 @@ export function httpTarget({
   }
 
   function wire(
-    request: ChatRequest,
+    asked: ChatRequest,
     streamed: boolean,
+    user?: string,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
+    const request = forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user))
     // Providers send the token counts of a stream only on request; the dialect's writer drops them for other clients.
     const counted = streamed && { stream_options: { ...request.stream_options, include_usage: true } }
     const { url, headers, body } = dialect.writeRequest(

@@ -220,7 +220,7 @@ export const pluginManifest = z.looseObject({
   schema_version: z.exactOptional(field(z.literal(1), 'The version of this format.', 1, 1)),
   api: z.exactOptional(
     field(
-      z.enum(['openai-chat', 'anthropic-messages', 'gemini', 'ollama']),
+      z.enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ollama']),
       "The provider's dialect; without it, recognised from the endpoint.",
       'openai-chat',
     ),

@@ -1,3 +1,4 @@
+import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
 import type { Send } from '../http/send.ts'
@@ -31,6 +32,8 @@ export interface OllamaParts {
   readonly preferred: string | undefined
   readonly send: Send
   readonly dialect: Dialect
+  /** Opens the reasoning that a model here gave a user; by default none is known. */
+  readonly openReasoning?: (user: string | undefined, model: string) => OpenReasoning
   /** Milliseconds, monotonic. */
   readonly now: () => number
 }
@@ -56,7 +59,7 @@ export function isEmbeddingName(name: string): boolean {
 }
 
 /** The local runner over Ollama's HTTP API (https://github.com/ollama/ollama/blob/main/docs/api.md). */
-export function createOllamaRunner({ url, preferred, send, dialect, now }: OllamaParts): OllamaRunner {
+export function createOllamaRunner({ url, preferred, send, dialect, openReasoning, now }: OllamaParts): OllamaRunner {
   let known: { readonly at: number; readonly models: Promise<readonly LocalModel[] | undefined> } | undefined
   const targets = new Map<string, Target>()
 
@@ -122,6 +125,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, now }: Ollam
       dialect,
       send,
       keyHeader: () => ({}),
+      openReasoning: openReasoning && ((user) => openReasoning(user, name)),
       refusedAdvice: () => `Ollama at ${url} asks for a log-in, as its models of a remote service do: ollama signin`,
     })
     targets.set(name, target)

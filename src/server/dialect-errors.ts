@@ -33,6 +33,28 @@ export function clientError(error: AppError, id: Inbound): ClientError {
   return { message: textOf(error), status, param: provider?.param, ...names }
 }
 
+/** The codes by which clients of the Responses API act, for the names of other providers. */
+const responsesCodes: readonly (readonly [pattern: RegExp, code: string])[] = [
+  [/^(?:insufficient_quota|budget_exceeded|billing|insufficient_credits)/, 'insufficient_quota'],
+  [/^(?:rate_?limit|resource_exhausted|too_many_requests)/, 'rate_limit_exceeded'],
+  [/^(?:content_policy|content_filter|prohibited_content|responsibleai)/, 'invalid_prompt'],
+]
+
+/** A failure for the clients of the Responses API, which wait as long as its words say. */
+export function responsesError(error: AppError): ClientError {
+  const told = clientError(error, 'openai-chat')
+  const names = [error.provider?.type, told.code ?? undefined].map((name) => name?.toLowerCase() ?? '')
+  const found = responsesCodes.find(([pattern]) => names.some((name) => pattern.test(name)))
+  const code = found?.[1] ?? told.code
+  const { retryAfter } = error
+  const isWait = code === 'rate_limit_exceeded' && retryAfter !== undefined && !/try again in/i.test(told.message)
+  return { ...told, code, message: isWait ? `${told.message}. Please try again in ${retryAfter}s.` : told.message }
+}
+
+/** A failure as the body of an answer of the Responses API. */
+export const responsesErrorBody: ErrorBody = (error) =>
+  dialectFor('openai-responses', '').writeError(responsesError(error))
+
 /** Our code of a failure; a missing or wrong credential of any kind has OpenAI's. */
 function codeOf({ code }: AppError): string {
   return code === 'unauthenticated' ? 'invalid_api_key' : code

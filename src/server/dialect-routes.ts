@@ -10,6 +10,7 @@ import { anthropicError, errorOfClient, openaiError } from './dialect-errors.ts'
 import { answerModels } from './dialect-models.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
 import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
+import { responsesRoutes } from './responses-routes.ts'
 import { callOf, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
@@ -21,6 +22,7 @@ type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     openai('/v1/chat/completions', 'chat', (context, identity) => answerChat(app, context, identity, 'openai-chat')),
+    ...responsesRoutes(app, identify),
     openai('/v1/audio/speech', 'speech', speak),
     openai('/v1/embeddings', 'embeddings', embed),
     ...['/v1/models', '/v1/models/**:id'].map((path) => route('GET', path, 'models', errorOfClient, models, true)),

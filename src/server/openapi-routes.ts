@@ -51,6 +51,12 @@ const modelLists = z.union([
 /** https://docs.anthropic.com/en/api/messages; its other fields are documented there. */
 const anthropicBody = z.object({ messages: z.array(z.looseObject({})).max(mostMessages), max_tokens: z.int() })
 
+/** https://platform.openai.com/docs/api-reference/responses/create; its other fields are documented there. */
+const responsesBody = z.object({
+  model: z.exactOptional(z.string()),
+  input: z.union([z.string(), z.array(z.looseObject({})).max(mostMessages)]),
+})
+
 const routes: readonly DocumentedRoute[] = [
   {
     route: 'GET /',
@@ -87,6 +93,20 @@ const routes: readonly DocumentedRoute[] = [
     body: chatInput.omit({ persona: true, session: true, memory: true }),
     produces: jsonOrEvents,
     statuses: [401, ...answering],
+  },
+  {
+    route: 'POST /v1/responses',
+    summary: 'A chat in the Responses dialect of OpenAI (https://platform.openai.com/docs/api-reference/responses).',
+    dialect: 'openai',
+    body: responsesBody,
+    produces: jsonOrEvents,
+    statuses: [401, ...answering],
+  },
+  {
+    route: 'GET /v1/responses',
+    summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
+    dialect: 'openai',
+    statuses: [401, 404, 426, 429],
   },
   {
     route: 'POST /v1/audio/speech',

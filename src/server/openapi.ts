@@ -26,6 +26,7 @@ const reasons: Record<number, string> = {
   413: 'The body is too large',
   415: 'The body is of the wrong type',
   422: 'A provider refuses what the request says',
+  426: 'WebSockets are not served',
   429: 'Too many attempts, or too many requests at the same time; Retry-After says when to come back',
   500: 'Internal error',
   502: "A provider's answer cannot be read",

@@ -200,7 +200,18 @@ export function checkConversion(exchange: Exchange, target: Dialect): void {
   const reply = readWhole(source, request, exchange, streamed)
   const expected = factsIn(target.id, factsOfReply(reply), Boolean(reply.choices[0]?.message.refusal))
 
-  const whole = target.writeResponse(reply)
+  const whole = target.writeResponse(reply, request)
+  if (target.id === 'openai-responses' && expected.choices[0]?.finish === 'error') {
+    // A response that failed has an error, and no text that a client would read.
+    assert.is(failureOf(() => target.readResponse(whole, now))?.kind, 'reported')
+    if (streamed)
+      assert.is(
+        failureOf(() => decode(target, request, [encode(target, request, decode(source, request, [exchange.answer]))]))
+          ?.kind,
+        'reported',
+      )
+    return
+  }
   assert.equal(factsOf(target.id, Buffer.from(JSON.stringify(whole)), false), expected, 'written whole')
   const again = target.readResponse(JSON.parse(JSON.stringify(whole)), now)
   assert.equal(factsIn(target.id, factsOfReply(again)), expected, 'written whole and read again')

@@ -101,7 +101,7 @@ export function isChat(exchange: Exchange): boolean {
   return (
     exchange.method === 'POST' &&
     (thread === undefined || thread === null) &&
-    /\/chat\/completions$|\/messages$|:(stream)?generateContent$|\/api\/chat$/i.test(path)
+    /\/chat\/completions$|\/responses$|\/messages$|:(stream)?generateContent$|\/api\/chat$/i.test(path)
   )
 }
 

@@ -25,6 +25,7 @@ export function factsOf(id: Dialect['id'], answer: Buffer, streamed: boolean): F
   const text = answer.toString('utf8')
   const pieces = streamed ? piecesOf(text) : [JSON.parse(text)]
   if (id === 'openai-chat') return streamed ? openaiStream(pieces) : openaiReply(pieces[0])
+  if (id === 'openai-responses') return streamed ? responsesStream(pieces) : responsesReply(pieces[0])
   if (id === 'anthropic-messages') return streamed ? anthropicStream(pieces) : anthropicReply(pieces[0])
   return id === 'gemini' ? geminiPieces(pieces) : ollamaPieces(pieces)
 }
@@ -46,8 +47,15 @@ export function failuresIn(id: Dialect['id'], answer: Buffer, streamed: boolean)
   }
   if (pieces.some((piece) => Boolean(piece?.error) || piece?.choices?.some((choice: Json) => choice.error)))
     return ['reported']
+  if (id === 'openai-responses' && pieces.some((piece) => hasFailed(piece) || hasFailed(piece.response)))
+    return ['reported']
   if (isSpliced(id, text)) return ['broken']
   return streamed && !hasEnded(id, text) ? ['cut'] : []
+}
+
+/** Whether a response object tells that it failed. */
+function hasFailed(response: Json): boolean {
+  return response?.status === 'failed' || response?.status === 'cancelled'
 }
 
 /** Whether the received part of a stream holds the begin of a second message. */
@@ -72,6 +80,7 @@ export function hasEnded(id: Dialect['id'], text: string): boolean {
     return false
   }
   if (id === 'anthropic-messages') return pieces.some((piece) => piece.type === 'message_stop')
+  if (id === 'openai-responses') return pieces.some((piece) => lastEvents.includes(piece.type))
   if (id === 'ollama') return pieces.some((piece) => piece.done === true)
   const begun = new Map<number, boolean>()
   for (const piece of pieces) {
@@ -174,6 +183,36 @@ function addPiece(calls: Json[], { index = 0, id, function: wire }: Json): void 
   if (!begun) calls.push(call)
   call.name ||= wire?.name ?? ''
   call.input += wire?.arguments ?? ''
+}
+
+const lastEvents = ['response.completed', 'response.incomplete', 'response.failed']
+
+/** The items that ended in the stream, in the place of those that the last event may leave out. */
+function responsesStream(pieces: Json[]): Facts {
+  const output: Json[] = []
+  for (const { type, item, output_index: index } of pieces)
+    if (type === 'response.output_item.done') output[index ?? output.length] = item
+  const { response } = pieces.find(({ type }) => lastEvents.includes(type))
+  return responsesReply({ ...response, output: output.length > 0 ? output.filter(Boolean) : response.output })
+}
+
+function responsesReply({ status, incomplete_details: details, output, usage }: Json): Facts {
+  const parts = output.flatMap((item: Json) => (item.type === 'message' ? item.content : []))
+  const text = output
+    .filter((item: Json) => item.type === 'message')
+    .map(({ content }: Json) => content.map((part: Json) => (part.type === 'output_text' ? part.text : '')).join(''))
+    .join('')
+  const refusal = parts.map((part: Json) => part.refusal ?? '').join('')
+  const calls = output.flatMap((item: Json) => {
+    if (item.type === 'custom_tool_call') return [{ name: item.name, input: { input: item.input } }]
+    if (item.type !== 'function_call') return []
+    const name = item.namespace ? `${item.namespace}__${item.name}` : item.name
+    return [{ name, input: inputOf(item.arguments) }]
+  })
+  const whole = calls.length > 0 ? 'tool_calls' : 'stop'
+  const cut = details?.reason === 'content_filter' ? 'content_filter' : 'length'
+  const counts = usage ? { prompt: usage.input_tokens, completion: usage.output_tokens } : undefined
+  return { choices: [{ text: text + refusal, calls, finish: status === 'incomplete' ? cut : whole }], usage: counts }
 }
 
 const anthropicNames: Record<string, string> = {

@@ -10,6 +10,7 @@ type Json = ReturnType<typeof JSON.parse>
 export function meaningOf(id: Dialect['id'], body: unknown): unknown {
   const copy = JSON.parse(JSON.stringify(body), (_name, value) => (value === null ? undefined : value))
   if (id === 'openai-chat') return openaiMeaning(copy)
+  if (id === 'openai-responses') return responsesMeaning(copy)
   if (id === 'anthropic-messages') return anthropicMeaning(copy)
   return id === 'gemini' ? geminiMeaning(copy) : ollamaMeaning(copy)
 }
@@ -46,6 +47,27 @@ function openaiMeaning({ max_tokens: old, max_completion_tokens: limit = old, ..
     })),
   }))
   return withoutDefaults({ ...body, limit, messages }, { stream: false, n: 1, tools: [] })
+}
+
+/** An item without a type is a message; a text has three names; empty lists beside a text say nothing. */
+function responsesMeaning({ input, ...body }: Json): Json {
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+  const text = ({ type, annotations = [], logprobs = [], ...part }: Json) => ({
+    ...part,
+    type: type?.endsWith('_text') ? 'text' : type,
+    ...(annotations.length > 0 && { annotations }),
+    ...(logprobs.length > 0 && { logprobs }),
+  })
+  const asTexts = (content: Json) => asParts(content).map(text)
+  const defaults = { stream: false, tools: [], tool_choice: 'auto', parallel_tool_calls: true }
+  const read = items.map((item: Json) => ({
+    ...item,
+    type: item.type ?? 'message',
+    ...(item.content !== undefined && { content: asTexts(item.content) }),
+    ...(item.output !== undefined && item.type.endsWith('call_output') && { output: asTexts(item.output) }),
+    ...(item.arguments !== undefined && { arguments: parsed(item.arguments) }),
+  }))
+  return withoutDefaults({ ...body, input: read }, defaults)
 }
 
 function anthropicMeaning(body: Json): Json {

@@ -27,6 +27,7 @@ export interface ClientParts {
 /** The endpoints of a plugin in each of the dialects, below the fake provider's address. */
 export const endpoints = {
   'openai-chat': '/v1/chat/completions',
+  'openai-responses': '/v1/responses',
   'anthropic-messages': '/v1/messages',
   gemini: '/v1beta/models/{model}:generateContent',
   ollama: '/api/chat',

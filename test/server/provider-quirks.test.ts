@@ -118,6 +118,7 @@ const failedCall: Anthropic.MessageParam[] = [
 
 const said: Record<DialectId, (body: ReturnType<typeof JSON.parse>) => unknown> = {
   'openai-chat': ({ messages }) => messages.at(-1).content,
+  'openai-responses': ({ input }) => input.at(-1).output,
   'anthropic-messages': ({ messages }) => messages.at(-1).content[0].is_error,
   gemini: ({ contents }) => contents.at(-1).parts[0].functionResponse.response,
   ollama: ({ messages }) => messages.at(-1).content,
@@ -125,6 +126,7 @@ const said: Record<DialectId, (body: ReturnType<typeof JSON.parse>) => unknown> 
 
 const expected: Record<DialectId, unknown> = {
   'openai-chat': 'Error: no such city',
+  'openai-responses': 'Error: no such city',
   'anthropic-messages': true,
   gemini: { error: 'no such city' },
   ollama: 'Error: no such city',

@@ -3,9 +3,10 @@ import { anthropic } from './anthropic/dialect.ts'
 import { gemini } from './gemini/dialect.ts'
 import { ollama } from './ollama/dialect.ts'
 import { openai } from './openai/dialect.ts'
+import { responses } from './responses/dialect.ts'
 
-/** Every dialect, most specific first; OpenAI's is the fallback. */
-export const dialects: readonly Dialect[] = [anthropic, gemini, ollama, openai]
+/** Every dialect; OpenAI's chat completions are the fallback. */
+export const dialects: readonly Dialect[] = [anthropic, gemini, ollama, openai, responses]
 
 /** The dialect of a plugin: named by its `api`, else recognised by its endpoint, else OpenAI's. */
 export function dialectFor(api: string | undefined, endpoint: string): Dialect {

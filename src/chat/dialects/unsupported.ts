@@ -34,7 +34,7 @@ export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoin
 
 function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: string): readonly string[] {
   if (id === 'anthropic-messages') return lostClaudeSampling(request)
-  return id === 'openai-chat' ? lostOpenaiSampling(request, endpoint) : []
+  return id === 'openai-chat' || id === 'openai-responses' ? lostOpenaiSampling(request, endpoint) : []
 }
 
 /** A reasoning effort for a model without efforts; `none` asks for nothing there. */
@@ -44,6 +44,7 @@ function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] 
   const body = { max_tokens: Number.MAX_SAFE_INTEGER }
   const takes: Record<Dialect['id'], () => boolean> = {
     'openai-chat': () => true,
+    'openai-responses': () => true,
     'anthropic-messages': () =>
       isObject(request.extra_content?.['anthropic']) || Object.keys(thinkingFields(request, body)).length > 0,
     gemini: () => thinkingConfig(model, effort) !== undefined,
@@ -54,6 +55,7 @@ function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] 
 
 /** The key of a dialect's own fields in `extra_content`. */
 const own: Readonly<Partial<Record<Dialect['id'], Owner>>> = {
+  'openai-responses': 'responses',
   'anthropic-messages': 'anthropic',
   gemini: 'gemini',
   ollama: 'ollama',
@@ -65,7 +67,9 @@ function unsupportedValues(request: ChatRequest, id: Dialect['id']): readonly st
   const isAsked = choice !== undefined && choice !== null && choice !== 'auto'
   const isKnown = id !== 'ollama' && (isNamed(choice) || ['none', 'required', 'any'].includes(choice as string))
   const isFormat = ['text', 'json_object', 'json_schema', undefined].includes(format?.type)
+  const sampling = id === 'openai-responses' ? ['stop', 'top_k'].filter((name) => request[name] != null) : []
   return [
+    ...sampling,
     ...(isAsked && !isKnown ? ['tool_choice'] : []),
     ...(isFormat ? [] : [`response_format ${(stringOf(format!.type) ?? '').slice(0, 60)}`]),
   ]

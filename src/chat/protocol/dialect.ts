@@ -76,7 +76,7 @@ export interface StreamWriter {
  * `now` (milliseconds since 1970) dates the answers of providers that do not date them.
  */
 export interface Dialect {
-  readonly id: 'openai-chat' | 'anthropic-messages' | 'gemini' | 'ollama'
+  readonly id: 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini' | 'ollama'
   /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */
   matches(endpoint: string): boolean
   /**
@@ -92,8 +92,11 @@ export interface Dialect {
   readRequest(body: unknown, url?: string): ChatRequest
   /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
   readResponse(body: unknown, now?: number): ChatReply
-  /** Our answer as this dialect's. `created` of the answer is used where a dialect wants a time. */
-  writeResponse(reply: ChatReply): Record<string, unknown>
+  /**
+   * Our answer as this dialect's. `created` of the answer is used where a dialect wants a time, and the request where it
+   * repeats that in its answers.
+   */
+  writeResponse(reply: ChatReply, request?: ChatRequest): Record<string, unknown>
   /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
   readError(body: unknown): WireError | undefined
   /** An error as this dialect's body. */

@@ -6,7 +6,7 @@
  */
 
 /**
- * Fields of one dialect alone, by dialect: `anthropic`, `gemini`, `ollama`. OpenAI's dialect never sends these.
+ * Fields of one dialect alone, by dialect: `anthropic`, `gemini`, `ollama`, `responses`. OpenAI's dialect never sends these.
  * `google` is different: Gemini's OpenAI-compatible service puts it on the wire itself, for thought signatures
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
@@ -28,7 +28,7 @@ export interface ImagePart {
 /** A part of a message, or a tool, that only one dialect has: kept unchanged, left out in every other dialect. */
 export interface ForeignPart {
   readonly type: 'foreign'
-  readonly dialect: 'anthropic' | 'gemini' | 'ollama'
+  readonly dialect: 'anthropic' | 'gemini' | 'ollama' | 'responses'
   readonly value: Readonly<Record<string, unknown>>
 }
 

@@ -11,6 +11,7 @@ import { factsOf, factsOfReply } from '../facts.ts'
 
 const endpoints: Record<Dialect['id'], string> = {
   'openai-chat': 'https://example.org/v1/chat/completions',
+  'openai-responses': 'https://example.org/v1/responses',
   'anthropic-messages': 'https://example.org/v1/messages',
   gemini: 'https://example.org/v1beta/models/{model}:generateContent',
   ollama: 'http://127.0.0.1:11434/api/chat',
@@ -74,7 +75,7 @@ function piecesOfBytes(bytes: Buffer, size: number): Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size))
 }
 
-/** The facts of a request, without those that a dialect cannot express: seeds (Anthropic), places of system messages. */
+/** The facts of a request, without those that a dialect cannot express: seeds (Anthropic, Responses), stops (Responses), places of system messages. */
 function outlineOf(asked: ChatRequest, id: Dialect['id']): unknown {
   const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
   const hasTools = asked.tools !== undefined
@@ -92,8 +93,8 @@ function outlineOf(asked: ChatRequest, id: Dialect['id']): unknown {
     limit: asked.max_tokens ?? (id === 'anthropic-messages' ? 32_000 : undefined),
     temperature: asked.temperature,
     topP: asked.top_p,
-    stop: asked.stop,
-    seed: id === 'anthropic-messages' ? undefined : asked.seed,
+    stop: id === 'openai-responses' ? undefined : asked.stop,
+    seed: id === 'anthropic-messages' || id === 'openai-responses' ? undefined : asked.seed,
     tools: asked.tools,
     choice: id === 'ollama' || (id === 'anthropic-messages' && !hasTools) ? undefined : asked.tool_choice,
     format: format?.type === 'json_schema' ? format.json_schema.schema : undefined,

@@ -167,7 +167,8 @@ for (const { inbound, base, samples, reasons, fields } of inbounds) {
         if (fate === 'ignored') assert.ok(reasons[name], `${name} is taken and ignored`)
         else if (fate.startsWith('named')) {
           const [inner = name] = name === 'betas' ? (value as string[]) : []
-          const words = { output_config: 'task_budget', function_call: 'tool_choice' }[name] ?? inner
+          const words =
+            { output_config: 'task_budget', function_call: 'tool_choice', stop_sequences: 'stop' }[name] ?? inner
           assert.ok(fate.includes(words), `${name}: ${fate}`)
         }
       }

@@ -31,8 +31,8 @@ const found: ContentPart = { type: 'foreign', dialect: 'anthropic', value: { typ
 
 const shown: readonly (readonly [string, ContentPart, readonly Dialect['id'][]])[] = [
   ['sound', audio, ['openai-chat', 'gemini']],
-  ['a file', file, ['openai-chat', 'gemini', 'anthropic-messages']],
-  ['a file kept at the provider', stored, ['openai-chat']],
+  ['a file', file, ['openai-chat', 'openai-responses', 'gemini', 'anthropic-messages']],
+  ['a file kept at the provider', stored, ['openai-chat', 'openai-responses']],
   ["a video of Gemini's", video, ['gemini']],
   ["a search result of Anthropic's", found, ['anthropic-messages']],
 ]

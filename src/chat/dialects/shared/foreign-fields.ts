@@ -2,7 +2,7 @@ import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
 
 /** The keys of dialects' own fields in `extra_content`. */
-export type Owner = 'anthropic' | 'gemini' | 'ollama'
+export type Owner = 'anthropic' | 'gemini' | 'ollama' | 'responses'
 
 /**
  * Fields that may be left out unnamed, by their dialect, each with the reason: it changes nothing in an answer, or our own
@@ -45,6 +45,44 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     index: 'the number of a call',
     type: 'the type of a call that is nothing but a function',
   },
+  responses: {
+    instructions: 'read as a system message',
+    tools: 'each is named by itself',
+    tool_choice: 'read as the choice of our shape',
+    parallel_tool_calls: 'read as a field of our shape',
+    text: 'read as the format of our shape',
+    reasoning: 'read as the effort of our shape; summaries are shown where a provider thinks aloud',
+    temperature: 'read as the sampling of our shape',
+    top_p: 'read as the sampling of our shape',
+    max_output_tokens: 'read as the limit of our shape',
+    user: 'read as a field of our shape',
+    metadata: 'labels that are repeated in the answer',
+    client_metadata: 'labels for the provider’s own records',
+    safety_identifier: 'the end user, for the provider’s abuse detection',
+    prompt_cache_key: 'a cache hint: lower cost, same answer',
+    prompt_cache_retention: 'a cache hint: lower cost, same answer',
+    prompt_cache_options: 'a cache hint: lower cost, same answer',
+    stream_options: 'which pieces of a stream are shown: ours to do',
+    include: 'which parts of an answer are shown: ours to do',
+    store: 'whether an answer is kept: ours to do',
+    previous_response_id: 'an answer kept here: ours to do',
+    conversation: 'a conversation kept here: ours to do',
+    background: 'whether the client waits: ours to do',
+    // Beside messages, parts, calls and tools:
+    id: 'the name of an item',
+    status: 'how an item ended',
+    phase: 'a hint which of an answer’s texts is the last',
+    items: 'they are named one by one',
+    before: 'they are named one by one',
+    after: 'they are named one by one',
+    custom: 'written as a function',
+    namespace: 'written in the name of a function',
+    name: 'written in the name of a function',
+    output_schema: 'the shape of a tool’s output, which its output shows',
+    defer_loading: 'when a tool is shown to the model',
+    annotations: 'sources of an earlier text',
+    logprobs: 'facts about an earlier text',
+  },
 }
 
 /** Fields with other fields inside: each is named by itself. */
@@ -55,7 +93,7 @@ const ofConfig: ReadonlySet<string> = new Set(['effort', 'format', 'responseSche
 
 /** Names of the fields that a request, its messages, parts and tools hold for another dialect than `owner`. */
 export function foreignFields(request: ChatRequest, owner: Owner | undefined): readonly string[] {
-  const others = (['anthropic', 'gemini', 'ollama'] as const).filter((name) => name !== owner)
+  const others = (['anthropic', 'gemini', 'ollama', 'responses'] as const).filter((name) => name !== owner)
   const found = others.flatMap((name) => [
     ...fieldsIn(request.extra_content, name),
     ...(request.tools ?? []).flatMap((tool) =>
@@ -79,11 +117,12 @@ function objectOrList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((item) => (stringOf(item) ?? '').slice(0, 60)) : []
 }
 
-/** Thinking that is turned off, and a tier that is the usual one, ask for nothing. */
+/** Thinking that is turned off, and a tier or truncation that is the usual one, ask for nothing. */
 function isAsked(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return false
   if (name === 'thinking') return objectOf(value)['type'] !== 'disabled'
-  return !(name === 'service_tier' && (value === 'auto' || value === 'standard_only'))
+  if (name === 'truncation') return value !== 'disabled'
+  return !(name === 'service_tier' && ['auto', 'default', 'standard_only'].includes(value as string))
 }
 
 function inMessage(message: Message, owner: Owner): readonly string[] {
@@ -94,6 +133,7 @@ function inMessage(message: Message, owner: Owner): readonly string[] {
     ...fieldsIn(message.extra_content, owner),
     ...Object.keys(objectOf(extra['turn'])).map((name) => `${name} of a message`),
     ...objectsOf(extra['content']).flatMap(unsupportedBlock),
+    ...(owner === 'responses' ? ['items', 'before', 'after'].flatMap((name) => unsupportedItems(extra[name])) : []),
     ...parts.flatMap((part) => {
       // Content shown to the model is passed through or refused; see media-support.ts.
       if (part.type === 'foreign') return isShown || part['dialect'] !== owner ? [] : [`a ${kindOf(part)} in a message`]
@@ -108,6 +148,16 @@ const expressible: ReadonlySet<unknown> = new Set(['text', 'thinking', 'redacted
 /** A block of the model's own turn that only Anthropic can read again, such as search results. */
 function unsupportedBlock(block: JsonObject): readonly string[] {
   return expressible.has(block['type']) ? [] : [`a ${(stringOf(block['type']) ?? 'block').slice(0, 60)} in a message`]
+}
+
+const expressibleItems: ReadonlySet<unknown> = new Set([
+  ...['message', 'reasoning', 'function_call', 'custom_tool_call', 'item_reference'],
+])
+
+/** Items that only a provider of the Responses dialect can read again, such as searches that it made. */
+function unsupportedItems(items: unknown): readonly string[] {
+  const others = objectsOf(items).filter(({ type }) => !expressibleItems.has(type))
+  return others.map(({ type }) => `a ${(stringOf(type) ?? 'nameless item').slice(0, 60)} among the items`)
 }
 
 function kindOf(part: ContentPart): string {

@@ -23,7 +23,7 @@ export function withTools(asked: ChatRequest): ChatRequest {
 }
 
 /** Keeps the allowed tools only: https://platform.openai.com/docs/guides/function-calling#tool-choice */
-function withAllowedTools(request: ChatRequest): ChatRequest {
+export function withAllowedTools(request: ChatRequest): ChatRequest {
   const choice = objectOf(request.tool_choice)
   if (choice['type'] !== 'allowed_tools') return request
   const { mode, tools } = objectOf(choice['allowed_tools'])

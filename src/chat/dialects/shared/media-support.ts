@@ -7,6 +7,7 @@ import { notExpressible } from './request-check.ts'
 /** Display names of the dialects. */
 export const titles: Readonly<Record<Dialect['id'], string>> = {
   'openai-chat': "OpenAI's dialect",
+  'openai-responses': "OpenAI's Responses dialect",
   'anthropic-messages': 'Anthropic',
   gemini: 'Gemini',
   ollama: 'Ollama',

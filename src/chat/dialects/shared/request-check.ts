@@ -95,7 +95,7 @@ function checkList(
   check: (item: JsonObject, path: string, expect: Expect) => void,
 ): void {
   if (!expect(Array.isArray(value), path, 'must be a list')) return
-  const most = path === 'messages' ? mostMessages : mostItems
+  const most = path === 'messages' || path === 'input' ? mostMessages : mostItems
   if (!expect((value as unknown[]).length <= most, path, tooLong(most))) return
   for (const [index, item] of (value as unknown[]).entries()) {
     const place = `${path}[${index}]`

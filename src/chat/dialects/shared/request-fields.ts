@@ -26,6 +26,11 @@ const everywhere = [
 
 /** OpenAI's fields that the writer of a dialect reads; OpenAI's own dialect passes every field on. */
 const written: Readonly<Record<Exclude<Dialect['id'], 'openai-chat'>, ReadonlySet<string>>> = {
+  'openai-responses': new Set([
+    ...everywhere,
+    ...['parallel_tool_calls', 'user', 'n', 'metadata', 'service_tier', 'safety_identifier', 'prompt_cache_key'],
+    ...['prompt_cache_retention', 'top_logprobs', 'verbosity'],
+  ]),
   // Several answers are refused there.
   'anthropic-messages': new Set([...everywhere, 'parallel_tool_calls', 'user', 'n']),
   gemini: new Set([...everywhere, 'n', 'seed', 'presence_penalty', 'frequency_penalty']),

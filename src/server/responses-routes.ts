@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { permitsOf } from '../accounts/keys/rights.ts'
+import type { App } from '../app/app.ts'
+import { responses } from '../chat/dialects/responses/dialect.ts'
+import { writeResponses } from '../chat/dialects/responses/response.ts'
+import { createStreamWriter } from '../chat/dialects/responses/stream-writer.ts'
+import { isObject, type JsonObject, objectsOf } from '../chat/protocol/json-object.ts'
+import type { ChatRequest } from '../chat/protocol/messages.ts'
+import { AppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
+import { parseInput } from '../operations/ask.ts'
+import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
+import { readJson } from './body.ts'
+import { responsesError, responsesErrorBody } from './dialect-errors.ts'
+import { sendEvents } from './event-stream.ts'
+import type { Identify, Identity } from './identity.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
+import { type Route, whileLoggedIn } from './routes.ts'
+
+/** A request whose input is the whole conversation. */
+export interface WholeRequest {
+  readonly body: JsonObject
+  /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
+  readonly echo?: JsonObject
+  /** Takes the response once it is over, with the sealed reasoning that its client may not have asked for. */
+  readonly keep?: (response: JsonObject) => Promise<void> | void
+}
+
+/** Completes a request from the responses that are kept: earlier items, and those that it refers to. */
+export type Complete = (body: JsonObject, identity: Identity) => Promise<WholeRequest> | WholeRequest
+
+/** The Responses API of OpenAI: https://platform.openai.com/docs/api-reference/responses */
+export function responsesRoutes(app: App, identify: Identify, complete: Complete = withoutState): readonly Route[] {
+  const path = '/v1/responses'
+  return [
+    {
+      method: 'POST',
+      path,
+      errorBody: responsesErrorBody,
+      async handle(context) {
+        const identity = await identify(context, { access: 'user', scope: 'chat' })
+        await answerResponse(app, context, identity, complete).catch(rethrowPermanent)
+      },
+    },
+    {
+      method: 'GET',
+      path,
+      errorBody: responsesErrorBody,
+      async handle(context) {
+        if (context.request.headers.upgrade !== undefined) return refuseUpgrade(context)
+        await identify(context, { access: 'user', scope: 'chat' })
+        throw new AppError('not_found', 'Responses are not listed: POST /v1/responses makes one')
+      },
+    },
+  ]
+}
+
+/**
+ * Clients try a WebSocket first, and fall back to POST at once on a 426, which therefore comes before the guards
+ * (https://www.rfc-editor.org/rfc/rfc9110#name-426-upgrade-required).
+ */
+function refuseUpgrade({ response }: RequestContext): void {
+  const message = 'WebSockets are not served: send POST /v1/responses'
+  const body = JSON.stringify({
+    error: { message, type: 'invalid_request_error', param: null, code: 'upgrade_required' },
+  })
+  response.writeHead(426, {
+    'content-type': 'application/json; charset=utf-8',
+    connection: 'close',
+    upgrade: 'HTTP/1.1',
+  })
+  response.end(body)
+}
+
+async function answerResponse(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  complete: Complete,
+): Promise<void> {
+  const told = await readJson(context.request, chat.limit!)
+  const user = identity.caller?.id
+  const work = { user, isOver: () => context.response.destroyed }
+  await nextStage(told, work)
+  const { body, echo, keep } = await complete(isObject(told) ? told : {}, identity)
+  const read = responses.readRequest(body)
+  await nextStage(read, work)
+  const input = parseInput(chat, read)
+  boundText(app.settings, input)
+  await nextStage(input, work)
+  const key = identity.caller?.key
+  const call = { ...routed(input), user, key: key?.id, permits: permitsOf(key) }
+  const asked = withEcho(call.request as ChatRequest, echo)
+  const { router, reasoning } = await app.chat()
+  const id = `resp_${randomBytes(24).toString('hex')}`
+  if (call.request.stream)
+    return whileLoggedIn(context, identity, async () => {
+      const { chunks, report, booking } = await router.stream(call, context.signal)
+      const writer = createStreamWriter(asked, { id, seal: reasoning.sealFor(user, report) })
+      const events = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
+      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders('openai') })
+      await keep?.(writer.stored())
+    })
+  const { reply, report, booking } = await router.complete(call, context.disconnected)
+  const cost = booking.cost()
+  const costHeader = cost && { 'x-aichat-cost': cost.cost_usd ?? 'unknown' }
+  const headers = { ...reportHeaders(report), ...costHeader, ...booking.limitHeaders('openai') }
+  for (const [name, value] of Object.entries(headers)) context.response.setHeader(name, value)
+  const { shown, stored } = writeResponses(reply, asked, { id, seal: reasoning.sealFor(user, report) })
+  await keep?.(stored)
+  sendJson(context, 200, shown)
+}
+
+function withEcho(request: ChatRequest, echo: JsonObject | undefined): ChatRequest {
+  if (!echo) return request
+  const responses = { ...request.extra_content?.['responses'], ...echo }
+  return { ...request, extra_content: { ...request.extra_content, responses } }
+}
+
+/** Refuses a request that names anything kept; none is kept. A reference to reasoning says nothing to another provider. */
+function withoutState(body: JsonObject): WholeRequest {
+  const problems = ['previous_response_id', 'conversation', 'background'].filter((name) => Boolean(body[name]))
+  const items = objectsOf(body['input'])
+  const referred = items.filter(({ type }) => type === 'item_reference')
+  const unknown = referred.filter(({ id }) => !String(id).startsWith('rs_'))
+  if (problems.length > 0 || unknown.length > 0) {
+    const details = [
+      ...problems.map((name) => `${name}: nothing is kept here, so send the whole conversation with store: false`),
+      ...unknown.map(({ id }) => `input: item ${String(id).slice(0, 100)} not found`),
+    ]
+    const code = problems[0] === 'previous_response_id' ? 'previous_response_not_found' : 'invalid_request_error'
+    const provider = { type: 'invalid_request_error', code, ...(problems[0] && { param: problems[0] }) }
+    throw new AppError('invalid', 'Invalid request', { details, provider })
+  }
+  return {
+    body: referred.length === 0 ? body : { ...body, input: items.filter(({ type }) => type !== 'item_reference') },
+  }
+}
+
+/** Codex repeats a 5xx thirty times: a failure that no retry can mend is a 400 there. */
+function rethrowPermanent(thrown: unknown): never {
+  if (!(thrown instanceof AppError) || !thrown.final || thrown.status < 500) throw thrown
+  const { message, details, provider, headers } = thrown
+  throw new AppError('invalid', message, {
+    details,
+    headers,
+    ...(provider && { provider }),
+    final: true,
+    cause: thrown,
+  })
+}
