@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
@@ -9,13 +8,15 @@ import type { ChatRequest } from '../chat/protocol/messages.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
-import { boundText, chat, reportHeaders, routed } from '../operations/chat.ts'
+import { boundText, chat, routed } from '../operations/chat.ts'
+import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
+import { conversationOf } from './client-conversation.ts'
 import { responsesError, responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
-import { type Route, whileLoggedIn } from './routes.ts'
+import { callerOf, type Route, whileLoggedIn } from './routes.ts'
 
 /** A request whose input is the whole conversation. */
 export interface WholeRequest {
@@ -79,7 +80,8 @@ async function answerResponse(
   complete: Complete,
 ): Promise<void> {
   const told = await readJson(context.request, chat.limit!)
-  const user = identity.caller?.id
+  const caller = callerOf(identity)
+  const user = caller.id
   const work = { user, isOver: () => context.response.destroyed }
   await nextStage(told, work)
   const { body, echo, keep } = await complete(isObject(told) ? told : {}, identity)
@@ -88,23 +90,25 @@ async function answerResponse(
   const input = parseInput(chat, read)
   boundText(app.settings, input)
   await nextStage(input, work)
-  const key = identity.caller?.key
-  const call = { ...routed(input), user, key: key?.id, permits: permitsOf(key) }
-  const asked = withEcho(call.request as ChatRequest, echo)
-  const { router, reasoning } = await app.chat()
+  const order = routed(input)
+  // The request as it was sent: the parts that a persona adds are not shown to clients.
+  const asked = withEcho(order.request as ChatRequest, echo)
+  const call = { app, caller, signal: context.disconnected }
+  const ready = await prepareChat(call, { ...order, conversation: conversationOf(context, told) })
+  const { reasoning } = await app.chat()
   const id = `resp_${randomBytes(24).toString('hex')}`
-  if (call.request.stream)
+  if (asked.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await router.stream(call, context.signal)
+      const { chunks, report, booking } = await streamChat(call, ready, context.signal)
       const writer = createStreamWriter(asked, { id, seal: reasoning.sealFor(user, report) })
       const events = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
-      await sendEvents(context, chunks, events, { ...reportHeaders(report), ...booking.limitHeaders('openai') })
+      await sendEvents(context, chunks, events, { ...reportHeaders(report, ready), ...booking.limitHeaders('openai') })
       await keep?.(writer.stored())
     })
-  const { reply, report, booking } = await router.complete(call, context.disconnected)
+  const { reply, report, booking } = await completeChat(call, ready, call.signal)
   const cost = booking.cost()
   const costHeader = cost && { 'x-aichat-cost': cost.cost_usd ?? 'unknown' }
-  const headers = { ...reportHeaders(report), ...costHeader, ...booking.limitHeaders('openai') }
+  const headers = { ...reportHeaders(report, ready), ...costHeader, ...booking.limitHeaders('openai') }
   for (const [name, value] of Object.entries(headers)) context.response.setHeader(name, value)
   const { shown, stored } = writeResponses(reply, asked, { id, seal: reasoning.sealFor(user, report) })
   await keep?.(stored)
