@@ -4,8 +4,8 @@ import { drained, errorBody, failureOf, type RequestContext } from './request-co
 /** Encodes an answer as server-sent events; every text is whole events, or empty. */
 export interface EventEncoder<T> {
   push(chunk: T): string
-  /** The end of a complete answer. */
-  end(): string
+  /** The end of a complete answer; a promise for one that is kept before it is told. */
+  end(): string | Promise<string>
   /** A failure after the first byte, after the status 200. */
   fail(error: AppError): string
 }
@@ -51,7 +51,7 @@ export async function sendEvents<T>(
       if (response.writableNeedDrain && !response.destroyed) await drained(response)
       context.signal.throwIfAborted()
     }
-    end(encoder.end())
+    end(await encoder.end())
   } catch (thrown) {
     end(encoder.fail(failureOf(context, thrown)))
   }

@@ -57,6 +57,8 @@ const responsesBody = z.object({
   input: z.union([z.string(), z.array(z.looseObject({})).max(mostMessages)]),
 })
 
+const keptResponse = z.looseObject({ id: z.string(), object: z.literal('response'), status: z.string() })
+
 const routes: readonly DocumentedRoute[] = [
   {
     route: 'GET /',
@@ -107,6 +109,56 @@ const routes: readonly DocumentedRoute[] = [
     summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
     dialect: 'openai',
     statuses: [401, 404, 426, 429],
+  },
+  {
+    route: 'POST /v1/responses/input_tokens',
+    summary: 'Estimates the tokens of such a chat, with the conversation behind it.',
+    dialect: 'openai',
+    body: responsesBody.partial(),
+    answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
+    statuses: [401, ...answering],
+  },
+  {
+    route: 'POST /v1/responses/compact',
+    summary: 'Answers 404: conversations are not compacted here.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/responses/{id}',
+    summary:
+      'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',
+    dialect: 'openai',
+    answer: keptResponse,
+    produces: jsonOrEvents,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'DELETE /v1/responses/{id}',
+    summary: 'Removes a response that is kept, and stops one in the background.',
+    dialect: 'openai',
+    answer: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/responses/{id}/cancel',
+    summary: 'Stops a response in the background.',
+    dialect: 'openai',
+    answer: keptResponse,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/responses/{id}/input_items',
+    summary: 'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
+    dialect: 'openai',
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(z.looseObject({ type: z.string(), id: z.string() })),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/audio/speech',
