@@ -7,12 +7,11 @@ import { parseInput } from '../operations/ask.ts'
 import { chat, countTokens } from '../operations/chat.ts'
 import { readJson } from './body.ts'
 import { responsesErrorBody } from './dialect-errors.ts'
-import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import { completeRequest, readerOf } from './response-state.ts'
-import { textEvents } from './response-stream.ts'
-import { callOf, type Route, whileLoggedIn } from './routes.ts'
+import { sendTexts } from './response-stream.ts'
+import { callOf, type Route } from './routes.ts'
 
 type Answer = (context: RequestContext, identity: Identity, id: string) => Promise<void>
 
@@ -45,7 +44,7 @@ export function responseStateRoutes(app: App, identify: Identify): readonly Rout
     if (!flagIn(context, 'stream')) return sendJson(context, 200, await background.find(reader, id))
     const after = numberIn(context, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
     const events = await background.follow(reader, id, after)
-    await whileLoggedIn(context, identity, () => sendEvents(context, events, textEvents))
+    await sendTexts(context, identity, events)
   }
 
   async function remove(context: RequestContext, identity: Identity, id: string): Promise<void> {

@@ -36,13 +36,22 @@ function notStored(text: string): string {
 }
 
 /** Events that are texts already. */
-export const textEvents: EventEncoder<string> = {
+const textEvents: EventEncoder<string> = {
   push: (text) => text,
   end: () => '',
   fail: (error: AppError) => {
     const { message, code = null, param = null } = responsesError(error)
     return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param })}\n\n`
   },
+}
+
+/** Sends the events of a response in the background. A comment goes first: the next event may be long in coming. */
+export function sendTexts(context: RequestContext, identity: Identity, events: AsyncIterable<string>): Promise<void> {
+  const commented = async function* () {
+    yield ': waiting\n\n'
+    yield* events
+  }
+  return whileLoggedIn(context, identity, () => sendEvents(context, commented(), textEvents))
 }
 
 /** A response that is being made. */
@@ -81,7 +90,7 @@ export async function answerInBackground(
   void ended.then(unwatch)
   if (asked.stream !== true) return sendJson(context, 200, queued)
   const events = await background.follow(whole.reader, id, -1)
-  await whileLoggedIn(context, identity, () => sendEvents(context, events, textEvents))
+  await sendTexts(context, identity, events)
 }
 
 async function* piecesOf(answer: StatefulAnswer, signal: AbortSignal): AsyncIterable<Piece> {
