@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
+import { fromClient } from '../chat/dialects/responses/placement.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
 import { createStreamWriter } from '../chat/dialects/responses/stream-writer.ts'
+import { personaIn } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectsOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
+import type { RouteReport } from '../chat/route-report.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
@@ -81,38 +84,51 @@ async function answerResponse(
 ): Promise<void> {
   const told = await readJson(context.request, chat.limit!)
   const caller = callerOf(identity)
-  const user = caller.id
-  const work = { user, isOver: () => context.response.destroyed }
+  const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(told, work)
   const { body, echo, keep } = await complete(isObject(told) ? told : {}, identity)
   const read = responses.readRequest(body)
+  if (read.messages.length === 0)
+    throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })
   await nextStage(read, work)
   const input = parseInput(chat, read)
   boundText(app.settings, input)
   await nextStage(input, work)
-  const order = routed(input)
-  // The request as it was sent: the parts that a persona adds are not shown to clients.
-  const asked = withEcho(order.request as ChatRequest, echo)
   const call = { app, caller, signal: context.disconnected }
-  const ready = await prepareChat(call, { ...order, conversation: conversationOf(context, told) })
+  const order = routed(input)
+  const ready = await prepareChat(call, { ...forRouter(order, body), conversation: conversationOf(context, told) })
   const { reasoning } = await app.chat()
-  const id = `resp_${randomBytes(24).toString('hex')}`
-  if (asked.stream)
+  // The client's own request is repeated to it, not the one that a persona made of it.
+  const asked = withEcho(order.request as ChatRequest, echo)
+  const optionsFor = (report: RouteReport) => ({
+    id: `resp_${randomBytes(24).toString('hex')}`,
+    seal: reasoning.sealFor(caller.id, report),
+  })
+  if (order.request.stream)
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report, booking } = await streamChat(call, ready, context.signal)
-      const writer = createStreamWriter(asked, { id, seal: reasoning.sealFor(user, report) })
+      const writer = createStreamWriter(asked, optionsFor(report))
       const events = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
       await sendEvents(context, chunks, events, { ...reportHeaders(report, ready), ...booking.limitHeaders('openai') })
       await keep?.(writer.stored())
     })
   const { reply, report, booking } = await completeChat(call, ready, call.signal)
   const cost = booking.cost()
-  const costHeader = cost && { 'x-aichat-cost': cost.cost_usd ?? 'unknown' }
+  const costHeader = cost && { 'x-aichat-cost': String(cost.cost_usd ?? 'unknown') }
   const headers = { ...reportHeaders(report, ready), ...costHeader, ...booking.limitHeaders('openai') }
-  for (const [name, value] of Object.entries(headers)) context.response.setHeader(name, value)
-  const { shown, stored } = writeResponses(reply, asked, { id, seal: reasoning.sealFor(user, report) })
+  for (const name in headers) context.response.setHeader(name, headers[name as keyof typeof headers]!)
+  const { shown, stored } = writeResponses(reply, asked, optionsFor(report))
   await keep?.(stored)
   sendJson(context, 200, shown)
+}
+
+type Order = ReturnType<typeof routed>
+
+/** Told to store it, a persona's chat is refused as in OpenAI's other dialect. */
+function forRouter(order: Order, { store }: JsonObject): Order {
+  const request = fromClient(order.request as ChatRequest)
+  const isRefused = personaIn(request.model) !== undefined && store === true
+  return { ...order, request: isRefused ? { ...request, store } : request }
 }
 
 function withEcho(request: ChatRequest, echo: JsonObject | undefined): ChatRequest {
@@ -144,12 +160,7 @@ function withoutState(body: JsonObject): WholeRequest {
 /** Codex repeats a 5xx thirty times: a failure that no retry can mend is a 400 there. */
 function rethrowPermanent(thrown: unknown): never {
   if (!(thrown instanceof AppError) || !thrown.final || thrown.status < 500) throw thrown
-  const { message, details, provider, headers } = thrown
-  throw new AppError('invalid', message, {
-    details,
-    headers,
-    ...(provider && { provider }),
-    final: true,
-    cause: thrown,
-  })
+  const { message, details, headers, code, cause } = thrown
+  const provider = thrown.provider ?? { type: 'invalid_request_error', code }
+  throw new AppError('invalid', message, { details, headers, provider, final: true, cause })
 }
