@@ -3,7 +3,7 @@ import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
 import { fromClient } from '../chat/dialects/responses/placement.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
-import { createStreamWriter } from '../chat/dialects/responses/stream-writer.ts'
+import { createStreamWriter, type ResponseWriter } from '../chat/dialects/responses/stream-writer.ts'
 import { personaIn } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectsOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
@@ -26,7 +26,10 @@ export interface WholeRequest {
   readonly body: JsonObject
   /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
   readonly echo?: JsonObject
-  /** Takes the response once it is over, with the sealed reasoning that its client may not have asked for. */
+  /**
+   * Takes a response that is whole, before its client has the end of it, with the sealed reasoning that the client may not
+   * have asked for. Must not fail: the answer is there.
+   */
   readonly keep?: (response: JsonObject) => Promise<void> | void
 }
 
@@ -108,9 +111,11 @@ async function answerResponse(
     return whileLoggedIn(context, identity, async () => {
       const { chunks, report, booking } = await streamChat(call, ready, context.signal)
       const writer = createStreamWriter(asked, optionsFor(report))
-      const events = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
-      await sendEvents(context, chunks, events, { ...reportHeaders(report, ready), ...booking.limitHeaders('openai') })
-      await keep?.(writer.stored())
+      const encoder = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
+      const headers = { ...reportHeaders(report, ready), ...booking.limitHeaders('openai') }
+      if (!keep) return sendEvents(context, chunks, encoder, headers)
+      const kept = keptStream(chunks, writer, keep)
+      await sendEvents(context, kept.chunks, { ...encoder, end: kept.end }, headers)
     })
   const { reply, report, booking } = await completeChat(call, ready, call.signal)
   const cost = booking.cost()
@@ -120,6 +125,17 @@ async function answerResponse(
   const { shown, stored } = writeResponses(reply, asked, optionsFor(report))
   await keep?.(stored)
   sendJson(context, 200, shown)
+}
+
+/** A stream whose response is kept before its end is told: a client may go on with it at once. */
+function keptStream<T>(chunks: AsyncIterable<T>, writer: ResponseWriter, keep: NonNullable<WholeRequest['keep']>) {
+  let end = ''
+  async function* whole(): AsyncGenerator<T> {
+    yield* chunks
+    end = writer.end()
+    await keep(writer.stored())
+  }
+  return { chunks: whole(), end: () => end }
 }
 
 type Order = ReturnType<typeof routed>

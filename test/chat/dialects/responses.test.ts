@@ -3,9 +3,11 @@ import { anthropic } from '../../../src/chat/dialects/anthropic/dialect.ts'
 import { dialects } from '../../../src/chat/dialects/dialects.ts'
 import { openai } from '../../../src/chat/dialects/openai/dialect.ts'
 import { responses } from '../../../src/chat/dialects/responses/dialect.ts'
-import { forPlace } from '../../../src/chat/dialects/responses/placement.ts'
+import { forPlace, fromClient } from '../../../src/chat/dialects/responses/placement.ts'
+import { writeResponses } from '../../../src/chat/dialects/responses/response.ts'
+import { createStreamWriter } from '../../../src/chat/dialects/responses/stream-writer.ts'
 import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
-import { collectReply } from '../../../src/chat/protocol/chunks.ts'
+import { chunksOf, collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatReply, ChatRequest, Message } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
@@ -284,6 +286,31 @@ test('the encrypted reasoning of a provider comes back to it through a client of
   const input = responses.writeRequest(again, endpoint).body['input'] as object[]
   assert.equal(input[1], { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' })
   assert.not.match(JSON.stringify(anthropic.writeRequest(again, endpoint).body), 'gAAAA')
+})
+
+test('Gemini’s signatures of calls and of texts go back to them, and nothing goes to another place', () => {
+  const open = (sealed: string) => (sealed.startsWith('s.') ? JSON.parse(atob(sealed.slice(2))) : undefined)
+  const seal = (reasoning: object) => `s.${btoa(JSON.stringify(reasoning))}`
+  const request = ask({ store: false })
+  const google = (mark: string) => ({ google: { thought_signature: mark } })
+  const first = { ...call('c1', 'f'), extra_content: google('one') }
+  const answer = { content: 'Moment', extra_content: google('text'), tool_calls: [first, call('c2', 'f')] }
+  const writer = createStreamWriter(request, { seal })
+  const streamed = chunksOf(replyWith(answer)).map((chunk) => writer.push(chunk))
+  const { output } = checkGrammar(eventsOf(streamed.join('') + writer.end()))
+  const { shown } = writeResponses(replyWith(answer), request, { seal })
+  for (const items of [output, shown['output']]) {
+    const outputs = ['c1', 'c2'].map((id) => ({ type: 'function_call_output', call_id: id, output: 'x' }))
+    const again = fromClient(ask({ input: [{ role: 'user', content: 'hi' }, ...items, ...outputs] }))
+    const [, message] = forPlace(again, 'gemini', endpoint, open).messages
+    assert.equal(message?.extra_content?.['google'], google('text').google)
+    assert.equal(
+      message?.tool_calls?.map((each) => each.extra_content?.['google']),
+      [google('one').google, undefined],
+    )
+    const [, other] = forPlace(again, 'gemini', endpoint, () => undefined).messages
+    assert.not.match(JSON.stringify(other), /thought_signature|s\./)
+  }
 })
 
 test('an answer that is cut off, filtered or broken says so', () => {
