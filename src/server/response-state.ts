@@ -24,11 +24,8 @@ export function readerOf({ caller }: Identity): Reader {
   return { owner: caller!.id, key: caller!.key?.id }
 }
 
-const sealed = 'reasoning.encrypted_content'
-
 /**
- * Completes a request from the responses that are kept: earlier items, and those that it refers to. Its provider gets the
- * whole conversation, is told to keep nothing, and gives its reasoning with the answer. Throws `invalid`.
+ * Completes a request from the responses that are kept: earlier items, and those that it refers to. Throws `invalid`.
  */
 export async function completeRequest(
   app: App,
@@ -48,13 +45,8 @@ export async function completeRequest(
         ? 'This server keeps no responses: ask without background'
         : 'Leave out store: false, or shorten input',
     ])
-  const wanted = Array.isArray(include) ? include : []
   return {
-    body: {
-      ...body,
-      store: false,
-      include: include === undefined || Array.isArray(include) ? [...new Set([...wanted, sealed])] : include,
-    },
+    body,
     echo: { previous_response_id: previous ?? null, store: opened.keep, include },
     opened,
     reader,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
+import { fromClient } from '../chat/dialects/responses/placement.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
 import { personaIn } from '../chat/model-address.ts'
 import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
@@ -73,6 +74,8 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   await nextStage(told, work)
   const whole = await completeRequest(app, context, identity, told)
   const read = responses.readRequest(whole.body)
+  if (read.messages.length === 0)
+    throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })
   await nextStage(read, work)
   const input = parseInput(chat, read)
   boundText(app.settings, input)
@@ -81,7 +84,7 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   const call = { app, caller, signal: inBackground ? undefined : context.disconnected }
   const order = routed(input)
   const conversation = conversationOf(context, { ...objectOf(told), previous_response_id: opened.thread })
-  const ready = await prepareChat(call, { ...withStore(order, objectOf(told)), conversation })
+  const ready = await prepareChat(call, { ...forRouter(order, objectOf(told)), conversation })
   // The client's own request is repeated to it, not the one that a persona made of it.
   const asked = withEcho(order.request as ChatRequest, echo)
   const answer: StatefulAnswer = { call, whole, ready, asked, id: `resp_${randomBytes(24).toString('hex')}` }
@@ -108,10 +111,11 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
 
 type Order = ReturnType<typeof routed>
 
-/** Told to store it, a persona's chat is refused as in OpenAI's other dialect. */
-function withStore(order: Order, { store }: JsonObject): Order {
-  const isPersona = personaIn(order.request.model) !== undefined
-  return isPersona && store === true ? { ...order, request: { ...order.request, store } } : order
+/** The chat for the router. Told to store it, a persona's chat is refused as in OpenAI's other dialect. */
+function forRouter(order: Order, { store }: JsonObject): Order {
+  const request = fromClient(order.request as ChatRequest)
+  const isRefused = personaIn(request.model) !== undefined && store === true
+  return { ...order, request: isRefused ? { ...request, store } : request }
 }
 
 function withEcho(request: ChatRequest, echo: JsonObject): ChatRequest {
@@ -122,12 +126,7 @@ function withEcho(request: ChatRequest, echo: JsonObject): ChatRequest {
 /** Codex repeats a 5xx thirty times: a failure that no retry can mend is a 400 there. */
 function rethrowPermanent(thrown: unknown): never {
   if (!(thrown instanceof AppError) || !thrown.final || thrown.status < 500) throw thrown
-  const { message, details, provider, headers } = thrown
-  throw new AppError('invalid', message, {
-    details,
-    headers,
-    ...(provider && { provider }),
-    final: true,
-    cause: thrown,
-  })
+  const { message, details, headers, code, cause } = thrown
+  const provider = thrown.provider ?? { type: 'invalid_request_error', code }
+  throw new AppError('invalid', message, { details, headers, provider, final: true, cause })
 }

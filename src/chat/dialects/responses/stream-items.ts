@@ -177,7 +177,7 @@ export function openCall(index: number, first: ToolCallDelta, parts: OutputParts
       text += piece
       if (!isCustom) send('response.function_call_arguments.delta', { ...place, delta: piece })
     },
-    isWhole: () => text.trim() === '' || parseObject(text) !== undefined,
+    isWhole: () => parseObject(text) !== undefined,
     close(status) {
       const item = callItem(wholeCall(), index, status, parts)
       if (isCustom) {

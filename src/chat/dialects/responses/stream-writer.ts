@@ -141,6 +141,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     if (delta.content) message().text(delta.content)
     if (delta.refusal) message().refuse(delta.refusal)
     if (own['annotation'] !== undefined) message().annotate(own['annotation'])
+    if (delta.extra_content?.['google']) signature = { google: delta.extra_content['google'] }
     for (const call of delta.tool_calls ?? []) {
       // Gemini's signature of a call goes before it.
       if (call.extra_content?.['google']) reasoning().think({ tool_calls: [call] })
@@ -148,7 +149,6 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     }
     const event = own['event']
     if (isObject(event)) writeOther(event)
-    if (delta.extra_content?.['google']) signature = { google: delta.extra_content['google'] }
   }
 
   /** The events of a hosted tool's item, by its place in its own stream. */

@@ -68,6 +68,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     previous_response_id: 'an answer kept here: ours to do',
     conversation: 'a conversation kept here: ours to do',
     background: 'whether the client waits: ours to do',
+    sealed: 'how reasoning is read: ours to do',
     // Beside messages, parts, calls and tools:
     id: 'the name of an item',
     status: 'how an item ended',
