@@ -9,6 +9,7 @@ import { answerChat } from './dialect-chat.ts'
 import { anthropicError, errorOfClient, openaiError } from './dialect-errors.ts'
 import { answerModels } from './dialect-models.ts'
 import type { Identify, Identity, Rule } from './identity.ts'
+import { ollamaRoutes } from './ollama-routes.ts'
 import { type ErrorBody, type RequestContext, sendJson } from './request-context.ts'
 import { responsesRoutes } from './responses-routes.ts'
 import { callOf, type Route, sendDownload, whileLoggedIn } from './routes.ts'
@@ -16,7 +17,7 @@ import { callOf, type Route, sendDownload, whileLoggedIn } from './routes.ts'
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 
 /**
- * The routes for clients of OpenAI and Anthropic. Each reads a request of its dialect, runs the operation, and writes the
+ * The routes for clients of OpenAI, Anthropic and Ollama. Each reads a request of its dialect, runs the operation, and writes the
  * answer or the failure in its dialect.
  */
 export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
@@ -28,6 +29,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
     ...['/v1/models', '/v1/models/**:id'].map((path) => route('GET', path, 'models', errorOfClient, models, true)),
     anthropic('/v1/messages', (context, identity) => answerChat(app, context, identity, 'anthropic-messages')),
     anthropic('/v1/messages/count_tokens', tokens),
+    ...ollamaRoutes(app, identify),
   ]
 
   function openai(path: string, scope: Scope, answer: Answer): Route {
