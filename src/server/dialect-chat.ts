@@ -7,7 +7,8 @@ import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { boundText, chat, routed } from '../operations/chat.ts'
-import { type ChatOrder, completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
+import { completeEach, type ReadyChats, streamEach } from '../operations/many-chats.ts'
+import { type ChatOrder, prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
@@ -23,6 +24,8 @@ export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse'
   readonly format?: EventFormat
   /** The model as the router knows it, where clients name it in another way. Answers then name it as the client did. */
   readonly modelOf?: (asked: string) => Promise<string>
+  /** The chats of a request, where one asks several; their answers are the choices of one. */
+  readonly split?: (request: ChatOrder['request']) => readonly ChatOrder['request'][]
 }
 
 /** Answers a chat in the dialect of its request; sessions are for /api/chat. */
@@ -50,12 +53,13 @@ export async function answerShaped(
   // A signal for each request costs 5 µs: the connection's will do.
   const call = { app, caller, signal: context.disconnected }
   const order = { ...routed(input), conversation: conversationOf(context, wire) }
-  const ready = await prepareChat(call, shape.modelOf ? await named(order, shape.modelOf) : order)
+  const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
+  const [ready] = all
   const { request } = ready.routed
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamChat(call, ready, context.signal)
+      const { chunks, report, booking } = await streamEach(call, all, context.signal)
       const encoder = shape.createStreamWriter(request as ChatRequest)
       const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, {
@@ -63,7 +67,7 @@ export async function answerShaped(
         ...booking.limitHeaders(limitNames),
       })
     })
-  const { reply, report, booking } = await completeChat(call, ready, call.signal)
+  const { reply, report, booking } = await completeEach(call, all, call.signal)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
@@ -74,6 +78,15 @@ export async function answerShaped(
   const limits = booking.limitHeaders(limitNames)
   if (limits) setHeaders(context, limits)
   sendJson(context, 200, shape.writeResponse(reply))
+}
+
+async function prepareAll(
+  call: Parameters<typeof prepareChat>[0],
+  order: ChatOrder,
+  { split }: ChatShape,
+): Promise<ReadyChats> {
+  const [first = order, ...others] = split?.(order.request).map((request) => ({ ...order, request })) ?? [order]
+  return [await prepareChat(call, first), ...(await Promise.all(others.map((other) => prepareChat(call, other))))]
 }
 
 /** The order for the router's model, answered under the name that the client gave it. */

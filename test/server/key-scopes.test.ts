@@ -24,7 +24,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^\w+ \/api\/personas(?:\/|$)/, ['personas']],
   [/^GET \/api\/usage(?:\/export)?$/, ['usage']],
   [/^\w+ \/api\/usage\/(?:check|prune)$/, 'closed'],
-  [/^POST \/v1\/(?:chat\/completions|messages)/, ['chat']],
+  [/^POST \/v1\/(?:chat\/completions|completions|moderations|messages)/, ['chat']],
   [/^\w+ \/v1\/responses(?:\/|$)/, ['chat']],
   [/^POST \/v1\/embeddings$/, ['embeddings']],
   [/^POST \/v1\/audio\/speech$/, ['speech']],
