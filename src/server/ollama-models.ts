@@ -4,6 +4,7 @@ import { contextTokens } from '../app/context-window.ts'
 import { personaIn } from '../chat/model-address.ts'
 import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
 import { AppError } from '../errors.ts'
+import { listChatModels } from '../operations/chat.ts'
 import { type ClientModel, clientEmbeddingModels, clientModels } from '../operations/client-models.ts'
 import type { Call } from '../operations/operation.ts'
 
@@ -65,7 +66,8 @@ export async function findModel(call: Call, asked: string): Promise<ListedModel>
  */
 export async function addressOf(call: Call, asked: string): Promise<string> {
   if (personaIn(asked) !== undefined) return asked
-  const found = tagged(await clientModels(call), asked)
+  const { models } = await listChatModels.run(call, {})
+  const found = tagged(models, asked)
   if (found) return found.plugin === null ? `local:${found.id}` : found.id
   return untagged(asked)
 }
@@ -75,7 +77,7 @@ export async function embedderOf(call: Call, asked: string): Promise<string> {
   return tagged(await clientEmbeddingModels(call), asked)?.id ?? untagged(asked)
 }
 
-function tagged<T extends ClientModel>(models: readonly T[], asked: string): T | undefined {
+function tagged<T extends { readonly id: string }>(models: readonly T[], asked: string): T | undefined {
   const bare = untagged(asked)
   return models.find(({ id }) => id === asked) ?? models.find(({ id }) => id === bare || id === `${bare}:latest`)
 }

@@ -218,7 +218,8 @@ test('a key that is bound to a persona reaches nothing else', () =>
           (await call('GET', path, { token })).body.data.map((each: { id: string }) => each.id),
           ['persona:Ada Lovelace'],
         )
-      assert.equal((await call('GET', '/api/chat/models', { token })).body.models, [])
+      for (const path of ['/api/chat/models', '/api/models'])
+        assert.equal((await call('GET', path, { token })).body.models, [])
       assert.is((await call('GET', '/v1/models/m-one', { token })).status, 404)
       const plain = await key(ada)
       const refused = await failureOf(() => clientsOf(url, plain.secret)['openai']!('persona:Leo', told))
