@@ -21,7 +21,7 @@ const question = 'Where does my sister work as a physician?'
 /** What a client says to a model, and what it is told: the text, and the model's name in the answer. */
 type Say = (model: string, text: string) => Promise<{ readonly text: string; readonly model: string }>
 
-/** Clients of three dialects, streamed and whole, with one token or key. */
+/** Clients of four dialects, streamed and whole, with one token or key. */
 function clientsOf(url: string, apiKey: string): Record<string, Say> {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
   const anthropic = new Anthropic({ baseURL: url, apiKey, maxRetries: 0 })
@@ -35,6 +35,14 @@ function clientsOf(url: string, apiKey: string): Record<string, Say> {
     'openai streamed': async (model, text) => {
       const final = await openai.chat.completions.stream({ model, messages: messages(text) }).finalChatCompletion()
       return { text: final.choices[0]!.message.content!, model: final.model }
+    },
+    responses: async (model, text) => {
+      const { output_text, model: named } = await openai.responses.create({ model, input: text, store: false })
+      return { text: output_text, model: named }
+    },
+    'responses streamed': async (model, text) => {
+      const final = await openai.responses.stream({ model, input: text, store: false }).finalResponse()
+      return { text: final.output_text, model: final.model }
     },
     anthropic: async (model, text) => textOf(await anthropic.messages.create(anthropicBody(model, text))),
     'anthropic streamed': async (model, text) =>
