@@ -1,43 +1,15 @@
-import { createHash } from 'node:crypto'
-import { permitsOf } from '../accounts/keys/rights.ts'
-import { contextTokens } from '../app/context-window.ts'
 import { personaIn } from '../chat/model-address.ts'
-import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
+import { type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
 import { AppError } from '../errors.ts'
 import { listChatModels } from '../operations/chat.ts'
 import { type ClientModel, clientEmbeddingModels, clientModels } from '../operations/client-models.ts'
 import type { Call } from '../operations/operation.ts'
 
 /** A model in Ollama's lists. */
-interface ListedModel extends ClientModel {
+export interface ListedModel extends ClientModel {
   readonly capabilities: readonly string[]
   /** What the runner on this machine says of it. */
   readonly row?: JsonObject
-}
-
-/**
- * The models as /api/tags has them (https://docs.ollama.com/api/tags). `model` has a tag as Ollama's have: clients such as
- * Open WebUI add `:latest` to a name without one. Size and digest of models that are elsewhere are not known.
- */
-export async function tags(call: Call) {
-  return { models: (await listedModels(call)).map(tagOf) }
-}
-
-/** What /api/show says of the model that the request names (https://docs.ollama.com/api-reference/show-model-details). */
-export async function show(call: Call, body: unknown) {
-  const found = await findModel(call, nameIn(body))
-  const { id, plugin, persona, capabilities, context_window, created } = found
-  const architecture = plugin ?? (persona ? 'persona' : 'local')
-  const context = context_window ?? contextTokens(call.app.plugins, persona?.model ?? id, plugin ?? undefined)
-  return {
-    modelfile: `FROM ${id}`,
-    parameters: '',
-    template: '{{ .Prompt }}',
-    details: detailsOf(found),
-    model_info: { 'general.architecture': architecture, [`${architecture}.context_length`]: context },
-    capabilities,
-    modified_at: new Date(created).toISOString(),
-  }
 }
 
 /** The model that a request names. Throws `invalid` where it names none. */
@@ -86,16 +58,8 @@ function untagged(name: string): string {
   return name.endsWith(':latest') ? name.slice(0, -':latest'.length) : name
 }
 
-/** The models in the memory of the runner on this machine: /api/ps (https://docs.ollama.com/api/ps). */
-export async function running({ app, caller: { key } }: Call) {
-  // A key that is bound to personas sees nothing beside them.
-  if (key?.personas) return { models: [] }
-  const permits = permitsOf(key) ?? (() => true)
-  const { ollama } = await app.chat()
-  return { models: (await ollama.running()).filter(({ name }) => permits({ plugin: null, model: String(name) })) }
-}
-
-async function listedModels(call: Call): Promise<readonly ListedModel[]> {
+/** The models of chats, personas among them, and those that make embeddings, as far as the caller may use them. */
+export async function listedModels(call: Call): Promise<readonly ListedModel[]> {
   const { ollama } = await call.app.chat()
   const rows = new Map(((await ollama.models()) ?? []).map(({ name, row }) => [name, row]))
   const listed = (models: readonly ClientModel[], capabilities: readonly string[]) =>
@@ -115,37 +79,3 @@ function namesIn(list: unknown): readonly string[] | undefined {
 
 /** A provider's list does not say what a model takes: tools and pictures go to all of them, and one that takes none refuses them. */
 const chatCapabilities = ['completion', 'tools', 'vision']
-
-function tagOf(model: ListedModel) {
-  const { id, capabilities, created } = model
-  return {
-    name: id,
-    model: id.includes(':') ? id : `${id}:latest`,
-    modified_at: new Date(created).toISOString(),
-    size: 0,
-    digest: createHash('sha256').update(id).digest('hex'),
-    details: detailsOf(model),
-    capabilities,
-    ...knownOf(model),
-  }
-}
-
-/** The runner's own facts. */
-function knownOf({ row = {} }: ListedModel): JsonObject {
-  return Object.fromEntries(
-    ['modified_at', 'size', 'digest', 'details'].flatMap((name) => (row[name] ? [[name, row[name]]] : [])),
-  )
-}
-
-function detailsOf({ plugin, persona, row }: ListedModel) {
-  if (isObject(row?.['details'])) return row['details']
-  const family = plugin ?? (persona ? 'persona' : 'local')
-  return {
-    parent_model: persona?.model ?? '',
-    format: '',
-    family,
-    families: [family],
-    parameter_size: '',
-    quantization_level: '',
-  }
-}

@@ -1,6 +1,7 @@
 import { Ollama } from 'ollama'
 import * as assert from 'uvu/assert'
 import { type Answer, completion, completionEvents, json, localRunner } from '../fake-provider.ts'
+import { pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 import { failureOf } from './client-libraries.ts'
 import { type KeyDaemon, withKeyDaemon } from './key-daemon.ts'
@@ -161,6 +162,44 @@ test('embeddings of one text, of several, and by the older route', () =>
     const missing = await failureOf(() => ollama.embed({ model: 'nope', input: 'one' }))
     assert.is(missing['status_code'], 404)
   }))
+
+test('a plugin for embeddings is listed and asked', () =>
+  withKeyDaemon(
+    async (daemon) => {
+      const { plugins } = daemon.installation.app
+      await plugins.install(
+        pluginAt(daemon.provider.url, {
+          id: 'vectors',
+          type: 'embedding',
+          endpoint: `${daemon.provider.url}/v1/embeddings`,
+          model_map: ['v-one'],
+        }),
+      )
+      await plugins.activate('vectors')
+      const ollama = clientOf(daemon, daemon.ada.token)
+      const row = (await ollama.list()).models.find(({ name }) => name === 'v-one')!
+      assert.equal([row.model, row.details.family], ['v-one:latest', 'vectors'])
+      const made = await ollama.embed({ model: row.model, input: 'Hi', dimensions: 2 })
+      assert.equal([made.model, made.embeddings, made.prompt_eval_count], ['v-one:latest', [[0.5, 1]], 3])
+      const { model, dimensions } = JSON.parse(daemon.provider.received[0]!.body)
+      assert.equal([model, dimensions], ['v-one', 2])
+      const { secret } = await daemon.key(daemon.ada, { scopes: ['chat'] })
+      const seen = await clientOf(daemon, secret).list()
+      assert.not(
+        seen.models.some(({ name }) => name === 'v-one' || name === 'builtin'),
+        'of no use to this key',
+      )
+    },
+    {
+      provider: (_, response) =>
+        json(response, 200, {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding: [0.5, 1] }],
+          model: 'v-one',
+          usage: { prompt_tokens: 3, total_tokens: 3 },
+        }),
+    },
+  ))
 
 test('what changes models is refused by name, and what no chat can express too', () =>
   withKeyDaemon(
