@@ -1,25 +1,14 @@
 import { z } from 'zod'
 import { chatInput, countTokens, mostMessages } from '../operations/chat.ts'
 import { embeddingsInput } from '../operations/embeddings.ts'
+import { ollamaDocumented } from './openapi-ollama.ts'
+import { answering, type DocumentedRoute } from './openapi-route.ts'
 import { speechBody } from './speech-body.ts'
 
-/** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI and Anthropic, and MCP. */
+/** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI, Anthropic and Ollama, and MCP. */
 
 type Json = Record<string, unknown>
 
-/** A route as the document shows it; `statuses` are those of its failures. */
-interface DocumentedRoute {
-  readonly route: string
-  readonly summary: string
-  readonly dialect?: 'openai' | 'anthropic' | 'mcp'
-  readonly body?: z.ZodType
-  readonly answer?: z.ZodType
-  readonly produces?: readonly string[]
-  readonly statuses: readonly number[]
-}
-
-/** The failures of a model's answer, beside those of every route. */
-const answering = [404, 408, 413, 415, 422, 429, 502, 504]
 const json = ['application/json']
 const jsonOrEvents = ['application/json', 'text/event-stream']
 
@@ -105,10 +94,29 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, ...answering],
   },
   {
+    route: 'POST /v1/completions',
+    summary:
+      'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
+    dialect: 'openai',
+    body: z.object({
+      prompt: z.union([z.string(), z.array(z.string()).max(20)]),
+      model: z.string().optional(),
+      stream: z.boolean().optional(),
+    }),
+    produces: jsonOrEvents,
+    statuses: [401, ...answering],
+  },
+  {
     route: 'GET /v1/responses',
     summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
     dialect: 'openai',
     statuses: [401, 404, 426, 429],
+  },
+  {
+    route: 'POST /v1/moderations',
+    summary: 'Refused with 404: no model here classifies texts.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/responses/input_tokens',
@@ -215,6 +223,7 @@ const routes: readonly DocumentedRoute[] = [
     produces: jsonOrEvents,
     statuses: [401, 404, 406, 408, 413, 415, 429],
   })),
+  ...ollamaDocumented,
 ]
 
 const message = { type: 'string' }
@@ -232,6 +241,7 @@ export const dialectErrors: Json = {
       },
     },
   },
+  OllamaError: { type: 'object', required: ['error'], properties: { error: message } },
   AnthropicError: {
     type: 'object',
     required: ['type', 'error'],
@@ -256,7 +266,12 @@ export const dialectErrors: Json = {
   },
 }
 
-const errorShapes = { openai: 'OpenaiError', anthropic: 'AnthropicError', mcp: 'McpError' } as const
+const shapes = {
+  openai: 'OpenaiError',
+  anthropic: 'AnthropicError',
+  ollama: 'OllamaError',
+  mcp: 'McpError',
+} as const
 
 /** The paths of these routes; `failures` describes answers of statuses in a named shape, `schemaOf` a body or an answer. */
 export function otherPaths(
@@ -266,7 +281,7 @@ export function otherPaths(
   const paths: Record<string, Json> = {}
   for (const { route, summary, dialect, body, answer, produces = json, statuses } of routes) {
     const [method, path] = route.split(' ') as [string, string]
-    const shape = dialect ? errorShapes[dialect] : 'Error'
+    const shape = dialect ? shapes[dialect] : path.startsWith('/ollama') ? shapes.ollama : 'Error'
     const content = Object.fromEntries(
       produces.map((type) => [type, answer ? { schema: schemaOf(answer, 'output') } : {}]),
     )
@@ -277,7 +292,7 @@ export function otherPaths(
       schema: { type: 'string' },
     }))
     const operation = {
-      operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)?/g, (_, letter?: string) => (letter ? `_${letter}` : ''))}`,
+      operationId: operationId(method, path),
       summary,
       tags: [dialect ?? 'service'],
       security: dialect ? [{ bearer: [] }] : [],
@@ -290,4 +305,10 @@ export function otherPaths(
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
   return paths
+}
+
+/** `get_v1_models_id`; an address with a slash at its end has an underscore there. */
+function operationId(method: string, path: string): string {
+  const name = path.replace(/\W+(\w)?/g, (_, letter?: string) => (letter ? `_${letter}` : ''))
+  return `${method.toLowerCase()}${name}${path.length > 1 && path.endsWith('/') ? '_' : ''}`
 }
