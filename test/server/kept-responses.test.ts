@@ -286,6 +286,55 @@ test('another user, and another key of the same user, read nothing; a login read
     { provider: hearing() },
   ))
 
+test('a persona goes on by the id too; her prompt is in no response, and her memories belong to one conversation', () =>
+  withKeyDaemon(
+    async (daemon) => {
+      const { bob, call, key } = daemon
+      const persona = async (name: string) => {
+        const memory_settings = { enabled: true }
+        const body = { name, model: 'm-one', system_prompt: `I am ${name}.`, memory_settings }
+        return (await call('POST', '/api/personas', { token: bob.token, body })).body.id as string
+      }
+      const mia = await persona('Mia')
+      const leo = await persona('Leo')
+      const client = clientOf(daemon, (await key(bob, { personas: ['Mia'] })).secret)
+      const other = clientOf(daemon, (await key(bob, { personas: ['Leo'] })).secret)
+      const ask = { model: 'persona:Mia' }
+      const first = await client.responses.create({ ...ask, input: 'My cat is called Momo.' })
+      const second = await client.responses.create({
+        ...ask,
+        input: 'My dog is called Rex.',
+        previous_response_id: first.id,
+      })
+      const third = await client.responses.create({
+        ...ask,
+        input: 'My bird is called Pip.',
+        previous_response_id: second.id,
+      })
+      assert.match(third.output_text, /I am Mia\./)
+      assert.match(third.output_text, /Momo.*Rex.*Pip/)
+      const kept = await client.responses.retrieve(third.id)
+      assert.equal([kept.model, kept.instructions], ['persona:Mia', null])
+      const { memories } = (await call('GET', `/api/personas/${mia}/memory`, { token: bob.token })).body
+      const labels = Object.fromEntries(
+        memories.map(({ content, metadata }: { content: string; metadata: object }) => [
+          content,
+          (metadata as { conversation?: string }).conversation,
+        ]),
+      )
+      assert.ok(labels['My dog is called Rex.'])
+      assert.is(labels['My bird is called Pip.'], labels['My dog is called Rex.'])
+      const foreign = await failureOf(() =>
+        other.responses.create({ model: 'persona:Leo', input: 'Hi', previous_response_id: third.id }),
+      )
+      assert.is(foreign['code'], 'previous_response_not_found')
+      assert.is((await failureOf(() => client.responses.create({ model: 'persona:Leo', input: 'Hi' })))['status'], 403)
+      assert.is((await failureOf(() => client.responses.create({ ...ask, input: 'Hi', store: true })))['status'], 400)
+      assert.is((await call('GET', `/api/personas/${leo}/memory`, { token: bob.token })).body.total, 0)
+    },
+    { provider: hearing() },
+  ))
+
 test('a removed user takes the responses along; a user removes all of one’s own', () =>
   withKeyDaemon(
     async (daemon) => {
