@@ -1,6 +1,6 @@
 import type { ItemPage, NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
 import type { Database } from './connection.ts'
-import { hideResponse } from './removal.ts'
+import { hiddenOwner, hideResponse } from './removal.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */
 export const firstOutput = 1_000_000
@@ -88,11 +88,11 @@ export function responseStatements(db: Database) {
     `SELECT ifnull(sum(responses), 0) AS responses, ifnull(sum(bytes), 0) AS bytes FROM response_thread WHERE user_id = ?`,
   )
   const hideBefore = db.prepare<[number]>(
-    `UPDATE response_thread SET user_id = '~leaving' WHERE used_at < ? AND user_id <> '~leaving'`,
+    `UPDATE response_thread SET user_id = '${hiddenOwner}' WHERE used_at < ? AND user_id <> '${hiddenOwner}'`,
   )
   const unfinished = db.prepare<[], { owner: string; document: string; process: string; created_at: number }>(
     `SELECT user_id AS owner, document, process, created_at FROM response JOIN response_thread USING (thread_id)
-      WHERE process IS NOT NULL AND user_id <> '~leaving'`,
+      WHERE process IS NOT NULL AND user_id <> '${hiddenOwner}'`,
   )
   const found = ({ owner, key }: Reader, id: string) => find.get({ owner, key: key ?? null, id })
   const insertItems = (number: number, { items }: Written) => {
