@@ -46,6 +46,31 @@ for (const api of Object.keys(endpoints) as DialectId[])
       { plugin: { api } },
     ))
 
+for (const api of Object.keys(endpoints) as DialectId[])
+  test(`a tool's output alone goes on with its call, over a provider of ${api}; without the call it is refused`, () =>
+    withLibraries(
+      hearing(api),
+      async ({ openai }) => {
+        const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+        const tools = [{ type: 'function' as const, name: 'weather', parameters, strict: false }]
+        const asked = await openai.responses.create({ model, input: 'Weather?', tools })
+        const call = asked.output.find((item) => item.type === 'function_call')!
+        const input = [{ type: 'function_call_output' as const, call_id: call.call_id, output: 'sunny' }]
+        const told = await openai.responses.create({ model, input, tools, previous_response_id: asked.id })
+        assert.match(told.output_text, /Weather\?.*sunny/)
+        const third = await openai.responses.create({ model, input: 'Thanks', previous_response_id: told.id })
+        assert.match(third.output_text, /Weather\?.*sunny.*Thanks/)
+        const lone = await failureOf(() => openai.responses.create({ model, input, tools }))
+        assert.is(lone['status'], 400)
+        const other = await openai.responses.create({ model, input: 'Hi' })
+        const stray = await failureOf(() =>
+          openai.responses.create({ model, input, tools, previous_response_id: other.id }),
+        )
+        assert.equal([stray['status'], /names no call/.test(stray.message)], [400, true])
+      },
+      { plugin: { api } },
+    ))
+
 test('a response is retrieved as it was, its input listed in pages, and both are gone once it is deleted', () =>
   withLibraries(hearing(), async ({ openai, url }) => {
     const made = await openai.responses.create({ model, input: 'One', metadata: { purpose: 'test' } })
