@@ -54,7 +54,10 @@ export async function completeRequest(
   }
 }
 
-/** Keeps a response, unless it failed, before its end is told. A failure to keep it is told to the operator alone, since the answer is there: false then. */
+/**
+ * Keeps a response, unless it failed, before its end is told. A failure to keep it is told to the operator alone, since the
+ * answer is there: false then.
+ */
 export async function keepResponse(app: App, { opened, reader }: WholeRequest, response: JsonObject): Promise<boolean> {
   if (response['status'] === 'failed') return true
   try {

@@ -4,7 +4,10 @@ import { type ChatReply, type ChatRequest, textOf } from '../../src/chat/protoco
 import { type Answer, json } from '../fake-provider.ts'
 import type { DialectId } from './client-libraries.ts'
 
-/** A provider of a dialect whose model says what it heard: `heard 3: One | … | Two`, whole or streamed as asked. */
+/**
+ * A provider of a dialect whose model says what it heard: `heard 3: One | … | Two`, whole or streamed as asked; shown a tool,
+ * it calls that first.
+ */
 export function hearing(api: DialectId = 'openai-chat'): Answer {
   const dialect = dialectFor(api, '')
   return (received, response) => {
@@ -17,7 +20,9 @@ export function hearing(api: DialectId = 'openai-chat'): Answer {
   }
 }
 
-function heardBy({ messages }: ChatRequest): ChatReply {
+function heardBy({ messages, tools }: ChatRequest): ChatReply {
+  const calls = tools?.length && messages.at(-1)?.role !== 'tool'
+  const call = { id: 'call_1', type: 'function' as const, function: { name: 'weather', arguments: '{"city":"Bern"}' } }
   const content = `heard ${messages.length}: ${messages.map((message) => textOf(message.content)).join(' | ')}`
   return {
     // Some servers give each answer the same id.
@@ -25,7 +30,11 @@ function heardBy({ messages }: ChatRequest): ChatReply {
     object: 'chat.completion',
     created: 1_790_000_000,
     model: 'custom-model',
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    choices: [
+      calls
+        ? { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }
+        : { index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' },
+    ],
     usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
   }
 }

@@ -46,6 +46,31 @@ for (const api of Object.keys(endpoints) as DialectId[])
       { plugin: { api } },
     ))
 
+for (const api of Object.keys(endpoints) as DialectId[])
+  test(`a tool's output alone goes on with its call, over a provider of ${api}; without the call it is refused`, () =>
+    withLibraries(
+      hearing(api),
+      async ({ openai }) => {
+        const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+        const tools = [{ type: 'function' as const, name: 'weather', parameters, strict: false }]
+        const asked = await openai.responses.create({ model, input: 'Weather?', tools })
+        const call = asked.output.find((item) => item.type === 'function_call')!
+        const input = [{ type: 'function_call_output' as const, call_id: call.call_id, output: 'sunny' }]
+        const told = await openai.responses.create({ model, input, tools, previous_response_id: asked.id })
+        assert.match(told.output_text, /Weather\?.*sunny/)
+        const third = await openai.responses.create({ model, input: 'Thanks', previous_response_id: told.id })
+        assert.match(third.output_text, /Weather\?.*sunny.*Thanks/)
+        const lone = await failureOf(() => openai.responses.create({ model, input, tools }))
+        assert.is(lone['status'], 400)
+        const other = await openai.responses.create({ model, input: 'Hi' })
+        const stray = await failureOf(() =>
+          openai.responses.create({ model, input, tools, previous_response_id: other.id }),
+        )
+        assert.equal([stray['status'], /names no call/.test(stray.message)], [400, true])
+      },
+      { plugin: { api } },
+    ))
+
 test('a response is retrieved as it was, its input listed in pages, and both are gone once it is deleted', () =>
   withLibraries(hearing(), async ({ openai, url }) => {
     const made = await openai.responses.create({ model, input: 'One', metadata: { purpose: 'test' } })
@@ -282,6 +307,55 @@ test('another user, and another key of the same user, read nothing; a login read
       for (const who of ['ada', 'two'] as const)
         assert.instance(await failureOf(() => clients[who].responses.delete(made.one.id)), OpenAI.NotFoundError)
       await clients.one.responses.delete(made.one.id)
+    },
+    { provider: hearing() },
+  ))
+
+test('a persona goes on by the id too; her prompt is in no response, and her memories belong to one conversation', () =>
+  withKeyDaemon(
+    async (daemon) => {
+      const { bob, call, key } = daemon
+      const persona = async (name: string) => {
+        const memory_settings = { enabled: true }
+        const body = { name, model: 'm-one', system_prompt: `I am ${name}.`, memory_settings }
+        return (await call('POST', '/api/personas', { token: bob.token, body })).body.id as string
+      }
+      const mia = await persona('Mia')
+      const leo = await persona('Leo')
+      const client = clientOf(daemon, (await key(bob, { personas: ['Mia'] })).secret)
+      const other = clientOf(daemon, (await key(bob, { personas: ['Leo'] })).secret)
+      const ask = { model: 'persona:Mia' }
+      const first = await client.responses.create({ ...ask, input: 'My cat is called Momo.' })
+      const second = await client.responses.create({
+        ...ask,
+        input: 'My dog is called Rex.',
+        previous_response_id: first.id,
+      })
+      const third = await client.responses.create({
+        ...ask,
+        input: 'My bird is called Pip.',
+        previous_response_id: second.id,
+      })
+      assert.match(third.output_text, /I am Mia\./)
+      assert.match(third.output_text, /Momo.*Rex.*Pip/)
+      const kept = await client.responses.retrieve(third.id)
+      assert.equal([kept.model, kept.instructions], ['persona:Mia', null])
+      const { memories } = (await call('GET', `/api/personas/${mia}/memory`, { token: bob.token })).body
+      const labels = Object.fromEntries(
+        memories.map(({ content, metadata }: { content: string; metadata: object }) => [
+          content,
+          (metadata as { conversation?: string }).conversation,
+        ]),
+      )
+      assert.ok(labels['My dog is called Rex.'])
+      assert.is(labels['My bird is called Pip.'], labels['My dog is called Rex.'])
+      const foreign = await failureOf(() =>
+        other.responses.create({ model: 'persona:Leo', input: 'Hi', previous_response_id: third.id }),
+      )
+      assert.is(foreign['code'], 'previous_response_not_found')
+      assert.is((await failureOf(() => client.responses.create({ model: 'persona:Leo', input: 'Hi' })))['status'], 403)
+      assert.is((await failureOf(() => client.responses.create({ ...ask, input: 'Hi', store: true })))['status'], 400)
+      assert.is((await call('GET', `/api/personas/${leo}/memory`, { token: bob.token })).body.total, 0)
     },
     { provider: hearing() },
   ))

@@ -84,6 +84,9 @@ const mostBytes = 32 * 1024 * 1024
 /** Characters of an input that is kept: to write more in one go would hold up others. */
 const mostKept = 8 * 1024 * 1024
 
+/** No answer takes longer: milliseconds. */
+const longestAnswer = 3_600_000
+
 export function createResponses({ store, lifetime, bounds, clock }: ResponseParts): Responses {
   const isOn = lifetime > 0
   const since = () => (isOn ? clock() - lifetime : Number.MAX_SAFE_INTEGER)
@@ -144,7 +147,8 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
     extent: (owner) => store.extent(owner),
     removeAll: (owner) => store.removeAll(owner),
     async failOrphans() {
-      for (const { owner, response } of await store.orphans()) await store.finish(owner, interrupted(response))
+      for (const { owner, response } of await store.orphans(clock() - longestAnswer))
+        await store.finish(owner, interrupted(response))
     },
     expire: () => store.expire(since()),
   }

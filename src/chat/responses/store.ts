@@ -120,6 +120,9 @@ export interface ResponseStore {
   extent(owner: string): Promise<ResponseBounds>
   /** Removes threads without a response from this time or later. */
   expire(since: number): Promise<void>
-  /** Unfinished responses of processes that have ended. */
-  orphans(): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]>
+  /**
+   * Unfinished responses of processes that have ended, and of any other process from before a time: one in another
+   * container cannot be seen.
+   */
+  orphans(before: number): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]>
 }

@@ -118,7 +118,15 @@ export function createResponseStore(db: Database): ResponseStore {
     async expire(since) {
       if (rows.hideBefore(since) > 0) await removeHidden(db)
     },
-    orphans: async () => rows.unfinished().filter(({ process }) => !mayRun(process)),
+    async orphans(before) {
+      const own = processMark()
+      const isLeft = (mark: string, at: number) => mark !== own && (!mayRun(mark) || at < before)
+      return rows
+        .unfinished()
+        .flatMap(({ owner, response, process, created_at }) =>
+          isLeft(process, created_at) ? [{ owner, response }] : [],
+        )
+    },
   }
 
   async function itemsOf(numbers: readonly number[]): Promise<readonly Item[]> {
