@@ -234,7 +234,7 @@ test('fields of chats go to their places and back', () => {
   for (const [name, value] of Object.entries(repeated)) assert.equal(echoed[name], value, name)
 })
 
-test('only OpenAI itself is told the fields that other chats refuse', () => {
+test('only OpenAI itself is told the fields and the role that other chats refuse', () => {
   const request = ask({
     prompt_cache_key: 'k',
     safety_identifier: 's',
@@ -251,6 +251,9 @@ test('only OpenAI itself is told the fields that other chats refuse', () => {
       ).body,
     ).sort()
   }
+  const instructed = ask({ input: [{ role: 'developer', content: 'x' }] })
+  const roleFor = (url: string) => forPlace(instructed, 'openai-chat', url, () => undefined).messages[0]?.role
+  assert.equal([roleFor(endpoint), roleFor('https://api.openai.com/v1')], ['system', 'developer'])
   assert.equal(sentTo('api.groq.com'), ['messages', 'model'])
   assert.equal(sentTo('api.openai.com'), ['messages', 'model', 'prompt_cache_key', 'safety_identifier', 'verbosity'])
 })
