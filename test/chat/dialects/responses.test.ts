@@ -338,6 +338,25 @@ test('token counts have every field, zeros too', () => {
   })
 })
 
+test('an item that the last event tells again is read once, at whatever place it stands', () => {
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }
+  const thought = (type: string) => ({ type: `response.${type}.delta`, output_index: 3, delta: 'Hm' })
+  const events = [
+    { type: 'response.output_item.added', output_index: 3, item: { type: 'reasoning', summary: [] } },
+    thought('reasoning_text'),
+    thought('reasoning_summary_text'),
+    { type: 'response.output_item.added', output_index: 4, item: { ...item, content: [] } },
+    { type: 'response.output_text.delta', output_index: 4, delta: 'Hi' },
+    { type: 'response.completed', response: { id: 'r', model: 'm', status: 'in_progress', output: [item] } },
+  ]
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  const [choice] = collectReply(decode(responses, ask({}), [Buffer.from(text)])).choices
+  assert.equal(
+    [choice?.message.reasoning_content, choice?.message.content, choice?.finish_reason],
+    ['Hm', 'Hi', 'stop'],
+  )
+})
+
 test('a stream with events unknown to us, with items without places, or without a begin is read', () => {
   const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }
   const bytes = [
