@@ -37,7 +37,7 @@ export async function completeRequest(
   const reader = readerOf(identity)
   const charge = (bytes: number) => chargeBody(context.request, bytes)
   const opened = await responses.open(told, reader, charge)
-  const { previous_response_id: previous, conversation: _, background, include, ...body } = opened.body
+  const { previous_response_id: previous, conversation: _, background, ...body } = opened.body
   const inBackground = background === true
   if (inBackground && !opened.keep)
     throw wrongField('background', 'A response in the background must be kept', [
@@ -47,7 +47,7 @@ export async function completeRequest(
     ])
   return {
     body,
-    echo: { previous_response_id: previous ?? null, store: opened.keep, include },
+    echo: { previous_response_id: previous ?? null, store: opened.keep },
     opened,
     reader,
     inBackground,

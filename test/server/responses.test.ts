@@ -214,6 +214,25 @@ test('tools that only another provider runs are named and left out, and refused 
     assert.match(failure.message, /forces web_search_preview/)
   }))
 
+test('a provider of this API is told what to include, keeps nothing, and its hosted tools are its own', () =>
+  withLibraries(
+    providerOf('openai-responses', [{ content: 'x' }]),
+    async ({ openai, provider }) => {
+      const tools = [{ type: 'web_search' as const }]
+      await openai.responses.create({
+        ...{ model: 'custom-model', input: 'x', tools, tool_choice: { type: 'web_search_preview' as const } },
+        include: ['web_search_call.action.sources'],
+      })
+      const body = JSON.parse(provider.received[0]!.body)
+      assert.equal(body.tools, tools)
+      assert.equal(body.tool_choice, { type: 'web_search_preview' })
+      assert.equal(body.include, ['web_search_call.action.sources', 'reasoning.encrypted_content'])
+      assert.is(body.store, false)
+      for (const name of ['sealed', 'previous_response_id', 'background']) assert.not.ok(name in body, name)
+    },
+    { plugin: { api: 'openai-responses' } },
+  ))
+
 test('a failure before the first piece is a plain error with its status and the code that clients act on', async () => {
   const tooLong = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
   for (const [status, body, headers, expected] of [

@@ -89,6 +89,17 @@ test('any answer in any pieces is written by the grammar, also of calls whose pi
   )
 })
 
+test('an answer of more items than any client waits for is broken', () => {
+  const writer = responses.createStreamWriter({ model: 'm', messages: [], stream: true })
+  const outline = { id: 'a', object: 'chat.completion.chunk' as const, created: 1, model: 'm' }
+  assert.throws(() => {
+    for (let index = 0; index < 2_000; index++) {
+      const call = { index, id: `c${index}`, type: 'function' as const, function: { name: 'f', arguments: '{}' } }
+      writer.push({ ...outline, choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] })
+    }
+  }, /more than 1000 items/)
+})
+
 /** The pieces of calls in another order, those of each call in their own. */
 function mixedCalls(pieces: readonly ChatChunk[], seed: number): readonly ChatChunk[] {
   const ofCall = (chunk: ChatChunk) => chunk.choices[0]?.delta.tool_calls?.[0]?.index

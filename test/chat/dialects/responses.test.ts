@@ -234,7 +234,7 @@ test('fields of chats go to their places and back', () => {
   for (const [name, value] of Object.entries(repeated)) assert.equal(echoed[name], value, name)
 })
 
-test('only OpenAI itself is told the fields that other chats refuse', () => {
+test('only OpenAI itself is told the fields and the role that other chats refuse', () => {
   const request = ask({
     prompt_cache_key: 'k',
     safety_identifier: 's',
@@ -251,6 +251,9 @@ test('only OpenAI itself is told the fields that other chats refuse', () => {
       ).body,
     ).sort()
   }
+  const instructed = ask({ input: [{ role: 'developer', content: 'x' }] })
+  const roleFor = (url: string) => forPlace(instructed, 'openai-chat', url, () => undefined).messages[0]?.role
+  assert.equal([roleFor(endpoint), roleFor('https://api.openai.com/v1')], ['system', 'developer'])
   assert.equal(sentTo('api.groq.com'), ['messages', 'model'])
   assert.equal(sentTo('api.openai.com'), ['messages', 'model', 'prompt_cache_key', 'safety_identifier', 'verbosity'])
 })
@@ -333,6 +336,25 @@ test('token counts have every field, zeros too', () => {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 12,
   })
+})
+
+test('an item that the last event tells again is read once, at whatever place it stands', () => {
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }
+  const thought = (type: string) => ({ type: `response.${type}.delta`, output_index: 3, delta: 'Hm' })
+  const events = [
+    { type: 'response.output_item.added', output_index: 3, item: { type: 'reasoning', summary: [] } },
+    thought('reasoning_text'),
+    thought('reasoning_summary_text'),
+    { type: 'response.output_item.added', output_index: 4, item: { ...item, content: [] } },
+    { type: 'response.output_text.delta', output_index: 4, delta: 'Hi' },
+    { type: 'response.completed', response: { id: 'r', model: 'm', status: 'in_progress', output: [item] } },
+  ]
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  const [choice] = collectReply(decode(responses, ask({}), [Buffer.from(text)])).choices
+  assert.equal(
+    [choice?.message.reasoning_content, choice?.message.content, choice?.finish_reason],
+    ['Hm', 'Hi', 'stop'],
+  )
 })
 
 test('a stream with events unknown to us, with items without places, or without a begin is read', () => {

@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Dialect } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, restOf } from '../../protocol/json-object.ts'
-import type { ChatRequest } from '../../protocol/messages.ts'
+import type { ChatRequest, Message } from '../../protocol/messages.ts'
 import { hostOf, isOpenai } from '../openai/hosts.ts'
 import { withAllowedTools } from '../shared/legacy-functions.ts'
 import { type OpenReasoning, withOwnReasoning } from './reasoning.ts'
@@ -41,7 +41,13 @@ export function forPlace(request: ChatRequest, id: Dialect['id'], endpoint: stri
     ...(hasTools && choice !== undefined && { tool_choice: choice }),
     ...(hasTools && parallel !== undefined && { parallel_tool_calls: parallel }),
   }
-  return isOpenai(hostOf(endpoint)) ? { ...hintsOf(own), ...asked } : asked
+  if (isOpenai(hostOf(endpoint))) return { ...hintsOf(own), ...asked }
+  return { ...asked, messages: asked.messages.map(withSystem) }
+}
+
+/** Services beside OpenAI know its newer name of the role only in part. */
+function withSystem(message: Message): Message {
+  return message.role === 'developer' ? { ...message, role: 'system' } : message
 }
 
 function withOwn(request: ChatRequest, own: JsonObject): ChatRequest {
