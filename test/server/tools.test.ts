@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
 import { resultsIn, scripted, sent, type Turn } from '../cli/chat/scripted-provider.ts'
 import { toolServerCommand } from '../mcp-client/stdio-server.ts'
+import { resigned } from '../personas/package/package-forge.ts'
 import { suite } from '../suite.ts'
 import { type UserDaemon, withUsers } from './user-daemon.ts'
 
@@ -74,6 +75,21 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     )
   }))
 
+test('the persona has her tools in the dialects, too', () =>
+  withTools(
+    [[['tools__echo', { text: 'Ulm' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],
+    async ({ ada, allow, provider }) => {
+      await allow('echo')
+      const input = { model: 'persona:Mia' }
+      const messages = [{ role: 'user', content: 'I live in Ulm' }]
+      const chat = await ada('POST', '/v1/chat/completions', { ...input, messages })
+      assert.is(chat.body.choices[0].message.content, 'Done.', JSON.stringify(chat.body))
+      const response = await ada('POST', '/v1/responses', { ...input, input: 'I live in Ulm', store: false })
+      assert.is(response.body.output.at(-1).content[0].text, 'Done.', JSON.stringify(response.body))
+      assert.is(provider.received.length, 4)
+    },
+  ))
+
 test('without an allowed tool the chat goes on without, and says so', () =>
   withTools(['Hello.'], async ({ ada, provider }) => {
     const { body } = await ada('POST', '/api/chat', ask())
@@ -135,6 +151,11 @@ test('the servers of a persona stay here: no package takes them along or brings 
     assert.equal(persona.mcp_servers, ['tools'])
     const exported = (await ada('POST', '/api/personas/Mia/export', {})).body
     assert.is(JSON.stringify(exported).includes('mcp_servers'), false)
+    exported.persona.mcp_servers = ['tools']
+    const imported = await ada('POST', '/api/personas/import', JSON.parse(resigned(exported)))
+    assert.is(imported.status, 201, JSON.stringify(imported.body))
+    assert.is((await ada('GET', `/api/personas/${imported.body.persona_id}`)).body.mcp_servers, undefined)
+    assert.is((await ada('DELETE', `/api/personas/${imported.body.persona_id}`)).status, 200)
     const { backup_id } = (await ada('POST', '/api/personas/Mia/backup', {})).body
     assert.is((await ada('POST', '/api/personas/Mia/restore', { backup_id })).status, 200)
     assert.equal((await ada('GET', '/api/personas/Mia')).body.mcp_servers, ['tools'])
