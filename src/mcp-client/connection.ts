@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client'
 import type { ServerTool, ToolResult, ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
+import { createJsonMeter } from '../formats/json-meter.ts'
 import { printableLine } from '../formats/terminal-text.ts'
 import type { Send } from '../http/send.ts'
 import { version } from '../version.ts'
@@ -29,6 +30,9 @@ export interface ConnectOptions {
 
 /** How long a server may take to start, and to list its tools: npx may have to fetch it first. Milliseconds. */
 const startMs = 60_000
+
+/** Levels of nesting in the description of a tool. */
+const deepest = 64
 
 /** Pages of a server's list of tools, and its tools, that are read. */
 const mostPages = 20
@@ -81,7 +85,7 @@ export async function connectServer({ name, address, send, timeoutMs, signal }: 
         const { tools } = await ended(undefined, (signal) =>
           client.listTools(undefined, { timeout: startMs, cacheMode: 'refresh', signal }),
         )
-        known = tools.slice(0, mostTools).map(toolOf)
+        known = tools.slice(0, mostTools).map(toolOf).filter(isSound)
         return known
       } catch (thrown) {
         isStale = true
@@ -164,6 +168,16 @@ function causeOf(thrown: unknown): string {
 function stderrOf(spawned: ServerProcess | undefined): readonly string[] {
   const last = spawned?.stderr().trim().split('\n').slice(-3).map(printableLine) ?? []
   return last.filter((line) => line !== '').map((line) => `stderr: ${line.slice(0, 300)}`)
+}
+
+/** False for a description whose JSON nests too deep for the code after this. */
+function isSound(tool: ServerTool): boolean {
+  try {
+    createJsonMeter('the tool', { depth: deepest }).push(Buffer.from(JSON.stringify(tool)))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function toolOf({

@@ -40,7 +40,7 @@ const configuredServer = z.union([
 ])
 export type ConfiguredServer = z.output<typeof configuredServer>
 
-/** What a user decided about a tool, by its pin: for their own chats, or as the operator for chats over HTTP. */
+/** A decision about a tool, by its pin: of a user for their own chats, or of the operator for chats over HTTP. */
 const decision = z.strictObject({
   server: serverName,
   tool: z.string().max(1_000),

@@ -99,7 +99,7 @@ async function serviceTools(
 }
 
 /**
- * Opens the tools of servers, as far as the operator of this machine has allowed them for chats in which nobody can be asked,
+ * Opens the tools of servers, as far as the operator of this machine has allowed them for chats without a terminal,
  * each as it was then: a changed one is left out.
  */
 async function openServiceTools(

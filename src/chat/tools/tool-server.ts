@@ -10,7 +10,7 @@ export interface ServerTool {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a call gave back, as text for the model. */
+/** The result of a call, as text for the model. */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean

@@ -42,7 +42,7 @@ export type Approve = (call: AskedCall, signal?: AbortSignal) => Promise<true | 
 export interface ToolboxParts {
   readonly servers: readonly ToolServer[]
   readonly approve: Approve
-  /** Leaves out the tools that could never be approved, where nobody is asked. */
+  /** Leaves out tools that `approve` would refuse in any case; without it all are offered. */
   readonly isOffered?: ((server: string, tool: string, pin: string) => boolean) | undefined
   /** Told as a call begins. */
   readonly onCall?: ((call: AskedCall) => void) | undefined

@@ -59,7 +59,7 @@ export async function openChatTools(
 
 type Decisions = Pick<ReturnType<typeof openToolServers>['list'], 'decisions' | 'decide'>
 
-/** Decides about calls: by the decisions of before, else by asking, where somebody can be asked. */
+/** Approves calls: by earlier decisions, else by a question where the terminal allows one. */
 function createApprovals(cli: Cli, list: Decisions, asks: boolean) {
   const session = new Set<string>()
   let lend: Lend = (ask) => ask()

@@ -6,7 +6,7 @@ import { counted } from '../../formats/counted.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { askSecret, confirm } from '../terminal/prompts.ts'
+import { askSecret, canAsk, confirm } from '../terminal/prompts.ts'
 import { labelled, table } from '../terminal/table.ts'
 
 /** The options of `add`. */
@@ -53,7 +53,7 @@ async function variablesOf(cli: Cli, given: readonly string[]): Promise<Record<s
   for (const text of given) {
     const [, name, value] = /^([A-Za-z_]\w{0,199})(?:=([\s\S]*))?$/.exec(text) ?? []
     if (name === undefined) throw new AppError('usage', 'Invalid --env: use NAME=value, or a name alone')
-    found[name] = value ?? cli.io.environment[name] ?? (await askSecret(cli, `Value of ${name}`, `--env ${name}=…`))
+    found[name] = value ?? cli.io.environment[name] ?? (await askValue(cli, name, `--env ${name}=VALUE`))
   }
   return found
 }
@@ -64,9 +64,15 @@ async function headersOf(cli: Cli, given: readonly string[]): Promise<Record<str
   for (const text of given) {
     const [, name, value] = /^([\w-]{1,100})(?::\s*([\x20-\x7e]*))?$/.exec(text) ?? []
     if (name === undefined) throw new AppError('usage', 'Invalid --header: use "Name: value", or a name alone')
-    found[name] = value ?? (await askSecret(cli, `Value of the header ${name}`, `--header "${name}: …"`))
+    found[name] = value ?? (await askValue(cli, name, `--header "${name}: VALUE"`))
   }
   return found
+}
+
+/** Asks for a value without echo. Throws `usage`, naming the option that gives it, where it cannot ask. */
+async function askValue(cli: Cli, name: string, option: string): Promise<string> {
+  if (!(await canAsk(cli))) throw new AppError('usage', `Cannot ask without a terminal: use ${option}`)
+  return askSecret(cli, `Value of ${name}`, option)
 }
 
 /** Prints the servers, without starting one. */

@@ -73,7 +73,7 @@ export function addMcpCommands(program: CliCommand, cli: Cli): void {
   mcp
     .command('allow <name> [tool...]')
     .description('allow tools as they are now, by default all: chats call them unasked, until one of them changes')
-    .option('--service', 'for chats over HTTP, where nobody can be asked: with personas that name the server')
+    .option('--service', 'for chats over HTTP with personas that name the server')
     .example('aichat mcp allow files read_file list_directory', 'aichat mcp allow files read_file --service')
     .action(run((servers) => servers.allow))
 

@@ -221,6 +221,33 @@ atTerminal('in a conversation a session lasts, and a changed tool is asked about
   ),
 )
 
+atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
+  withTools(
+    [[['tools__echo', { text: 'x' }]], [['tools__echo', { text: 'x' }]], 'Hello.'],
+    async ({ home, provider }) => {
+      const more = { ...environment, OLLAMA_HOST: '127.0.0.1:9' }
+      const single = await converse(
+        home.folder,
+        ['chat', '--mcp', 'tools', 'Go'],
+        [[/Call it\?/, { keys: '\x03' }]],
+        more,
+      )
+      assert.equal([single.code, single.stdout], [130, ''])
+      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], more)
+      await terminal.shows(/> $/)
+      terminal.type('first\r')
+      await terminal.shows(/Call it\?/)
+      terminal.type('\x03')
+      await terminal.shows(/> $/)
+      terminal.type('second\r')
+      await terminal.shows(/Hello\.[\s\S]*> $/)
+      terminal.type('\x04')
+      const { code, restored } = await terminal.ended()
+      assert.equal([code, restored, provider.received.length], [0, true, 3])
+    },
+  ),
+)
+
 test('the processes of a server end with the chat', () =>
   withTools(['Hello.'], async ({ aichat, home }) => {
     const file = join(home.folder, 'pids')
