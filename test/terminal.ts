@@ -53,6 +53,7 @@ export async function runMain(
     outClosed: false,
     stdinIsPiped: () => given !== undefined,
     outliveTerminal: () => {},
+    passSignals: () => {},
   })
   const bytes = Buffer.concat(out)
   return { code, bytes, stdout: bytes.toString('utf8'), stderr: err.join('') }

@@ -4,6 +4,7 @@ import { addAccountCommands } from './account/command.ts'
 import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
+import { addConnectCommands } from './connect/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { addKeyCommands } from './key/command.ts'
 import { addLimitCommands } from './limit/command.ts'
@@ -66,6 +67,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addSessionCommands(program, cli)
   addSpeechCommands(program, cli)
   addServeCommand(program, cli)
+  addConnectCommands(program, cli)
   addAccountCommands(program, cli)
   addUserCommands(program, cli)
   addKeyCommands(program, cli)

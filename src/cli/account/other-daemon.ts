@@ -2,11 +2,9 @@ import { AppError } from '../../errors.ts'
 import { serviceUrl } from '../../http/service-url.ts'
 import { installationId } from '../../installation-id.ts'
 import { systemInfo } from '../../operations/auth.ts'
+import { rootOf } from '../remote/root.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
-
-/** Timeout of the request to a daemon on this machine: milliseconds. */
-const timeoutMs = 1_000
 
 /**
  * Throws `usage` before the first user is created, when a daemon without users answers at the default address but works on
@@ -27,13 +25,4 @@ export async function refuseBesideOtherDaemon(cli: Cli, command: string): Promis
       `To create one in ${paths.data}: aichat --local ${command}`,
     ],
   })
-}
-
-async function rootOf(url: string): Promise<Record<string, unknown> | undefined> {
-  try {
-    const response = await fetch(`${url}/`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })
-    return (await response.json()) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
 }

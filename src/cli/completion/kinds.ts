@@ -13,6 +13,8 @@ const argumentKinds: Readonly<Record<string, string>> = {
   'secret name': 'keys',
   'key id': 'api-keys',
   'serve server': 'servers',
+  'connect client': 'clients',
+  'launch client': 'clients',
   'help topic': 'topics',
 }
 
@@ -20,6 +22,8 @@ const argumentKinds: Readonly<Record<string, string>> = {
 const flagKinds: Readonly<Record<string, string>> = {
   'chat --model': 'models',
   'persona --model': 'models',
+  'connect --model': 'models',
+  'launch --model': 'models',
   'tts --model': 'speech-servers',
   'chat --role': 'personas',
   'usage --model': 'models',

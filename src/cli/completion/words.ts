@@ -41,6 +41,7 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>
   settings: async () => Object.keys((await import('../../settings/settings.ts')).settingNames),
   servers: async () => ['api', ...(await speechServers())],
   'speech-servers': speechServers,
+  clients: async () => Object.keys((await import('../connect/clients.ts')).clients),
   topics: async () => (await import('../help/topics.ts')).topicNames,
 }
 

@@ -26,6 +26,8 @@ export interface Io {
   stdinIsPiped(): boolean
   /** For services: SIGHUP stops the command only where stdin is the terminal. */
   outliveTerminal(): void
+  /** Signals go to the listener from now on, and no longer stop the command: for one that runs another program. */
+  passSignals(listener: (name: NodeJS.Signals) => void): void
 }
 
 /** The streams of this process. */
@@ -33,9 +35,11 @@ export function processIo(): Io {
   const controller = new AbortController()
   // SIGHUP: the terminal closed. A command without a terminal, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  let passOn: ((name: NodeJS.Signals) => void) | undefined
   const abortOn = (name: NodeJS.Signals, reason: Error) => {
     // Not `once`: libraries that restore the terminal end the process on a signal without listeners.
     const onSignal = () => {
+      if (passOn) return passOn(name)
       if (name === 'SIGHUP' && outlives) return
       if (!controller.signal.aborted) return controller.abort(reason)
       // The first signal asks the command to stop, the second ends the process.
@@ -80,6 +84,9 @@ export function processIo(): Io {
     },
     outliveTerminal() {
       outlives = !process.stdin.isTTY
+    },
+    passSignals(listener) {
+      passOn = listener
     },
     stdinIsPiped() {
       if (process.stdin.isTTY) return false

@@ -223,6 +223,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     outClosed: false,
     stdinIsPiped: () => false,
     outliveTerminal: () => {},
+    passSignals: () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }
 }

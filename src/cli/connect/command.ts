@@ -1,0 +1,62 @@
+import { Argument, Option } from 'commander'
+import { type Cli, lazyActions } from '../terminal/cli.ts'
+import type { CliCommand } from '../terminal/command.ts'
+
+/** `aichat connect` and `aichat launch`: other programs that ask this installation. */
+export function addConnectCommands(program: CliCommand, cli: Cli): void {
+  pointed(
+    program
+      .command('connect')
+      .addArgument(client('[client]'))
+      .description(
+        'point a client at the daemon: its own configuration file is changed, and kept beside it as it was; without a client list them',
+      ),
+  )
+    .option('--key <key>', 'use this API key, - to read it from stdin; by default one is made')
+    .option('--print', 'change nothing: print the lines for a shell, or the files as they would become')
+    .addOption(new Option('--shell <shell>', 'the shell of the lines').choices(['bash', 'zsh', 'fish']))
+    .option('--undo', 'put its files back as they were, and revoke its key')
+    .example(
+      'aichat connect',
+      'aichat connect codex --model openai:gpt-4o',
+      'aichat connect opencode --persona Ada',
+      'aichat connect claude --print --shell fish',
+      'eval "$(aichat connect openai)"',
+      'aichat connect codex --undo',
+    )
+    .action(lazyActions(cli, () => import('./actions.ts'))(({ connect }) => connect))
+
+  pointed(
+    program
+      .command('launch')
+      .addArgument(client('<client>'))
+      .argument('[arguments...]', 'its arguments, after --; for a library, the command to run')
+      .description(
+        'run a client on the daemon without changing its files, with a key that ends with it; without a daemon one is served for it alone',
+      ),
+  )
+    .example(
+      'aichat launch claude',
+      'aichat launch codex --model gpt-4o -- exec "Explain this repository"',
+      'aichat launch openai --persona Ada -- python3 script.py',
+    )
+    .action(lazyActions(cli, () => import('./launch.ts'))(({ launch }) => launch))
+}
+
+function client(name: string): Argument {
+  return new Argument(
+    name,
+    'codex, claude, opencode, aider, continue, zed, llm, or the libraries openai, anthropic and ollama',
+  )
+}
+
+function pointed(command: CliCommand): CliCommand {
+  return command
+    .addOption(
+      new Option(
+        '-m, --model <model>',
+        'the model; given several times all are offered, the first to start with',
+      ).argParser((model: string, before: readonly string[] = []) => [...before, model]),
+    )
+    .option('-p, --persona <persona>', 'this persona in place of a model; the key reaches her alone')
+}

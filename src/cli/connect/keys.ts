@@ -1,0 +1,63 @@
+import { AppError } from '../../errors.ts'
+import { listChatModels } from '../../operations/chat.ts'
+import { createKey, revokeKey } from '../../operations/keys.ts'
+import { openRemote } from '../remote/client.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note } from '../terminal/output.ts'
+import type { Client } from './clients.ts'
+
+/** A key that was made for a client. */
+export interface MadeKey {
+  readonly id: string
+  readonly secret: string
+  /** The server that was asked for it; null for this machine. */
+  readonly asked: string | null
+}
+
+export interface KeyOrder {
+  readonly name: string
+  readonly persona?: string | undefined
+  /** A duration such as `24h`; without it the key lasts until it is revoked. */
+  readonly expiresIn?: string
+}
+
+/** Makes an API key with the scopes that a client needs; one for a persona reaches her alone. */
+export async function makeKey(cli: Cli, client: Client, { name, persona, expiresIn }: KeyOrder): Promise<MadeKey> {
+  const { server = null } = await cli.backend()
+  const { id, secret } = await cli.ask(createKey, {
+    name,
+    ...(persona !== undefined && { personas: [persona] }),
+    ...(persona === undefined && !client.embeds && { scopes: ['chat', 'models'] as const satisfies string[] }),
+    ...(expiresIn !== undefined && { expires_in: expiresIn }),
+  })
+  return { id, secret, asked: server }
+}
+
+/** Asks the daemon for its models with a key, as the client will. Throws as that request fails. */
+export async function tryKey(cli: Cli, server: string, key: string): Promise<void> {
+  const remote = openRemote({ server, token: key, insecure: cli.globals().insecure === true })
+  try {
+    await remote.ask(listChatModels, {}, cli.signal())
+  } catch (reason) {
+    if (!(reason instanceof AppError) || reason.code !== 'invalid_api_key') throw reason
+    throw new AppError('invalid_api_key', `The aichat at ${server} does not take the key: ${reason.message}`, {
+      details: ['Leave --key out to have one made, or make one there: aichat key create'],
+      cause: reason,
+    })
+  }
+}
+
+/** Revokes a key that was made here; a key that cannot be revoked now is named with the command for it. */
+export async function revokeMadeKey(cli: Cli, { id, asked }: Pick<MadeKey, 'id' | 'asked'>): Promise<boolean> {
+  try {
+    const { server = null } = await cli.backend()
+    if (server === asked) await cli.ask(revokeKey, { id })
+    else throw new AppError('usage', asked === null ? 'it was made on this machine' : `it was made at ${asked}`)
+    return true
+  } catch (reason) {
+    if (reason instanceof AppError && reason.code === 'not_found') return true
+    const place = asked === null ? '--local ' : `--server ${asked} `
+    note(cli, `aichat: the key ${id} is not revoked: ${(reason as Error).message}; aichat ${place}key revoke ${id}`)
+    return false
+  }
+}

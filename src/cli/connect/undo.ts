@@ -1,0 +1,30 @@
+import { AppError } from '../../errors.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { clients } from './clients.ts'
+import { planUndo, undoFile } from './files.ts'
+import { revokeMadeKey } from './keys.ts'
+import { openConnections } from './record.ts'
+
+/** Puts the files of a client back, revokes its key and forgets it. Exit 1 where the key could not be revoked. */
+export async function undo(cli: Cli, name: string): Promise<void> {
+  const connections = openConnections((await cli.settings()).paths)
+  const connection = connections.get(name)
+  if (!connection) throw new AppError('not_found', `${clients[name]!.name} is not connected`)
+  // All are planned first: one that cannot be undone must not leave the others half done.
+  const plans = connection.files.map(planUndo)
+  for (const plan of plans) undoFile(plan)
+  const revoked = connection.key === undefined ? null : await revokeMadeKey(cli, connection.key)
+  connections.writeKey(name, undefined)
+  connections.set(name, undefined)
+  if (revoked === false) cli.exit = 1
+  const files = plans.map(({ written, content, kept }) => ({
+    path: written.path,
+    removed: content === null,
+    kept: [...kept],
+  }))
+  await print(cli, { client: name, files, key_revoked: revoked }, () => files.map(({ path }) => path).join('\n'))
+  note(cli, `aichat: ${clients[name]!.name} is no longer pointed here`)
+  for (const { path, kept } of files)
+    if (kept.length > 0) note(cli, `aichat: changed since and left as it is in ${path}: ${kept.join(', ')}`)
+}
