@@ -13,7 +13,8 @@ export async function undo(cli: Cli, name: string): Promise<void> {
   if (!connection) throw new AppError('not_found', `${clients[name]!.name} is not connected`)
   // All are planned first: one that cannot be undone must not leave the others half done.
   const plans = connection.files.map(planUndo)
-  for (const plan of plans) undoFile(plan)
+  // The first file made the folder of those behind it.
+  for (const plan of [...plans].reverse()) undoFile(plan)
   const revoked = connection.key === undefined ? null : await revokeMadeKey(cli, connection.key)
   connections.writeKey(name, undefined)
   connections.set(name, undefined)

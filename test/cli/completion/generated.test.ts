@@ -163,6 +163,7 @@ test('the words of every kind are known', async () => {
       settings: 'api.port',
       servers: 'api',
       'speech-servers': 'voxa-tts',
+      clients: 'codex',
       topics: 'exit-codes',
       'models-to-pull': 'smollm2-360m',
     }

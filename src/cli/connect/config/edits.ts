@@ -163,14 +163,8 @@ function changed(format: FormatName, text: string, document: unknown, path: Path
   if (isDeepStrictEqual(plain(document), expected)) return text
   for (const way of formats[format].ways) {
     const result = attempt(() => way(text, path, value))
-    if (
-      result !== undefined &&
-      isDeepStrictEqual(
-        attempt(() => plain(formats[format].parse(result))),
-        expected,
-      )
-    )
-      return result
+    const read = result === undefined ? undefined : attempt(() => plain(formats[format].parse(result)))
+    if (result !== undefined && isSame(read, expected)) return result
   }
   throw new EditProblem(`${pathText(path)} cannot be written without changing other values`)
 }
@@ -188,7 +182,14 @@ function withoutEmptyParents(format: FormatName, text: string, path: Path, known
   return now
 }
 
-/** A value without prototypes, and an empty document as none. */
+/** Whether two documents have the same values; one without any is the same as an empty object or list. */
+function isSame(one: unknown, other: unknown): boolean {
+  const isEmpty = (value: unknown) =>
+    value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+  return isDeepStrictEqual(one, other) || (isEmpty(one) && isEmpty(other))
+}
+
+/** A value without prototypes. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, isSeq, parseDocument, stringify } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { type ConfigFormat, lineBreakOf, type Path, withLastBreak } from './format.ts'
 
 /** Aliases that a document may unfold: a few lines of them can stand for gigabytes. */
@@ -32,9 +32,18 @@ function splice(text: string, path: Path, value: unknown): string | undefined {
   const before = parent.get(step, true)
   if (before === undefined)
     return value === undefined ? text : `${withLastBreak(text)}${block(text, { [step]: value })}`
-  if (value === undefined || !isScalar(before) || !before.range || typeof value === 'object') return undefined
+  if (value === undefined) return withoutField(text, parent, step)
+  if (!isScalar(before) || !before.range || typeof value === 'object') return undefined
   const [start, end] = before.range
   return `${text.slice(0, start)}${stringify(value, { lineWidth: 0 }).trimEnd()}${text.slice(end)}`
+}
+
+/** Removes a field of the document with its lines. */
+function withoutField(text: string, parent: YAMLMap, step: string): string | undefined {
+  const pair = parent.items.find(({ key }) => isScalar(key) && key.value === step)
+  const { range } = (pair?.key ?? {}) as { range?: readonly number[] }
+  if (!pair || !range) return undefined
+  return `${text.slice(0, lineStart(text, range[0]!))}${text.slice(endOfItems(text, pair.value ?? pair.key))}`
 }
 
 /** Adds, replaces or removes an item of a list that has an item a line. */

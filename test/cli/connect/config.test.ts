@@ -1,0 +1,297 @@
+import { parse as parseToml } from '@decimalturn/toml-patch'
+import jsonc from 'jsonc-parser'
+import * as assert from 'uvu/assert'
+import { parse as parseYaml, stringify as yamlOf } from 'yaml'
+import { applyEdits, type Edit, type FormatName, takeBack } from '../../../src/cli/connect/config/edits.ts'
+import { fc } from '../../properties.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('changes of configuration files')
+
+const codex: readonly Edit[] = [
+  { path: ['model'], value: 'gpt-4o' },
+  { path: ['model_provider'], value: 'aichat' },
+  {
+    path: ['model_providers', 'aichat'],
+    value: { name: 'aichat', base_url: 'http://h/v1', auth: { command: 'cat', args: ['/k'] } },
+  },
+]
+
+const codexTables = `[model_providers.aichat]
+name = "aichat"
+base_url = "http://h/v1"
+
+[model_providers.aichat.auth]
+command = "cat"
+args = [ "/k" ]
+`
+
+const opencode: readonly Edit[] = [
+  { path: ['provider', 'aichat'], value: { npm: 'x' } },
+  { path: ['model'], value: 'aichat/m' },
+]
+
+const list: readonly Edit[] = [{ path: ['models'], items: [{ name: 'aichat m', model: 'm' }], by: 'name' }]
+
+const rootList: readonly Edit[] = [{ path: [], items: [{ model_id: 'aichat/m', api_base: 'b' }], by: 'model_id' }]
+
+interface Case {
+  readonly title: string
+  readonly format: FormatName
+  readonly edits: readonly Edit[]
+  readonly before: string
+  readonly after: string
+  /** The text after taking the changes back, where it is not the one before. */
+  readonly back?: string
+}
+
+const cases: readonly Case[] = [
+  {
+    title: 'TOML: an empty file',
+    format: 'toml',
+    edits: codex,
+    before: '',
+    after: `model = "gpt-4o"\nmodel_provider = "aichat"\n\n${codexTables}`,
+    back: '\n',
+  },
+  {
+    title: 'TOML: comments, order, odd spaces and quotes stay',
+    format: 'toml',
+    edits: codex,
+    before: `# mine\nmodel   =   'gpt-5'   # best\nnotify = [\n  "a", # one\n  "b",\n]\n\n[tui]\ntheme="x"\n\n[[hooks]]\na=1\n[[hooks]]\na=2\n# end\n`,
+    after: `# mine\nmodel   =   'gpt-4o'   # best\nnotify = [\n  "a", # one\n  "b",\n]\nmodel_provider = "aichat"\n\n[tui]\ntheme="x"\n\n[[hooks]]\na=1\n[[hooks]]\na=2\n# end\n\n${codexTables}`,
+  },
+  {
+    title: 'TOML: what looks like a table inside a text is none',
+    format: 'toml',
+    edits: [{ path: ['model_providers', 'aichat'], value: { name: 'a' } }],
+    before: 'x = """\nmodel = "no"\n[model_providers.aichat]\n"""\n',
+    after: 'x = """\nmodel = "no"\n[model_providers.aichat]\n"""\n\n[model_providers.aichat]\nname = "a"\n',
+  },
+  {
+    title: 'TOML: providers in one line stay in it',
+    format: 'toml',
+    edits: [{ path: ['model_providers', 'aichat'], value: { name: 'a' } }],
+    before: 'model_providers = { other = { name = "o" } }\n',
+    after: 'model_providers = { other = { name = "o" }, aichat = { name = "a" } }\n',
+  },
+  {
+    title: 'TOML: line breaks of Windows',
+    format: 'toml',
+    edits: codex,
+    before: 'model = "a"\r\n\r\n[x]\r\ny = 2\r\n',
+    after: `model = "gpt-4o"\r\nmodel_provider = "aichat"\r\n\r\n[x]\r\ny = 2\r\n\r\n${codexTables.replaceAll('\n', '\r\n')}`,
+  },
+  {
+    title: 'JSON: comments, tabs and trailing commas stay',
+    format: 'json',
+    edits: opencode,
+    before: '// mine\n{\n\t/* theme */ "theme": "x",\n\t"provider": {\n\t\t"other": {}, // kept\n\t},\n}\n',
+    after:
+      '// mine\n{\n\t/* theme */ "theme": "x",\n\t"provider": {\n\t\t"other": {}, // kept\n\t\t"aichat": {\n\t\t\t"npm": "x"\n\t\t},\n\t},\n\t"model": "aichat/m",\n}\n',
+  },
+  {
+    title: 'JSON: four spaces, and line breaks of Windows',
+    format: 'json',
+    edits: [{ path: ['model'], value: 'm' }],
+    before: '{\r\n    "b": 1,\r\n    "a": [1,2]\r\n}\r\n',
+    after: '{\r\n    "b": 1,\r\n    "a": [1,2],\r\n    "model": "m"\r\n}\r\n',
+  },
+  {
+    title: 'JSON: an object in one line',
+    format: 'json',
+    edits: opencode,
+    before: '{"model": "old", "a": {"b": [1]} /* c */ }',
+    after: '{"model": "aichat/m", "a": {"b": [1]}, /* c */ "provider":{"aichat":{"npm":"x"}} }',
+    back: '{"model": "old", "a": {"b": [1]} /* c */  }',
+  },
+  {
+    title: 'JSON: the last field has no comma, and a comment behind it',
+    format: 'json',
+    edits: [{ path: ['model'], value: 'm' }],
+    before: '{\n  "a": 1 // one, two\n  // end\n}',
+    after: '{\n  "a": 1, // one, two\n  // end\n  "model": "m"\n}',
+  },
+  {
+    title: 'JSON: an empty file',
+    format: 'json',
+    edits: [{ path: ['a'], value: 'm' }],
+    before: '',
+    after: '{\n  "a": "m"\n}\n',
+    back: '{\n}\n',
+  },
+  {
+    title: 'YAML: fields at the end, values in place, all else byte for byte',
+    format: 'yaml',
+    edits: [
+      { path: ['model'], value: 'openai/m' },
+      { path: ['openai-api-base'], value: 'http://h/v1' },
+    ],
+    before: '# mine\nmodel:   sonnet   # best\n\n\nread:\n    - A.md   # four spaces\nlong: "a  b"\n# end\n',
+    after:
+      '# mine\nmodel:   openai/m   # best\n\n\nread:\n    - A.md   # four spaces\nlong: "a  b"\n# end\nopenai-api-base: http://h/v1\n',
+  },
+  {
+    title: 'YAML: an item behind the last of its list, with its indentation',
+    format: 'yaml',
+    edits: list,
+    before:
+      'models:\n    - name: one # first\n      model: o\n\n    - name: two\n      model: t\n# rules\nrules:\n  - x\n',
+    after:
+      'models:\n    - name: one # first\n      model: o\n\n    - name: two\n      model: t\n    - name: aichat m\n      model: m\n# rules\nrules:\n  - x\n',
+  },
+  {
+    title: 'YAML: an item of the same name is replaced where it is',
+    format: 'yaml',
+    edits: list,
+    before: 'models:\n- name: aichat m\n  model: old\n- name: two\n',
+    after: 'models:\n- name: aichat m\n  model: m\n- name: two\n',
+  },
+  {
+    title: 'YAML: a list in one line',
+    format: 'yaml',
+    edits: list,
+    before: 'models: [] # none yet\nname: x\n',
+    after: 'models: [ { name: aichat m, model: m } ] # none yet\nname: x\n',
+  },
+  {
+    title: 'YAML: a list as the whole file, without a line break at its end',
+    format: 'yaml',
+    edits: rootList,
+    before: '# mine\n- model_id: a\n  aliases: ["x"]',
+    after: '# mine\n- model_id: a\n  aliases: ["x"]\n- model_id: aichat/m\n  api_base: b\n',
+    back: '# mine\n- model_id: a\n  aliases: ["x"]\n',
+  },
+  {
+    title: 'YAML: a file of comments alone',
+    format: 'yaml',
+    edits: rootList,
+    before: '# nothing yet\n',
+    after: '# nothing yet\n- model_id: aichat/m\n  api_base: b\n',
+  },
+  {
+    title: '.env: other lines stay as they are',
+    format: 'dotenv',
+    edits: [{ path: ['AICHAT_API_KEY'], value: 'k' }],
+    before: '# mine\nexport A="x # y"\r\nAICHAT_API_KEY=old # c\r\nB=\'\'',
+    after: '# mine\nexport A="x # y"\r\nAICHAT_API_KEY=k\r\nB=\'\'',
+    back: '# mine\nexport A="x # y"\r\nAICHAT_API_KEY=old\r\nB=\'\'',
+  },
+]
+
+for (const { title, format, edits, before, after, back = before } of cases)
+  test(title, () => {
+    const { text, made } = applyEdits(format, before, edits)
+    assert.is(text, after)
+    assert.is(applyEdits(format, text, edits).text, after, 'a second time changes nothing')
+    const undone = takeBack(format, text, made)
+    assert.equal(undone.kept, [])
+    assert.is(undone.text, back)
+  })
+
+test('values that were changed since are kept, and named', () => {
+  const { text, made } = applyEdits('json', '{"a": 1}', opencode)
+  const changed = text.replace('"aichat/m"', '"other/m"').replace('"a": 1', '"a": 2')
+  const { text: undone, kept } = takeBack('json', changed, made)
+  assert.equal(JSON.parse(undone), { a: 2, model: 'other/m' })
+  assert.equal(kept, ['model'])
+})
+
+const broken: readonly (readonly [format: FormatName, text: string, reason: RegExp])[] = [
+  ['json', '{"a": 1', /no valid JSON: CloseBraceExpected in line 1/],
+  ['json', '{"a": }', /no valid JSON/],
+  ['json', '"text"', /its content has another shape/],
+  ['json', '{"provider": [1]}', /provider holds another kind of value/],
+  ['json', `${'['.repeat(200_000)}`, /no valid JSON|another shape/],
+  ['toml', 'a = 1\na = 2\n', /no valid TOML/],
+  ['toml', 'provider = 3\n', /provider holds another kind of value/],
+  ['yaml', 'a: [1\n', /no valid YAML/],
+  ['yaml', '- 1\n- 2\n', /its content has another shape/],
+  ['yaml', 'a: 1\n---\nb: 2\n', /no valid YAML/],
+  ['dotenv', 'A=\0', /no text/],
+]
+
+for (const [format, text, reason] of broken)
+  test(`refused with a reason: ${format} ${text.slice(0, 20).replaceAll(/[\n\0]/g, ' ')}`, () => {
+    const edits = format === 'dotenv' ? [{ path: ['A'], value: 'x' }] : opencode
+    assert.throws(
+      () => applyEdits(format, text, edits),
+      (error: Error) => reason.test(error.message),
+    )
+  })
+
+test('a document whose aliases unfold to gigabytes is refused at once', () => {
+  const bomb = [
+    'a: &a [x, x, x, x, x, x, x, x, x]',
+    ...'bcdefghij'
+      .split('')
+      .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[at]}`).join(', ')}]`),
+  ].join('\n')
+  assert.throws(
+    () => applyEdits('yaml', bomb, opencode),
+    (error: Error) => /no valid YAML/.test(error.message),
+  )
+})
+
+/** Values of other fields, with names that quote and indent in every way. */
+const name = fc
+  .oneof(fc.stringMatching(/^[a-z]{1,8}$/), fc.string({ minLength: 1, maxLength: 8 }))
+  .filter((text) => text !== '__proto__')
+const scalar = fc.oneof(fc.string({ maxLength: 20 }), fc.integer({ min: -1e9, max: 1e9 }), fc.boolean())
+const { document } = fc.letrec<{ value: unknown; document: Record<string, unknown> }>((tie) => ({
+  value: fc.oneof({ depthSize: 'small' }, scalar, fc.array(scalar, { maxLength: 3 }), tie('document')),
+  document: fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+}))
+
+const written: readonly (readonly [
+  format: FormatName,
+  write: (value: object) => string,
+  read: (text: string) => unknown,
+])[] = [
+  ['json', (value) => JSON.stringify(value, null, 3), (text) => jsonc.parse(text)],
+  ['yaml', (value) => yamlOf(value), (text) => parseYaml(text) ?? {}],
+  ['toml', tomlOf, (text) => plain(parseToml(text))],
+]
+
+for (const [format, write, read] of written)
+  test(`${format}: whatever else is in a file survives the changes and the way back`, () => {
+    fc.assert(
+      fc.property(document, fc.boolean(), (value, windows) => {
+        const others = Object.fromEntries(
+          Object.entries(value).filter(([key]) => key !== 'provider' && key !== 'model'),
+        )
+        const text = write(others).replaceAll('\n', windows && format !== 'toml' ? '\r\n' : '\n')
+        const { text: changed, made } = applyEdits(format, text, opencode)
+        assert.equal(plain(read(changed)), plain({ ...others, provider: { aichat: { npm: 'x' } }, model: 'aichat/m' }))
+        assert.equal(plain(read(takeBack(format, changed, made).text)), plain(others))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+test.run()
+
+/** Tables below each other, as people write them. */
+function tomlOf(value: object, path: readonly string[] = []): string {
+  const fields = Object.entries(value)
+  const isTable = (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each)
+  const lines = fields
+    .filter(([, each]) => !isTable(each))
+    .map(([key, each]) => `${JSON.stringify(key)} = ${tomlText(each)}\n`)
+  const tables = fields
+    .filter(([, each]) => isTable(each))
+    .map(
+      ([key, each]) =>
+        `[${[...path, key].map((step) => JSON.stringify(step)).join('.')}]\n${tomlOf(each as object, [...path, key])}`,
+    )
+  return [...lines, ...tables].join('')
+}
+
+/** JSON's texts are TOML's, but for DEL. */
+function tomlText(value: unknown): string {
+  return JSON.stringify(value).replaceAll('\x7f', '\\u007f')
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}

@@ -1,0 +1,44 @@
+import * as assert from 'uvu/assert'
+import { placesOf } from '../../../src/cli/connect/places.ts'
+import { exportLines, shellOf } from '../../../src/cli/connect/shell.ts'
+import { suite } from '../../suite.ts'
+
+const test = suite('places of clients')
+
+test('the files are where each system keeps them', () => {
+  const at = (platform: NodeJS.Platform) => placesOf({ HOME: '/h', XDG_CONFIG_HOME: '/x', APPDATA: '/a' }, platform)
+  assert.equal([at('linux').zedFile, at('linux').llmFolder], ['/x/zed/settings.json', '/x/io.datasette.llm'])
+  assert.equal(
+    [at('darwin').zedFile, at('darwin').llmFolder],
+    ['/h/.config/zed/settings.json', '/h/Library/Application Support/io.datasette.llm'],
+  )
+  assert.equal([at('win32').zedFile, at('win32').llmFolder], ['/a/Zed/settings.json', '/a/io.datasette.llm'])
+  assert.equal(at('win32').printFile('k'), ['cmd', '/c', 'type', 'k'])
+  assert.is(at('linux').opencodeFile, '/x/opencode/opencode.json')
+  assert.is(at('linux').codexFolder, '/h/.codex')
+})
+
+test('a variable of the client names its place', () => {
+  const places = placesOf({
+    HOME: '/h',
+    CODEX_HOME: '/c',
+    CLAUDE_CONFIG_DIR: '/d',
+    LLM_USER_PATH: '/l',
+    OPENCODE_CONFIG: '/o.json',
+  })
+  assert.equal(
+    [places.codexFolder, places.claudeFolder, places.llmFolder, places.opencodeFile],
+    ['/c', '/d', '/l', '/o.json'],
+  )
+})
+
+test('values are quoted for the shell', () => {
+  assert.is(exportLines({ A: `it's $x`, B: undefined }, 'bash'), `export A='it'\\''s $x'\nunset B`)
+  assert.is(exportLines({ A: `it's \\`, B: undefined }, 'fish'), `set -gx A 'it\\'s \\\\'\nset -e B`)
+  assert.equal(
+    [shellOf({ SHELL: '/usr/bin/fish' }), shellOf({ SHELL: '/bin/dash' }), shellOf({})],
+    ['fish', 'bash', 'bash'],
+  )
+})
+
+test.run()

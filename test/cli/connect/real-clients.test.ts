@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { findProgram } from '../../../src/cli/connect/program.ts'
+import { aichatCommand } from '../../command.ts'
+import { openStandIn, type Received } from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { type Scene, scene } from './scene.ts'
+
+const test = suite('clients as they are installed')
+
+/** Where the clients are looked for: the folders of AICHAT_TEST_CLIENTS, then PATH. Without them the tests are skipped. */
+const path = [process.env['AICHAT_TEST_CLIENTS'], process.env['PATH']].filter(Boolean).join(delimiter)
+
+/** A client, and its arguments for one prompt without questions. */
+const programs: readonly (readonly [client: string, ask: (prompt: string) => readonly string[]])[] = [
+  ['codex', (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt]],
+  ['claude', (prompt) => ['-p', '--allowedTools', 'Bash', '--', prompt]],
+  ['opencode', (prompt) => ['run', prompt]],
+]
+
+for (const [client, ask] of programs) {
+  const program = findProgram([client], { PATH: path })
+  const run = program === undefined ? test.skip : test
+
+  run(`${client} (skipped where it is not installed), connected, answers and calls a tool`, () =>
+    toolScene(async (place) => {
+      assert.is((await place.run(['connect', client])).code, 0)
+      const answer = await outputOf(place, program!, ask('run the tool'))
+      assert.ok(answer.includes('the tool said tool-ran-here'), answer)
+    }),
+  )
+
+  run(`${client} (skipped where it is not installed), launched, answers with a persona and calls a tool`, () =>
+    toolScene(async (place) => {
+      await place.run(['persona', 'create', '--name', 'Ada', '--model', 'custom-model'])
+      const [aichat, ...args] = aichatCommand
+      const words = ['launch', client, '--persona', 'Ada', '--', ...ask('run the tool')]
+      const answer = await outputOf(place, aichat!, [...args, ...words])
+      assert.ok(answer.includes('the tool said tool-ran-here'), answer)
+    }),
+  )
+}
+
+test.run()
+
+/** A scene whose provider calls the client's shell once, and then repeats what that printed. */
+async function toolScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  const provider = await openStandIn((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(eventsFor(request))
+  })
+  try {
+    await scene(async (place) => {
+      const plugin = pluginAt(provider.url, { id: 'shell', model_map: ['custom-model'] })
+      await place.run(['plugin', 'install', place.write('shell.json', JSON.stringify(plugin)), '--activate'])
+      await work(place)
+    })
+  } finally {
+    await provider.close()
+  }
+}
+
+interface Asked {
+  readonly model: string
+  readonly tools?: readonly { readonly function: { readonly name: string } }[]
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[]
+}
+
+function eventsFor({ body }: Received): string {
+  const { model, tools = [], messages } = JSON.parse(body) as Asked
+  const event = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const shell = tools.map((tool) => tool.function.name).find((name) => /^(?:exec_command|bash)$/i.test(name))
+  const result = JSON.stringify(messages.filter(({ role }) => role === 'tool').at(-1)?.content ?? '')
+  const command =
+    shell === 'exec_command' ? { cmd: 'echo tool-ran-here' } : { command: 'echo tool-ran-here', description: 'x' }
+  const call = {
+    index: 0,
+    id: 'call_1',
+    type: 'function',
+    function: { name: shell, arguments: JSON.stringify(command) },
+  }
+  if (shell !== undefined && result === '""')
+    return `${event({ role: 'assistant', tool_calls: [call] })}${event({}, 'tool_calls')}data: [DONE]\n\n`
+  const text = /tool-ran-here/.test(result) ? 'the tool said tool-ran-here' : 'no tool'
+  return `${event({ role: 'assistant', content: text })}${event({}, 'stop')}data: [DONE]\n\n`
+}
+
+/** What a program prints in an empty folder, with nothing in its environment but the home of the scene. */
+async function outputOf({ home, environment }: Scene, program: string, args: readonly string[]): Promise<string> {
+  const cwd = mkdtempSync(join(tmpdir(), 'aichat-client-'))
+  mkdirSync(join(home, '.cache'), { recursive: true })
+  try {
+    const child = spawn(program, [...args], {
+      cwd,
+      env: { ...environment, PATH: path, TERM: 'xterm' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    await new Promise((resolve) => child.on('close', resolve))
+    return output
+  } finally {
+    rmSync(cwd, { recursive: true, force: true })
+  }
+}
