@@ -7,12 +7,12 @@ import { readSecrets } from '../terminal/prompts.ts'
 import { type Client, clients, type OfferedModel, type Pointing } from './clients.ts'
 import { textOf } from './config/file.ts'
 import { findDaemon } from './daemon.ts'
-import { type FilePlan, planFiles, writePlan } from './files.ts'
+import { type FilePlan, planFiles, writePlans } from './files.ts'
 import { makeKey, revokeMadeKey, tryKey } from './keys.ts'
 import { listClients } from './list.ts'
 import { chooseModels, type ModelChoice } from './models.ts'
 import { placesOf } from './places.ts'
-import { type Connection, type Connections, openConnections } from './record.ts'
+import { type Connection, type Connections, openConnections, shellNameOf } from './record.ts'
 import { exportLines, type Shell, shellOf } from './shell.ts'
 import { undo } from './undo.ts'
 
@@ -34,24 +34,55 @@ export async function connect(cli: Cli, name: string | undefined, options: Conne
     return listClients(cli)
   }
   const client = clientNamed(name)
+  refuseUnused(client, options)
   if (options.undo) return undo(cli, name)
   const connections = openConnections((await cli.settings()).paths)
   if (options.print && !client.environment) return printFiles(cli, name, options, connections)
-  const { pointing, key } = await point(cli, name, options, connections)
-  if (options.print || !client.files) {
-    connections.writeKey(name, pointing.key)
-    connections.set(name, { ...connectionOf(pointing, options, key), files: connections.get(name)?.files ?? [] })
-    return printEnvironment(cli, name, pointing, options)
-  }
-  const plans = await revokeOnFailure(cli, key, connections.get(name), () =>
-    planFiles(client.files!(pointing, placesOf(cli.io.environment)), connections.get(name)?.files),
-  )
-  const isDone = plans.every((plan) => plan.isDone) && connections.readKey(name) === pointing.key
-  await revokeOnFailure(cli, key, connections.get(name), () => {
-    connections.writeKey(name, pointing.key)
-    connections.set(name, { ...connectionOf(pointing, options, key), files: plans.map(writePlan) })
+  if (options.print || !client.files) return connectShell(cli, name, options, connections)
+  await connectFiles(cli, name, options, connections)
+}
+
+/** Throws `usage` for options that would have no effect. */
+function refuseUnused(client: Client, { undo, shell, print, ...others }: ConnectOptions): void {
+  const [unused] = [...Object.keys(others), ...(print ? ['print'] : []), ...(shell ? ['shell'] : [])]
+  if (undo && unused !== undefined) throw new AppError('usage', `--${unused} has no effect with --undo`)
+  if (shell && !client.environment)
+    throw new AppError('usage', `${client.name} reads its settings from files: leave --shell out`)
+  if (shell && client.files && !print) throw new AppError('usage', 'Add --print to have lines for a shell')
+}
+
+/** Changes the files of a client, and revokes the key of an earlier connection that it no longer uses. */
+async function connectFiles(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
+  const client = clientNamed(name)
+  const before = connections.get(name)
+  const models = await modelsAt(cli, options)
+  // A file that cannot be changed is found before a key is made.
+  draftPlans(cli, name, draftOf(models, connections.keyFile(name)), connections)
+  const [key, text] = await keyOf(cli, name, options, before, connections.readKey(name), models.server)
+  const pointing = { ...draftOf(models, connections.keyFile(name)), key: text }
+  const plans = await revokeOnFailure(cli, key, before, () => {
+    const planned = planFiles(client.files!(pointing, placesOf(cli.io.environment)), before?.files)
+    const files = writePlans(planned)
+    connections.writeKey(name, text)
+    connections.set(name, { ...connectionOf(pointing, options, key), files: [...files] })
+    return planned
   })
+  if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
+  const isDone = plans.every((plan) => plan.isDone) && before?.key?.id === key?.id && before !== undefined
   await report(cli, name, pointing, plans, connections, isDone)
+}
+
+/** Prints the lines for a shell that point a client here, with a key of their own. */
+async function connectShell(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
+  const shellName = shellNameOf(name)
+  const before = connections.get(shellName)
+  const models = await modelsAt(cli, options)
+  const [key, text] = await keyOf(cli, name, options, before, connections.readKey(shellName), models.server)
+  const pointing = { ...draftOf(models, connections.keyFile(shellName)), key: text }
+  connections.writeKey(shellName, text)
+  connections.set(shellName, { ...connectionOf(pointing, options, key), files: [] })
+  if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
+  await printEnvironment(cli, name, pointing, options)
 }
 
 /** The client of a name. Throws `usage`. */
@@ -69,22 +100,19 @@ function names(): string {
 /** The key of a connection: made here, or given by the user. */
 type KeyInUse = { readonly id: string; readonly asked: string | null } | undefined
 
-/** The values to point a client with, once all is known to work: the daemon, the files, the model and the key. */
-async function point(cli: Cli, name: string, options: ConnectOptions, connections: Connections) {
-  const client = clientNamed(name)
+/** The daemon, and the models to offer. Throws where it does not answer. */
+async function modelsAt(cli: Cli, choice: ModelChoice) {
   const { server, problem } = await findDaemon(cli)
   if (problem) throw problem
-  const models = await chooseModels(cli, options)
-  const draft = draftOf(server, models, connections.keyFile(name))
-  // A file that cannot be changed is found before a key is made.
-  if (!options.print) draftPlans(cli, name, draft, connections)
-  const before = connections.get(name)
-  const [key, text] = await keyOf(cli, client, name, options, connections, server)
-  if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
-  return { pointing: { ...draft, key: text }, key }
+  return { server, models: await chooseModels(cli, choice) }
 }
 
-function draftOf(server: string, models: readonly OfferedModel[], keyFile: string): Pointing {
+interface Offer {
+  readonly server: string
+  readonly models: readonly OfferedModel[]
+}
+
+function draftOf({ server, models }: Offer, keyFile: string): Pointing {
   return { server, key: keyStandIn, keyFile, model: models[0]!, models }
 }
 
@@ -100,10 +128,10 @@ function draftPlans(cli: Cli, name: string, draft: Pointing, connections: Connec
 /** The given key, else the one of an earlier connection that fits, else a new one; each is tried on the daemon. */
 async function keyOf(
   cli: Cli,
-  client: Client,
   name: string,
   { key: given, persona }: ConnectOptions,
-  connections: Connections,
+  before: Connection | undefined,
+  kept: string | undefined,
   server: string,
 ): Promise<readonly [KeyInUse, string]> {
   if (given !== undefined) {
@@ -111,21 +139,22 @@ async function keyOf(
     await tryKey(cli, server, text)
     return [undefined, text]
   }
-  const before = connections.get(name)
-  const kept = connections.readKey(name)
-  if (before?.key && kept !== undefined && before.server === server && before.persona === persona) {
-    const works = await tryKey(cli, server, kept).then(
-      () => true,
-      (reason: unknown) => {
-        if (reason instanceof AppError && reason.status === 401) return false
-        throw reason
-      },
-    )
-    if (works) return [before.key, kept]
-  }
-  const { secret, ...made } = await makeKey(cli, client, { name, persona })
+  const fits = before?.key && before.server === server && before.persona === persona
+  if (fits && kept !== undefined && (await works(cli, server, kept))) return [before.key, kept]
+  const { secret, ...made } = await makeKey(cli, clientNamed(name), { name, persona })
   await revokeOnFailure(cli, made, before, () => tryKey(cli, server, secret))
   return [{ id: made.id, asked: made.asked }, secret]
+}
+
+/** Whether the daemon still takes a key. Throws where the request fails otherwise. */
+async function works(cli: Cli, server: string, key: string): Promise<boolean> {
+  try {
+    await tryKey(cli, server, key)
+    return true
+  } catch (reason) {
+    if (reason instanceof AppError && reason.status === 401) return false
+    throw reason
+  }
 }
 
 /** Does something, and revokes a new key where that fails: nothing is left of a connection that was not made. */
@@ -165,12 +194,8 @@ function present(environment: Readonly<Record<string, string | undefined>>): Rec
 async function printFiles(cli: Cli, name: string, options: ConnectOptions, connections: Connections): Promise<void> {
   const { server, problem } = await findDaemon(cli)
   if (problem) note(cli, `aichat: ${problem.message}: ${problem.details.join('; ')}`)
-  const plans = draftPlans(
-    cli,
-    name,
-    draftOf(server, await chooseModels(cli, options), connections.keyFile(name)),
-    connections,
-  )
+  const draft = draftOf({ server, models: await chooseModels(cli, options) }, connections.keyFile(name))
+  const plans = draftPlans(cli, name, draft, connections)
   const files = plans.map((plan) => ({ path: plan.found.path, content: textOf({ ...plan.found, bytes: plan.bytes }) }))
   await print(cli, { client: name, server, files }, () =>
     files.map(({ path, content }) => `==> ${path} <==\n${stripControls(content)}`).join('\n'),

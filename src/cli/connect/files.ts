@@ -61,8 +61,25 @@ function originalOf({ bytes }: FoundFile, { digest, backup }: WrittenFile): Buff
   return existsSync(backup) ? (readConfigFile(backup).bytes ?? undefined) : undefined
 }
 
+/** Makes planned changes; where one fails those before it are taken back. Throws `cannot_create`. */
+export function writePlans(plans: readonly FilePlan[]): readonly WrittenFile[] {
+  const written: WrittenFile[] = []
+  try {
+    for (const plan of plans) written.push(writePlan(plan))
+    return written
+  } catch (reason) {
+    for (const [at, { found, before }] of plans.slice(0, written.length).entries()) {
+      const { made_folders: folders, backup } = written[at]!
+      if (found.bytes === null) removeConfigFile(found.path, folders)
+      else writeConfigFile(found.path, found.bytes, found.mode)
+      if (backup !== null && !before) removeConfigFile(backup, [])
+    }
+    throw reason
+  }
+}
+
 /** Makes a planned change, with a copy of the file as it was beside it. */
-export function writePlan(plan: FilePlan): WrittenFile {
+function writePlan(plan: FilePlan): WrittenFile {
   const { file, found, base, bytes, mode, made, before } = plan
   const backup = base && (before?.backup ?? freeName(`${found.path}.aichat-backup`))
   if (base && backup !== null) writeConfigFile(backup, base.bytes, base.mode)

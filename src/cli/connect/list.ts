@@ -4,13 +4,13 @@ import { table } from '../terminal/table.ts'
 import { clients } from './clients.ts'
 import { digestOf, readConfigFile } from './config/file.ts'
 import { findProgram } from './program.ts'
-import { openConnections, type WrittenFile } from './record.ts'
+import { openConnections, shellNameOf, type WrittenFile } from './record.ts'
 
 /** Lists the clients: whether each is installed, and whether it is pointed at a daemon. */
 export async function listClients(cli: Cli): Promise<void> {
   const connections = openConnections((await cli.settings()).paths)
   const rows = Object.entries(clients).map(([client, { name, speaks, programs }]) => {
-    const connection = connections.get(client)
+    const connection = connections.get(client) ?? connections.get(shellNameOf(client))
     return {
       client,
       name,

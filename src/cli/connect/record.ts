@@ -55,6 +55,11 @@ export interface Connections {
   writeKey(client: string, key: string | undefined): void
 }
 
+/** The name under which the lines for a shell are recorded: they have a key of their own beside that of the files. */
+export function shellNameOf(client: string): string {
+  return `${client}-shell`
+}
+
 /** Opens the record of the configuration folder. `get` throws `configuration` for one that cannot be read. */
 export function openConnections({ config }: Pick<Paths, 'config'>): Connections {
   const path = join(config, 'connections.json')

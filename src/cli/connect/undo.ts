@@ -4,20 +4,26 @@ import { note, print } from '../terminal/output.ts'
 import { clients } from './clients.ts'
 import { planUndo, undoFile } from './files.ts'
 import { revokeMadeKey } from './keys.ts'
-import { openConnections } from './record.ts'
+import { openConnections, shellNameOf } from './record.ts'
 
-/** Puts the files of a client back, revokes its key and forgets it. Exit 1 where the key could not be revoked. */
+/** Puts the files of a client back, revokes its keys and forgets it. Exit 1 where a key could not be revoked. */
 export async function undo(cli: Cli, name: string): Promise<void> {
   const connections = openConnections((await cli.settings()).paths)
-  const connection = connections.get(name)
-  if (!connection) throw new AppError('not_found', `${clients[name]!.name} is not connected`)
+  const known = [name, shellNameOf(name)].flatMap((id) => {
+    const connection = connections.get(id)
+    return connection ? [{ id, connection }] : []
+  })
+  if (known.length === 0) throw new AppError('not_found', `${clients[name]!.name} is not connected`)
   // All are planned first: one that cannot be undone must not leave the others half done.
-  const plans = connection.files.map(planUndo)
+  const plans = known.flatMap(({ connection }) => connection.files).map(planUndo)
   // The first file made the folder of those behind it.
   for (const plan of [...plans].reverse()) undoFile(plan)
-  const revoked = connection.key === undefined ? null : await revokeMadeKey(cli, connection.key)
-  connections.writeKey(name, undefined)
-  connections.set(name, undefined)
+  let revoked: boolean | null = null
+  for (const { id, connection } of known) {
+    if (connection.key) revoked = (await revokeMadeKey(cli, connection.key)) && revoked !== false
+    connections.writeKey(id, undefined)
+    connections.set(id, undefined)
+  }
   if (revoked === false) cli.exit = 1
   const files = plans.map(({ written, content, kept }) => ({
     path: written.path,

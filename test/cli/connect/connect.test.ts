@@ -241,6 +241,36 @@ test('a library gets lines for the shell, the same each time, whose key dies wit
     assert.is(await statusOf(daemon.url, key), 401)
   }))
 
+test('a file that cannot be written leaves the one before it as it was, and no key', () =>
+  scene(async ({ home, run }) => {
+    const folder = join(home, '.continue')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'config.yaml'), 'name: mine\n')
+    // The name of a copy of the second file would be too long.
+    const long = join(home, 'x'.repeat(250))
+    writeFileSync(long, 'A=1\n')
+    symlinkSync(long, join(folder, '.env'))
+    const before = tree(home)
+    const { code, stderr } = await run(['connect', 'continue'])
+    assert.is(code, 73, stderr)
+    assert.equal(tree(home), before)
+    const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
+    assert.equal(
+      keys.map(({ state }: { state: string }) => state),
+      ['revoked'],
+    )
+  }))
+
+test('options without an effect are refused', () =>
+  scene(async ({ run }) => {
+    for (const words of [
+      ['codex', '--undo', '--model', 'm'],
+      ['codex', '--shell', 'fish'],
+      ['claude', '--shell', 'fish'],
+    ])
+      assert.is((await run(['connect', ...words])).code, 64, words.join(' '))
+  }))
+
 test('Continue that still reads config.json is not given a config.yaml that replaces it', () =>
   scene(async ({ home, run }) => {
     mkdirSync(join(home, '.continue'))
