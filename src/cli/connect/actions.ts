@@ -1,19 +1,19 @@
 import { AppError } from '../../errors.ts'
-import { suggestion } from '../../formats/nearest-name.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
-import { readSecrets } from '../terminal/prompts.ts'
-import { type Client, clients, type OfferedModel, type Pointing } from './clients.ts'
+import type { Client, OfferedModel, Pointing } from './client.ts'
+import { clientNamed, clientNames } from './clients.ts'
 import { textOf } from './config/file.ts'
 import { findDaemon } from './daemon.ts'
 import { type FilePlan, planFiles, writePlans } from './files.ts'
-import { makeKey, revokeMadeKey, tryKey } from './keys.ts'
+import { type KeyInUse, keyOf, revokeMadeKey, revokeOnFailure } from './keys.ts'
 import { listClients } from './list.ts'
 import { chooseModels, type ModelChoice } from './models.ts'
 import { placesOf } from './places.ts'
-import { type Connection, type Connections, openConnections, shellNameOf } from './record.ts'
-import { exportLines, type Shell, shellOf } from './shell.ts'
+import { type Connections, openConnections, shellNameOf } from './record.ts'
+import { printEnvironment, report } from './report.ts'
+import type { Shell } from './shell.ts'
 import { undo } from './undo.ts'
 
 export interface ConnectOptions extends ModelChoice {
@@ -30,7 +30,7 @@ const keyStandIn = 'KEY'
 export async function connect(cli: Cli, name: string | undefined, options: ConnectOptions): Promise<void> {
   if (name === undefined) {
     const [unused] = Object.keys(options)
-    if (unused !== undefined) throw new AppError('usage', `Which client? --${unused} needs one of: ${names()}`)
+    if (unused !== undefined) throw new AppError('usage', `Which client? --${unused} needs one of: ${clientNames()}`)
     return listClients(cli)
   }
   const client = clientNamed(name)
@@ -82,23 +82,8 @@ async function connectShell(cli: Cli, name: string, options: ConnectOptions, con
   connections.writeKey(shellName, text)
   connections.set(shellName, { ...connectionOf(pointing, options, key), files: [] })
   if (before?.key && before.key.id !== key?.id) await revokeMadeKey(cli, before.key)
-  await printEnvironment(cli, name, pointing, options)
+  await printEnvironment(cli, name, pointing, options.shell)
 }
-
-/** The client of a name. Throws `usage`. */
-export function clientNamed(name: string): Client {
-  if (Object.hasOwn(clients, name)) return clients[name]!
-  throw new AppError('usage', `Client "${name}" not found${suggestion(name, Object.keys(clients))}`, {
-    details: [`There are: ${names()}`],
-  })
-}
-
-function names(): string {
-  return Object.keys(clients).join(', ')
-}
-
-/** The key of a connection: made here, or given by the user. */
-type KeyInUse = { readonly id: string; readonly asked: string | null } | undefined
 
 /** The daemon, and the models to offer. Throws where it does not answer. */
 async function modelsAt(cli: Cli, choice: ModelChoice) {
@@ -125,69 +110,8 @@ function draftPlans(cli: Cli, name: string, draft: Pointing, connections: Connec
   return planFiles(client.files?.(draft, places) ?? [], connections.get(name)?.files)
 }
 
-/** The given key, else the one of an earlier connection that fits, else a new one; each is tried on the daemon. */
-async function keyOf(
-  cli: Cli,
-  name: string,
-  { key: given, persona }: ConnectOptions,
-  before: Connection | undefined,
-  kept: string | undefined,
-  server: string,
-): Promise<readonly [KeyInUse, string]> {
-  if (given !== undefined) {
-    const text = given === '-' ? (await readSecrets(cli, 1))[0]!.trim() : given
-    await tryKey(cli, server, text)
-    return [undefined, text]
-  }
-  const fits = before?.key && before.server === server && before.persona === persona
-  if (fits && kept !== undefined && (await works(cli, server, kept))) return [before.key, kept]
-  const { secret, ...made } = await makeKey(cli, clientNamed(name), { name, persona })
-  await revokeOnFailure(cli, made, before, () => tryKey(cli, server, secret))
-  return [{ id: made.id, asked: made.asked }, secret]
-}
-
-/** Whether the daemon still takes a key. Throws where the request fails otherwise. */
-async function works(cli: Cli, server: string, key: string): Promise<boolean> {
-  try {
-    await tryKey(cli, server, key)
-    return true
-  } catch (reason) {
-    if (reason instanceof AppError && reason.status === 401) return false
-    throw reason
-  }
-}
-
-/** Does something, and revokes a new key where that fails: nothing is left of a connection that was not made. */
-async function revokeOnFailure<T>(
-  cli: Cli,
-  key: KeyInUse,
-  before: Connection | undefined,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  try {
-    return await work()
-  } catch (reason) {
-    if (key && key.id !== before?.key?.id) await revokeMadeKey(cli, key)
-    throw reason
-  }
-}
-
 function connectionOf({ server, model }: Pointing, { persona }: ConnectOptions, key: KeyInUse) {
   return { server, model: model.id, ...(persona !== undefined && { persona }), ...(key && { key }) }
-}
-
-/** Prints the lines for a shell that point a client here. */
-async function printEnvironment(cli: Cli, name: string, pointing: Pointing, { shell }: ConnectOptions): Promise<void> {
-  const environment = clientNamed(name).environment!(pointing)
-  const { server, model } = pointing
-  await print(cli, { client: name, server, model: model.id, environment: present(environment) }, () =>
-    exportLines(environment, shell ?? shellOf(cli.io.environment)),
-  )
-  note(cli, `aichat: the model is ${model.id}; these lines hold a key that works until aichat connect ${name} --undo`)
-}
-
-function present(environment: Readonly<Record<string, string | undefined>>): Record<string, string | null> {
-  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? null]))
 }
 
 /** Prints the files as they would become, with a word in place of the key; makes no key and changes nothing. */
@@ -200,35 +124,4 @@ async function printFiles(cli: Cli, name: string, options: ConnectOptions, conne
   await print(cli, { client: name, server, files }, () =>
     files.map(({ path, content }) => `==> ${path} <==\n${stripControls(content)}`).join('\n'),
   )
-}
-
-async function report(
-  cli: Cli,
-  name: string,
-  pointing: Pointing,
-  plans: readonly FilePlan[],
-  connections: Connections,
-  isDone: boolean,
-): Promise<void> {
-  const client = clientNamed(name)
-  const { server, model, models } = pointing
-  const { files = [], key } = connections.get(name) ?? {}
-  const value = {
-    client: name,
-    server,
-    model: model.id,
-    models: models.map(({ id }) => id),
-    key_id: key?.id ?? null,
-    key_file: pointing.keyFile,
-    changed: !isDone,
-    files: files.map(({ path, backup }) => ({ path, backup })),
-  }
-  await print(cli, value, () => files.map(({ path }) => path).join('\n'))
-  note(cli, `aichat: ${client.name} asks ${server} for ${model.id}${isDone ? ' already' : ''}`)
-  for (const { backup } of files) if (backup !== null && !isDone) note(cli, `aichat: the file as it was is ${backup}`)
-  for (const { found, base, mode } of plans)
-    if (base && base.mode !== mode)
-      note(cli, `aichat: ${found.path} holds the key now, so that other users may not read it any more`)
-  if (client.advice) note(cli, `aichat: ${client.advice(pointing)}`)
-  if (!isDone) note(cli, `aichat: to undo it: aichat connect ${name} --undo`)
 }

@@ -1,74 +1,18 @@
 import { join } from 'node:path'
-import type { Edit, FormatName } from './config/edits.ts'
-import type { Places } from './places.ts'
-
-/** A model that a client can name. */
-export interface OfferedModel {
-  readonly id: string
-  readonly name: string
-  /** Tokens; absent where they are unknown. */
-  readonly context?: number | undefined
-  readonly longestAnswer?: number | undefined
-}
-
-/** The values that a client is pointed with. */
-export interface Pointing {
-  /** The address of the daemon, without a slash at its end. */
-  readonly server: string
-  readonly key: string
-  /** The file that holds the key; only its owner can read it. */
-  readonly keyFile: string
-  /** The model to start with, and all that are offered, this one first. */
-  readonly model: OfferedModel
-  readonly models: readonly OfferedModel[]
-}
-
-/** A configuration file of a client, with the changes that point it here. */
-export interface ClientFile {
-  readonly path: string
-  readonly format: FormatName
-  readonly edits: readonly Edit[]
-  /** The file holds the key: only its owner may read it. */
-  readonly secret?: true
-}
-
-/** The way to start a client with settings for one run alone. */
-export interface Launch {
-  /** Arguments before those of the user. */
-  readonly args: readonly string[]
-  readonly environment: Variables
-  /** Files of a folder for this run, by name. `links` names a folder whose other entries appear in it. */
-  readonly folder?: { readonly files: readonly ClientFile[]; readonly links?: string }
-}
-
-/** Variables of an environment; undefined ones are removed. */
-export type Variables = Readonly<Record<string, string | undefined>>
-
-/** A program that can be pointed at the daemon. */
-export interface Client {
-  readonly name: string
-  readonly speaks: 'responses' | 'chat' | 'messages' | 'ollama'
-  /** Programs that start it; none for a library, which is launched by the user's own command. */
-  readonly programs: readonly string[]
-  readonly install?: string
-  /** Embeddings are asked with the same key. */
-  readonly embeds?: true
-  /** The environment alone points it here. */
-  readonly environment?: (pointing: Pointing) => Variables
-  readonly files?: (pointing: Pointing, places: Places) => readonly ClientFile[]
-  /** Undefined where a run of its own cannot have settings of its own. `folder` is that of `Launch`. */
-  readonly launch?: (pointing: Pointing, places: Places, folder: string) => Launch
-  /** The reason not to write the files as things are on this machine. */
-  readonly conflict?: (places: Places) => string | undefined
-  /** What is left for the user to do once the files are written. */
-  readonly advice?: (pointing: Pointing) => string
-}
-
-/** The variable with the key, for clients that read one of their own choice. */
-export const keyVariable = 'AICHAT_API_KEY'
-
-/** Tokens that are told to clients that demand a number for a model of unknown size. */
-const cautiousContext = 32_768
+import { AppError } from '../../errors.ts'
+import { suggestion } from '../../formats/nearest-name.ts'
+import { type Client, keyVariable } from './client.ts'
+import {
+  asObject,
+  claudeVariables,
+  codexProvider,
+  config,
+  continueEdits,
+  llmFiles,
+  opencodeEdits,
+  shellWord,
+  zedProvider,
+} from './client-settings.ts'
 
 /**
  * The clients by their names on the command line. Their settings: openai/codex `docs/config.md`; code.claude.com/docs
@@ -271,112 +215,15 @@ export const clients: Readonly<Record<string, Client>> = {
   },
 }
 
-function codexProvider({ server }: Pointing) {
-  return { name: 'aichat', base_url: `${server}/v1`, wire_api: 'responses' }
+/** The client of a name. Throws `usage`. */
+export function clientNamed(name: string): Client {
+  if (Object.hasOwn(clients, name)) return clients[name]!
+  throw new AppError('usage', `Client "${name}" not found${suggestion(name, Object.keys(clients))}`, {
+    details: [`There are: ${clientNames()}`],
+  })
 }
 
-/** Flags of Codex for one setting; values are TOML, of which JSON's texts and numbers are a part. */
-function config(name: string, value: string | number): readonly string[] {
-  return ['-c', `${name}=${JSON.stringify(value)}`]
-}
-
-function claudeVariables({ server, model }: Pointing): Readonly<Record<string, string>> {
-  return {
-    ANTHROPIC_BASE_URL: server,
-    ANTHROPIC_MODEL: model.id,
-    ANTHROPIC_DEFAULT_OPUS_MODEL: model.id,
-    ANTHROPIC_DEFAULT_SONNET_MODEL: model.id,
-    ANTHROPIC_DEFAULT_HAIKU_MODEL: model.id,
-    ANTHROPIC_DEFAULT_FABLE_MODEL: model.id,
-    CLAUDE_CODE_SUBAGENT_MODEL: model.id,
-    ...(model.longestAnswer !== undefined && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(model.longestAnswer) }),
-    ...(model.context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(model.context) }),
-    // Fields that other providers do not know, and requests to other addresses.
-    CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: '1',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
-  }
-}
-
-function opencodeEdits({ server, model, models }: Pointing, apiKey: string) {
-  const limits = ({ context, longestAnswer }: OfferedModel) =>
-    context === undefined ? {} : { limit: { context, output: longestAnswer ?? Math.floor(context / 4) } }
-  const value = {
-    npm: '@ai-sdk/openai-compatible',
-    name: 'aichat',
-    options: { baseURL: `${server}/v1`, apiKey },
-    models: Object.fromEntries(models.map((each) => [each.id, { name: each.name, ...limits(each) }])),
-  }
-  return [
-    { path: ['provider', 'aichat'], value },
-    { path: ['model'], value: `aichat/${model.id}` },
-    { path: ['small_model'], value: `aichat/${model.id}` },
-  ]
-}
-
-function continueEdits({ server, models }: Pointing, apiKey: string): readonly Edit[] {
-  const apiBase = `${server}/v1`
-  const items = models.map(({ id, context }) => ({
-    name: `aichat ${id}`,
-    provider: 'openai',
-    model: id,
-    apiBase,
-    apiKey,
-    roles: ['chat', 'edit', 'apply'],
-    ...(context !== undefined && { defaultCompletionOptions: { contextLength: context } }),
-  }))
-  return [
-    { path: ['name'], value: 'aichat', keep: true },
-    { path: ['version'], value: '1.0.0', keep: true },
-    { path: ['schema'], value: 'v1', keep: true },
-    { path: ['models'], items, by: 'name' },
-  ]
-}
-
-function zedProvider({ server, models }: Pointing) {
-  return {
-    api_url: `${server}/v1`,
-    available_models: models.map(({ id, name, context, longestAnswer }) => ({
-      name: id,
-      display_name: name,
-      max_tokens: context ?? cautiousContext,
-      ...(longestAnswer !== undefined && { max_output_tokens: longestAnswer }),
-    })),
-  }
-}
-
-/** The files of llm, in a folder. The first model is `aichat` as well. */
-function llmFiles({ server, key, models }: Pointing, folder: string): readonly ClientFile[] {
-  const items = models.map(({ id }, at) => ({
-    model_id: `aichat/${id}`,
-    ...(at === 0 && { aliases: ['aichat'] }),
-    model_name: id,
-    api_base: `${server}/v1`,
-    api_key_name: 'aichat',
-    supports_tools: true,
-    supports_schema: true,
-  }))
-  return [
-    { path: join(folder, 'extra-openai-models.yaml'), format: 'yaml', edits: [{ path: [], items, by: 'model_id' }] },
-    { path: join(folder, 'keys.json'), format: 'json', secret: true, edits: [{ path: ['aichat'], value: key }] },
-  ]
-}
-
-/** The object with these values at their places. */
-function asObject(edits: readonly { readonly path: readonly string[]; readonly value: unknown }[]) {
-  const object: Record<string, unknown> = {}
-  for (const { path, value } of edits) {
-    let place = object
-    for (const step of path.slice(0, -1)) {
-      place[step] ??= {}
-      place = place[step] as Record<string, unknown>
-    }
-    place[path.at(-1)!] = value
-  }
-  return object
-}
-
-/** A word for the shell that runs Claude Code's helper. */
-function shellWord(word: string): string {
-  return /^[\w./:\\-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+/** The names of all clients, for messages. */
+export function clientNames(): string {
+  return Object.keys(clients).join(', ')
 }

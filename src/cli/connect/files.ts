@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { ClientFile } from './clients.ts'
+import type { ClientFile } from './client.ts'
 import { applyEdits, EditProblem, type MadeEdit, takeBack } from './config/edits.ts'
 import {
   bytesOf,

@@ -4,7 +4,10 @@ import { createKey, revokeKey } from '../../operations/keys.ts'
 import { openRemote } from '../remote/client.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import type { Client } from './clients.ts'
+import { readSecrets } from '../terminal/prompts.ts'
+import type { Client } from './client.ts'
+import { clientNamed } from './clients.ts'
+import type { Connection } from './record.ts'
 
 /** A key that was made for a client. */
 export interface MadeKey {
@@ -59,5 +62,60 @@ export async function revokeMadeKey(cli: Cli, { id, asked }: Pick<MadeKey, 'id' 
     const place = asked === null ? '--local ' : `--server ${asked} `
     note(cli, `aichat: the key ${id} is not revoked: ${(reason as Error).message}; aichat ${place}key revoke ${id}`)
     return false
+  }
+}
+
+/** The key of a connection: made here, or given by the user. */
+export type KeyInUse = { readonly id: string; readonly asked: string | null } | undefined
+
+interface KeyChoice {
+  readonly key?: string
+  readonly persona?: string
+}
+
+/** The given key, else the one of an earlier connection that fits, else a new one; each is tried on the daemon. */
+export async function keyOf(
+  cli: Cli,
+  name: string,
+  { key: given, persona }: KeyChoice,
+  before: Connection | undefined,
+  kept: string | undefined,
+  server: string,
+): Promise<readonly [KeyInUse, string]> {
+  if (given !== undefined) {
+    const text = given === '-' ? (await readSecrets(cli, 1))[0]!.trim() : given
+    await tryKey(cli, server, text)
+    return [undefined, text]
+  }
+  const fits = before?.key && before.server === server && before.persona === persona
+  if (fits && kept !== undefined && (await works(cli, server, kept))) return [before.key, kept]
+  const { secret, ...made } = await makeKey(cli, clientNamed(name), { name, persona })
+  await revokeOnFailure(cli, made, before, () => tryKey(cli, server, secret))
+  return [{ id: made.id, asked: made.asked }, secret]
+}
+
+/** Whether the daemon still takes a key. Throws where the request fails otherwise. */
+async function works(cli: Cli, server: string, key: string): Promise<boolean> {
+  try {
+    await tryKey(cli, server, key)
+    return true
+  } catch (reason) {
+    if (reason instanceof AppError && reason.status === 401) return false
+    throw reason
+  }
+}
+
+/** Does something, and revokes a new key where that fails: nothing is left of a connection that was not made. */
+export async function revokeOnFailure<T>(
+  cli: Cli,
+  key: KeyInUse,
+  before: Connection | undefined,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (reason) {
+    if (key && key.id !== before?.key?.id) await revokeMadeKey(cli, key)
+    throw reason
   }
 }

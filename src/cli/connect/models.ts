@@ -6,7 +6,7 @@ import { listPersonas } from '../../operations/personas.ts'
 import { serviceStatus } from '../../operations/service.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import type { OfferedModel } from './clients.ts'
+import type { OfferedModel } from './client.ts'
 
 type ListedModel = z.output<typeof listChatModels.output>['models'][number]
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Launch } from './clients.ts'
+import type { Launch } from './client.ts'
 import { textOf, writeConfigFile } from './config/file.ts'
 import { planFiles } from './files.ts'
 

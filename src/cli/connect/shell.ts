@@ -1,5 +1,5 @@
 import type { Environment } from '../../settings/settings.ts'
-import type { Variables } from './clients.ts'
+import type { Variables } from './client.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 
