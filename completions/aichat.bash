@@ -11,17 +11,17 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --mcp | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --mcp | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
   done
   case "$path" in
   '')
-    commands='chat plugin models prices persona mcp session tts serve setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
+    commands='chat plugin models prices persona mcp session tts serve connect launch setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
     flags=''
     kind=''
     ;;
@@ -410,6 +410,16 @@ _aichat() {
     flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --pull -h --help'
     kind='servers'
     ;;
+  'connect')
+    commands=''
+    flags='-m --model -p --persona --key --print --shell --undo -h --help'
+    kind='clients'
+    ;;
+  'launch')
+    commands=''
+    flags='-m --model -p --persona -h --help'
+    kind='clients'
+    ;;
   'setup')
     commands=''
     flags='--username --email --password-stdin -h --help'
@@ -681,6 +691,11 @@ _aichat() {
     'tts voices|--model') kind='speech-servers' ;;
     'tts clone|--model') kind='speech-servers' ;;
     'tts design|--model') kind='speech-servers' ;;
+    'connect|-m' | 'connect|--model') kind='models' ;;
+    'connect|-p' | 'connect|--persona') kind='personas' ;;
+    'connect|--shell') commands='bash zsh fish' ;;
+    'launch|-m' | 'launch|--model') kind='models' ;;
+    'launch|-p' | 'launch|--persona') kind='personas' ;;
     'users create|--role') commands='user admin' ;;
     'users update|--role') commands='user admin' ;;
     'key create|--user') kind='users' ;;

@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import { replaceFile } from '../../../storage/files/atomic.ts'
 
-/** The largest configuration file that is changed: bytes. */
-const longest = 1024 * 1024
+/** The largest configuration file that is changed, in bytes: a change of this much TOML takes some seconds. */
+const longest = 256 * 1024
 
 const byteOrderMark = '\ufeff'
 
