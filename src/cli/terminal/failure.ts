@@ -4,6 +4,7 @@ import { escapedJson } from '../../formats/terminal-text.ts'
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
 import { type Io, interrupted, stripControls, terminated } from './io.ts'
+import { pathOf, suggestionFor } from './other-verbs.ts'
 import { Interrupted } from './prompts.ts'
 
 /** A command line that commander rejects, with the command that rejected it. */
@@ -90,10 +91,12 @@ function usage({ thrown, command }: UsageError): AppError {
   }
   const [problem = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n')
   const message = choicesMessage(problem) ?? problem.charAt(0).toUpperCase() + problem.slice(1)
-  const unknown = path.length === 0 ? /^Unknown command '(.*)'$/.exec(message)?.[1] : undefined
+  const word = /^Unknown command '(.*)'$/.exec(message)?.[1]
+  const unknown = path.length === 0 ? word : undefined
+  const known = word === undefined ? undefined : suggestionFor(word, command)
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
-      ...(suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
+      ...(known ? [known] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat "${unknown}"`]),
       seeHelp,
     ],
@@ -110,8 +113,4 @@ function choicesMessage(problem: string): string | undefined {
   const list = choices ?? optionChoices
   if (list === undefined) return undefined
   return `Invalid ${argument ?? option} "${value ?? optionValue}": use ${list.replace(/, ([^,]+)$/, ' or $1')}`
-}
-
-function pathOf(command: Command): string[] {
-  return command.parent ? [...pathOf(command.parent), command.name()] : []
 }

@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+
+/** Commands of other tools (llm, mods, ollama run, aichat in Rust), and ours for the same. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  run: ['chat'],
+  ask: ['chat'],
+  prompt: ['chat'],
+  logs: ['session list', 'session show NAME'],
+  history: ['session list'],
+  keys: ['secret list', 'key list'],
+  roles: ['persona list'],
+  agents: ['persona list'],
+  list: ['models list'],
+  ls: ['models list'],
+  pull: ['models pull NAME'],
+  rm: ['models remove NAME'],
+  ps: ['models list'],
+  show: ['models list'],
+  embed: ['models embeddings'],
+  say: ['tts'],
+  speak: ['tts'],
+  daemon: ['serve'],
+  start: ['serve'],
+  server: ['serve'],
+  info: ['status'],
+  install: ['plugin install FILE'],
+  update: ['models refresh --all'],
+}
+
+/** Words of other tools for what a command group does, the likeliest of ours first. */
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  ls: ['list'],
+  all: ['list'],
+  rm: ['remove', 'revoke', 'forget'],
+  del: ['remove', 'revoke', 'forget'],
+  delete: ['remove', 'revoke', 'forget'],
+  uninstall: ['remove'],
+  get: ['show', 'get'],
+  info: ['show'],
+  cat: ['show'],
+  describe: ['show'],
+  inspect: ['show'],
+  new: ['create', 'add'],
+  add: ['create', 'install', 'set', 'pull'],
+  create: ['add', 'install'],
+  edit: ['update', 'set'],
+  modify: ['update', 'set'],
+  use: ['activate', 'set'],
+  switch: ['activate'],
+  enable: ['activate'],
+  download: ['pull'],
+  install: ['pull', 'add'],
+  find: ['search', 'list'],
+}
+
+/** `Did you mean aichat session list?` for a word that other tools have; undefined for any other word. */
+export function suggestionFor(word: string, command: Command): string | undefined {
+  const names = command.commands.map((each) => each.name())
+  const path = pathOf(command)
+  const known = path.length === 0 ? others[word] : verbs[word]?.filter((verb) => names.includes(verb)).slice(0, 1)
+  if (!known || known.length === 0) return undefined
+  return `Did you mean ${known.map((each) => ['aichat', ...path, each].join(' ')).join(' or ')}?`
+}
+
+/** The names of a command below the program. */
+export function pathOf(command: Command): string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : []
+}
