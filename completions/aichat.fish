@@ -48,7 +48,7 @@ complete -c aichat -n '__aichat_at \'\'' -f -a config -d 'read and change the se
 complete -c aichat -n '__aichat_at \'\'' -f -a status -d 'show the model that would answer a chat, and the current user'
 complete -c aichat -n '__aichat_at \'\'' -f -a doctor -d 'check this installation; exit 1 when a check fails'
 complete -c aichat -n '__aichat_at \'\'' -f -a completion -d 'print the completion script of a shell: bash, zsh or fish'
-complete -c aichat -n '__aichat_at \'\'' -f -a help -d 'show help about a command or a topic: environment, exit-codes, json, plugin-file, systemd (a unit file)'
+complete -c aichat -n '__aichat_at \'\'' -f -a help -d 'show help about a command or a topic: commands (all of them), environment, exit-codes, json, plugin-file, systemd (a unit file)'
 complete -c aichat -s V -l version -d 'show the version'
 complete -c aichat -l server -r -d 'send the command to the daemon at this address'
 complete -c aichat -l local -d 'work in this process on the data folder'

@@ -6,6 +6,7 @@ import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
 import { addHelpCommand } from './help/command.ts'
+import { overview } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
 import { addLimitCommands } from './limit/command.ts'
 import { addMcpCommands } from './mcp/command.ts'
@@ -26,7 +27,7 @@ import { addUserCommands } from './users/command.ts'
 
 /** The command tree with its actions; also the source of help, completions and manual. */
 export function buildProgram(cli: Cli): CliCommand {
-  const program = new CliCommand('aichat')
+  const program: CliCommand = new CliCommand('aichat')
     .description('Chat with any model provider, speak, and keep personas with a memory.')
     .usage('[options] COMMAND')
     .helpOption('-h, --help', 'show help')
@@ -35,7 +36,10 @@ export function buildProgram(cli: Cli): CliCommand {
     .configureHelp({
       helpWidth: Math.max(40, Math.min(cli.io.columns, 110)),
       commandDescription: (command) => sentence(command.description()),
-      formatHelp: (command, help) => `${Help.prototype.formatHelp.call(help, command, help)}${afterHelp(command)}`,
+      formatHelp: (command, help) =>
+        command === program && !program.listsAll
+          ? overview(program)
+          : `${Help.prototype.formatHelp.call(help, command, help)}${afterHelp(command)}`,
     })
     .version(`aichat ${version()} (aichat-toolkit)`, '-V, --version', 'show the version')
     .option('--server <url>', 'send the command to the daemon at this address')
@@ -90,7 +94,7 @@ export function buildProgram(cli: Cli): CliCommand {
 function afterHelp(command: Command): string {
   const examples = command instanceof CliCommand ? command.examples : []
   const lines = examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []
-  return [...lines, ...(command.parent ? ['', 'Options of every command: aichat --help'] : []), ''].join('\n')
+  return [...lines, ...(command.parent ? ['', 'Options of every command: aichat help commands'] : []), ''].join('\n')
 }
 
 function sentence(text: string): string {

@@ -76,13 +76,20 @@ const topics: Record<string, (columns: number) => string | Promise<string>> = {
   systemd: systemdUnit,
 }
 
+/** The topic that lists each command and the options of all. */
+const all = 'commands'
+
 /** Topics of `aichat help` beside the commands. */
-export const topicNames: readonly string[] = Object.keys(topics)
+export const topicNames: readonly string[] = [all, ...Object.keys(topics)]
 
 /** Prints the help of a command or a topic. Throws `usage`, with the known names, for another word. */
 export async function printHelp(cli: Cli, program: CliCommand, words: readonly string[]): Promise<void> {
-  const topic = topics[words.join(' ')]
-  await cli.io.out(topic ? await topic(cli.io.columns) : findCommand(program, words).helpInformation())
+  const name = words.join(' ')
+  const topic = topics[name]
+  program.listsAll = name === all
+  await cli.io.out(
+    topic ? await topic(cli.io.columns) : findCommand(program, name === all ? [] : words).helpInformation(),
+  )
 }
 
 function findCommand(program: CliCommand, words: readonly string[]): CliCommand {

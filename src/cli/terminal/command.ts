@@ -4,6 +4,9 @@ import { Command } from 'commander'
 export class CliCommand extends Command {
   readonly examples: string[] = []
 
+  /** Has the help of the program list each command and option, in place of an overview. */
+  listsAll = false
+
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name).helpCommand(false)
   }

@@ -1,0 +1,42 @@
+import type { CliCommand } from '../terminal/command.ts'
+
+/** The commands by what people come for; test/cli/help/overview.test.ts holds it to the command tree. */
+const groups: readonly (readonly [name: string, commands: string, purpose: string])[] = [
+  ['Chat', 'chat session mcp', 'ask a model, go on, lend it tools'],
+  ['Personas', 'persona', 'characters with a memory of you'],
+  ['Speech', 'tts', 'speak a text'],
+  ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
+  ['Programs', 'connect launch key limit usage', 'other clients, their keys and costs'],
+  ['Service', 'serve status doctor config completion', ''],
+  ['Account', 'setup register login logout whoami passwd auth users', ''],
+]
+
+const options: readonly (readonly [names: string, meaning: string])[] = [
+  ['--server URL, --local', 'ask the daemon there, or work in this process'],
+  ['--json, --plain, -q, -v', 'print JSON, lines with tabs, no remarks, more of them'],
+  ['-y, --no-input', 'answer yes to every question, or never ask one'],
+  ['-h, -V', 'show this help, or the version'],
+]
+
+/** The help of the program, of 23 lines: its commands in groups, and the way to all of them. */
+export function overview(program: CliCommand): string {
+  const name = Math.max(...groups.map(([group]) => group.length))
+  const widest = Math.max(...groups.map(([, commands, purpose]) => (purpose === '' ? 0 : commands.length)))
+  return [
+    `Usage: aichat ${program.usage()}`,
+    program.description(),
+    '',
+    ...groups.map(([group, commands, purpose]) =>
+      `  ${group.padEnd(name)}  ${commands.padEnd(widest)}  ${purpose}`.trimEnd(),
+    ),
+    '',
+    'Options:',
+    ...options.map(([names, meaning]) => `  ${names.padEnd(24)}${meaning}`),
+    '',
+    'Examples:',
+    ...program.examples.map((line) => `  ${line}`),
+    '',
+    'More: aichat help COMMAND, aichat help commands, aichat help exit-codes',
+    '',
+  ].join('\n')
+}
