@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 import { parseNumber } from '../terminal/parsers.ts'
+import { parseParameter } from './parameters.ts'
 
 /** `aichat chat`: one question, a pipe, or a conversation on a terminal. */
 export function addChatCommand(program: CliCommand, cli: Cli): void {
@@ -23,6 +24,11 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--prompt <text>', 'the system prompt')
     .option('--temperature <number>', 'the randomness of the answer, from 0 to 2', parseNumber)
     .option('--max-tokens <count>', 'the longest answer, in tokens', parseNumber)
+    .option(
+      '-o, --option <key=value>',
+      'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)',
+      parseParameter,
+    )
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
     .option(
@@ -35,6 +41,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat "Explain this" -f notes.md',
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
+      'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
     )
     .action(run((chat) => chat.runChat))

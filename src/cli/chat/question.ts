@@ -7,6 +7,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
 import { given } from '../terminal/parsers.ts'
 import { emptyInput, readStdin } from '../terminal/stdin.ts'
+import type { Parameters } from './parameters.ts'
 
 /** The options of `chat`. */
 export interface ChatOptions {
@@ -20,6 +21,8 @@ export interface ChatOptions {
   readonly prompt?: string
   readonly temperature?: number
   readonly maxTokens?: number
+  /** Other parameters of the model. */
+  readonly option?: Parameters
   readonly stream: boolean
   readonly fallback: boolean
   readonly dryRun?: boolean
@@ -67,6 +70,7 @@ export function questionOf(
     ...given({ model, persona, session: options.session }),
     memory: options.memory,
     ...given({ temperature: options.temperature, max_tokens: options.maxTokens }),
+    ...options.option,
     fallback: options.fallback,
     stream: options.stream,
   }

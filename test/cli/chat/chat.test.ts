@@ -169,6 +169,26 @@ test('a missing key falls back and says which variable to set; without fallback 
     assert.is(stand.received.length, 0)
   }))
 
+test('-o sets any other parameter of the model, as JSON or as text, and names what the provider does not take', () =>
+  withProvider(provider, async ({ home }) => {
+    const words = ['chat', '--dry-run', 'hi', '-m', 'openai:gpt-4.1-mini']
+    const { code, stdout } = await home.aichat([...words, '-o', 'top_p=0.9', '-o', 'stop=["a","b"]', '-o', 'user=ada'])
+    assert.is(code, 0)
+    const { body } = JSON.parse(stdout)
+    assert.equal([body.top_p, body.stop, body.user], [0.9, ['a', 'b'], 'ada'])
+    const claude = await home.aichat(['chat', '--dry-run', 'hi', '-m', 'anthropic:claude-haiku-4-5', '-o', 'seed=7'])
+    assert.match(JSON.parse(claude.stdout).warnings.join(), /^seed: left out, since/)
+    for (const [wrong, advice, exit = 64] of [
+      ['top_p', /Write KEY=VALUE/],
+      ['model=x', /Use -m in its place/],
+      ['top_p=2', /^aichat: Invalid .*top_p/, 65],
+    ] as const) {
+      const refused = await home.aichat([...words, '-o', wrong])
+      assert.is(refused.code, exit, wrong)
+      assert.match(refused.stderr, advice)
+    }
+  }))
+
 test('--dry-run shows the request without its key and sends nothing', () =>
   withProvider(provider, async ({ home, stand }) => {
     const { code, stdout } = await home.aichat(['chat', '--dry-run', 'hi', '-m', 'custom-model'])
