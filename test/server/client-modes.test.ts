@@ -2,52 +2,19 @@ import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
 import type { Ollama, Message as OllamaMessage } from 'ollama'
 import * as assert from 'uvu/assert'
-import { dialectFor } from '../../src/chat/dialects/dialects.ts'
-import { chunksOf } from '../../src/chat/protocol/chunks.ts'
-import { type ChatReply, type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
-import { type Answer, json } from '../fake-provider.ts'
+import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
 import { suite } from '../suite.ts'
 import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
+import { calling, speaking } from './speaking-model.ts'
 
 const test = suite('every default mode of the client libraries, before a provider of every dialect')
 
 /** A model that calls the tool it is shown, says what the tool answered, gives JSON when asked for it, and else greets. */
-function reply({ messages, tools, response_format: format }: ChatRequest): ChatReply {
+function reply({ messages, tools, response_format: format }: ChatRequest): Partial<Message> {
   const last = messages.at(-1)!
-  const base = { id: 'answer-1', object: 'chat.completion' as const, created: 1_790_000_000, model: 'custom-model' }
-  const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
-  const say = (content: string, more: Partial<Message> = {}, finish: 'stop' | 'tool_calls' = 'stop'): ChatReply => ({
-    ...base,
-    choices: [{ index: 0, message: { role: 'assistant', content, ...more }, finish_reason: finish }],
-    usage,
-  })
-  if (last.role === 'tool') return say(`The tool says ${textOf(last.content)}`)
-  if (tools?.length) {
-    const call = {
-      id: 'call_1',
-      type: 'function' as const,
-      function: { name: 'weather', arguments: '{"city":"Bern"}' },
-    }
-    return say('', { tool_calls: [call] }, 'tool_calls')
-  }
-  return say(format && format.type !== 'text' ? '{"city":"Bern"}' : 'Hello there')
-}
-
-/** Answers with that model in a dialect, whole or streamed as asked. */
-function speaking(api: DialectId): Answer {
-  const dialect = dialectFor(api, '')
-  return (received, response) => {
-    const request = dialect.readRequest(JSON.parse(received.body), received.url)
-    const answer = reply(request)
-    if (!request.stream) return json(response, 200, dialect.writeResponse(answer))
-    const encoder = dialect.createStreamWriter({ ...request, stream_options: { include_usage: true } })
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(
-      chunksOf(answer)
-        .map((chunk) => encoder.push(chunk))
-        .join('') + encoder.end(),
-    )
-  }
+  if (last.role === 'tool') return { content: `The tool says ${textOf(last.content)}` }
+  if (tools?.length) return { content: '', ...calling('weather', { city: 'Bern' }, 'call_1') }
+  return { content: format && format.type !== 'text' ? '{"city":"Bern"}' : 'Hello there' }
 }
 
 const ask = { model: 'custom-model', messages: [{ role: 'user' as const, content: 'Weather in Bern?' }] }
@@ -179,7 +146,7 @@ const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<un
 for (const api of Object.keys(endpoints) as DialectId[])
   for (const [mode, [run, wanted]] of Object.entries(modes))
     test(`${mode} before a provider of ${api}`, () =>
-      withLibraries(speaking(api), async (libraries) => assert.equal(await run(libraries), wanted), {
+      withLibraries(speaking(api, reply), async (libraries) => assert.equal(await run(libraries), wanted), {
         plugin: { api },
         maxRetries: 0,
       }))
