@@ -103,7 +103,10 @@ export function createStdioTransport(input: Readable, write: (text: string) => P
       const { code, message: reason } = thrown as Unreadable
       return refuse(code, reason)
     }
-    if (isJSONRPCRequest(message)) inFlight.add(message.id)
+    if (isJSONRPCRequest(message)) {
+      if (inFlight.has(message.id)) return refuse(invalidRequest, 'A request of this id is in flight')
+      inFlight.add(message.id)
+    }
     // A cancelled request is not answered.
     else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
       inFlight.delete(message.params?.['requestId'] as RequestId)

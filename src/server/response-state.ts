@@ -56,14 +56,13 @@ export async function completeRequest(
 
 /**
  * Keeps a response, unless it failed, before its end is told. A failure to keep it is told to the operator alone, since the
- * answer is there: false then.
+ * answer is there: false then, and for one that is too long.
  */
 export async function keepResponse(app: App, { opened, reader }: WholeRequest, response: JsonObject): Promise<boolean> {
   if (response['status'] === 'failed') return true
   try {
     const { responses } = await app.responses()
-    await responses.keep(opened, response as ResponseObject, reader)
-    return true
+    return await responses.keep(opened, response as ResponseObject, reader)
   } catch (reason) {
     const fields = { reason: toAppError(reason).message }
     for (const tell of app.remarkListeners) tell('a response could not be kept', fields)

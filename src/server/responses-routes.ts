@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
+import { unrepeatedFields } from '../chat/dialects/responses/echo.ts'
 import { fromClient } from '../chat/dialects/responses/placement.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
 import { personaIn } from '../chat/model-address.ts'
@@ -89,8 +90,9 @@ async function answerResponse(app: App, context: RequestContext, identity: Ident
   const asked = withEcho(order.request as ChatRequest, echo)
   const answer: StatefulAnswer = { call, whole, ready, asked, id: `resp_${randomBytes(24).toString('hex')}` }
   if (inBackground) return answerInBackground(context, identity, answer)
+  const unrepeated = unrepeatedFields(asked).map((name) => `The response does not repeat ${name}: it is too long`)
   const headersOf = ({ report, booking }: { readonly report: RouteReport; readonly booking: Booking }) => ({
-    ...reportHeaders({ ...report, warnings: [...report.warnings, ...opened.warnings] }, ready),
+    ...reportHeaders({ ...report, warnings: [...report.warnings, ...opened.warnings, ...unrepeated] }, ready),
     ...booking.limitHeaders('openai'),
   })
   if (order.request.stream)

@@ -98,6 +98,7 @@ test('lines that are no messages are answered, and end nothing', async () => {
     call(3, 'memory_add', { content: 'x', other: [...Array(5_000).keys()] }),
     { jsonrpc: '2.0', id: 4, method: 'no/such' },
     call(5, 'persona_state'),
+    call(5, 'persona_state'),
   ])
   const { code, stdout } = await home.aichat(['mcp'], { input: `${input}\n` })
   assert.is(code, 0)
@@ -106,7 +107,7 @@ test('lines that are no messages are answered, and end nothing', async () => {
     .split('\n')
     .map((line) => JSON.parse(line))
   const codes = answers.filter(({ id }) => id === null).map(({ error }) => error.code)
-  assert.equal(codes.sort(), [-32600, -32600, -32600, -32700, -32700])
+  assert.equal(codes.sort(), [-32600, -32600, -32600, -32600, -32700, -32700])
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   assert.match(byId.get(2).result.content[0].text, /content/)
   assert.match(byId.get(3).result.content[0].text, /maximum of 1000 elements/)

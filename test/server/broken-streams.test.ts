@@ -137,6 +137,27 @@ test('the last event of /api/chat is an error alone, with the provider’s names
   })
 })
 
+test('an answer with more calls than anyone makes ends as an error in each dialect', () => {
+  const calls = [...Array(1_001).keys()].map((index) =>
+    chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name: 'f', arguments: '{}' } }] }),
+  )
+  const answer: Answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(eventsText([...begun, ...calls, '[DONE]']))
+  }
+  return withLibraries(answer, async (libraries) => {
+    for (const read of Object.values(readers)) {
+      const failure = await failureOf(() => read(libraries, () => {}))
+      assert.match(JSON.stringify(failure) + failure.message, /more than 1000 calls/)
+    }
+    const stream = await libraries.ollama.chat({ model: 'custom-model', messages: ask, stream: true })
+    const failure = await failureOf(async () => {
+      for await (const _ of stream) continue
+    })
+    assert.match(failure.message, /more than 1000 calls/)
+  })
+})
+
 test.run()
 
 /** Sends the rest once the first words have been heard; without a rest the connection is cut. */

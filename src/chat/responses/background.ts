@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { createJob, type Job, type Piece, writtenEvents } from './job.ts'
+import { createJob, goesOn, type Job, type Piece, writtenEvents } from './job.ts'
 import { wrongField } from './refusals.ts'
 import { interrupted, type OpenedRequest, type Responses } from './responses.ts'
 import type { Reader, ResponseObject } from './store.ts'
@@ -74,6 +74,8 @@ export function createBackground(responses: Responses): Background {
       const response = await keptBy(reader, id)
       const written = await responses.events(reader, id)
       if (written) return writtenEvents(written, after)
+      if (goesOn(response))
+        throw wrongField('stream', 'Another process makes this response', ['Poll it without stream until it has ended'])
       const details = response['background'] === true ? [] : ['Make it with background: true to read its events again']
       throw wrongField('stream', 'The events of this response are not kept', details)
     },
@@ -81,7 +83,7 @@ export function createBackground(responses: Responses): Background {
       const job = runningFor(reader, id)
       if (job) return job.stop(cancelled)
       const response = await keptBy(reader, id)
-      if (response['background'] === true) return response
+      if (response['background'] === true) return cancelElsewhere(reader, response)
       throw wrongField('background', 'Only a response that was made with background: true can be cancelled')
     },
     async remove(reader, id) {
@@ -101,6 +103,13 @@ export function createBackground(responses: Responses): Background {
     const found = running.get(id)
     if (!found || found.reader.owner !== reader.owner) return undefined
     return reader.key === undefined || reader.key === found.reader.key ? found.job : undefined
+  }
+
+  /** Another process works on it: its end there is not kept any more. */
+  async function cancelElsewhere(reader: Reader, response: ResponseObject): Promise<ResponseObject> {
+    if (!goesOn(response)) return response
+    await responses.finish(reader.owner, cancelled(response))
+    return (await responses.find(reader, response.id)).response
   }
 
   async function keptBy(reader: Reader, id: string): Promise<ResponseObject> {

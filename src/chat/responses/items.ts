@@ -9,6 +9,9 @@ export const mostItems = 5_000
 /** The most references to kept items in one request. */
 const mostReferences = 2_000
 
+/** Unknown items that an error names beside the first. */
+const mostNamed = 9
+
 /** The longest id: OpenAI's have some 60 characters. */
 const longestId = 200
 
@@ -72,9 +75,10 @@ export function withoutReferences(
     return []
   })
   if (unknown.size === 0) return whole
-  const details = [...unknown].map((id) => `Item with id '${id}' not found.`)
+  const [first, ...others] = [...unknown].map((id) => `Item with id '${id}' not found.`)
+  const rest = others.length > mostNamed ? [`${others.length - mostNamed} more were not found`] : []
   const advice = 'Send the items themselves, as with store: false'
-  throw wrongField('input', details[0]!, [...details.slice(1), advice])
+  throw wrongField('input', first!, [...others.slice(0, mostNamed), ...rest, advice])
 }
 
 /** What the ids of items begin with, by their type. */

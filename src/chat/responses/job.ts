@@ -1,5 +1,5 @@
-import { promisify } from 'node:util'
-import { deflate, inflate } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { createDeflate, createInflate } from 'node:zlib'
 import { isObject } from '../protocol/json-object.ts'
 import { interrupted } from './responses.ts'
 import type { ResponseObject } from './store.ts'
@@ -37,16 +37,18 @@ interface Event {
   readonly [field: string]: unknown
 }
 
-/** Bytes of the events of one answer: a long one has a few. */
-const mostBytes = 16 * 1024 * 1024
+/** Characters of the events of one answer: a long one has some millions. */
+const mostEvents = 16 * 1024 * 1024
 
-/** Statuses in which an answer goes on. */
-const goingOn = new Set(['queued', 'in_progress'])
+/** Whether the answer of a response goes on. */
+export function goesOn({ status }: ResponseObject): boolean {
+  return status === 'queued' || status === 'in_progress'
+}
 
 export function createJob({ queued, run, save }: JobParts): Job {
   const controller = new AbortController()
   const texts: string[] = []
-  let bytes = 0
+  let characters = 0
   let response = queued
   let ended: Promise<ResponseObject> | undefined
   let isOver = false
@@ -75,7 +77,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
       for await (const { text, stored } of run(controller.signal)) {
         if (ended) break
         for (const event of eventsIn(text)) await take(event, stored)
-        if (bytes > mostBytes) throw new Error('The answer has more events than can be kept')
+        if (characters > mostEvents) return void (await finish(() => tooLong(response)))
       }
       await finish(() => interrupted(response))
     } catch {
@@ -88,7 +90,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
     if (event.type === 'response.created') return
     if (!event.response) return push(event)
     const told = ours(event.response)
-    if (!goingOn.has(told.status)) return void (await finish(() => told, stored && ours(stored)))
+    if (!goesOn(told)) return void (await finish(() => told, stored && ours(stored)))
     response = told
     push({ ...event, response })
   }
@@ -109,7 +111,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
     const last = textOf({ type: terminalOf(end), response: end })
     let told = last
     try {
-      await save(stored, await pack(texts.concat(last).join('')))
+      await save(stored, await pack(texts.concat(last)))
       response = end
     } catch {
       response = {
@@ -129,7 +131,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
     if (ended) return
     const text = textOf(event)
     texts.push(text)
-    bytes += text.length
+    characters += text.length
     wake()
     news = new Promise((resolve) => {
       wake = resolve
@@ -155,12 +157,44 @@ function eventsIn(text: string): readonly Event[] {
   })
 }
 
-const pack = promisify<string, Buffer>(deflate)
-const unpack = promisify(inflate) as (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
+/** The response of an answer with more events than are kept. */
+function tooLong(response: ResponseObject): ResponseObject {
+  const message = `The answer has more than ${mostEvents} characters of events. Ask without background for a longer one.`
+  return { ...response, status: 'failed', error: { code: 'server_error', message } }
+}
+
+/** Characters of events that are packed, or unpacked, in one turn of the event loop. */
+const packedAtOnce = 1 << 20
+
+/** The events as bytes. */
+async function pack(texts: readonly string[]): Promise<Buffer> {
+  const packed: Buffer[] = []
+  const packing = Readable.from(inPieces(texts)).pipe(createDeflate())
+  for await (const piece of packing) packed.push(piece as Buffer)
+  return Buffer.concat(packed)
+}
+
+function* inPieces(texts: readonly string[]): Generator<Buffer> {
+  let piece = ''
+  for (const text of texts) {
+    piece += text
+    if (piece.length < packedAtOnce) continue
+    yield Buffer.from(piece)
+    piece = ''
+  }
+  if (piece !== '') yield Buffer.from(piece)
+}
 
 /** The events of a finished job after a sequence number. */
 export async function* writtenEvents(written: Uint8Array, after: number): AsyncIterable<string> {
-  const text = (await unpack(written, { maxOutputLength: 4 * mostBytes })).toString('utf8')
-  const events = text.split('\n\n').filter(Boolean)
-  for (const event of events.slice(after + 1)) yield `${event}\n\n`
+  const unpacking = Readable.from([written])
+    .pipe(createInflate({ chunkSize: packedAtOnce }))
+    .setEncoding('utf8')
+  let number = 0
+  let rest = ''
+  for await (const piece of unpacking) {
+    const events = (rest + (piece as string)).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) if (number++ > after) yield `${event}\n\n`
+  }
 }

@@ -38,8 +38,8 @@ export interface Responses {
    * is not there, and for a conversation that is too long; `charge` is told the bytes before they are read.
    */
   open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest>
-  /** Keeps a finished response of an opened request, if it is to be kept. */
-  keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
+  /** Keeps a finished response of an opened request, if it is to be kept; false where it is too long for that. */
+  keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<boolean>
   /** Keeps a response that is answered in the background. */
   begin(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
   /** Ends it; false when it was removed, or has ended, meanwhile. */
@@ -81,7 +81,7 @@ const mostBehind = 1_000
 /** Bytes of a conversation: as much as a request may send. */
 const mostBytes = 32 * 1024 * 1024
 
-/** Characters of an input that is kept: to write more in one go would hold up others. */
+/** Characters of an input, or of an output, that is kept: to write more in one go would hold up others. */
 const mostKept = 8 * 1024 * 1024
 
 /** No answer takes longer: milliseconds. */
@@ -124,9 +124,11 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       }
     },
     async keep({ own, previous, keep }, response, reader) {
-      if (!keep) return
+      if (!keep) return true
+      if (weightOf(response.output, mostKept) > mostKept) return false
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
       await store.add({ ...created, previous, response, input: own }, bounds)
+      return true
     },
     async begin({ own, previous }, response, reader) {
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }

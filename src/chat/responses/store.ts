@@ -87,7 +87,10 @@ export interface ItemPage {
  * absent, as does one of another reader, but is still read behind a later one of its thread.
  */
 export interface ResponseStore {
-  /** Removes the least recently continued threads above the bounds, the new one last. */
+  /**
+   * Removes the least recently continued threads above the bounds, the new one last. A power cut in the moment after it may
+   * take the response back.
+   */
   add(response: NewResponse, bounds: ResponseBounds): Promise<void>
   /** Replaces an unfinished response by its end, with its events as bytes; false when it is gone or has ended before. */
   finish(owner: string, response: ResponseObject, events?: Uint8Array): Promise<boolean>

@@ -14,6 +14,26 @@ export function withoutSync<R>(db: Database, write: () => R): R {
   }
 }
 
+const waiting = new WeakSet<Database>()
+
+/** How long a commit may wait for the disk: milliseconds. */
+const longestWait = 100
+
+/**
+ * Has commits reach the disk soon, many with one flush, and waits for none: for rows that a client can do without after a
+ * power cut. A process that is killed loses nothing.
+ */
+export function syncLater(db: Database): void {
+  if (waiting.has(db)) return
+  waiting.add(db)
+  const flush = () => {
+    waiting.delete(db)
+    // Failures of the disk are told by the next commit.
+    syncLog(db).catch(() => undefined)
+  }
+  setTimeout(flush, longestWait).unref()
+}
+
 /**
  * Resolves when all that was committed is on the disk. The flush runs beside the event loop, which a commit would hold up
  * for as long as the disk takes. SQLite has no locks on this file, so that it may be opened and closed.

@@ -6,10 +6,10 @@ import { hiddenOwner, hideResponse } from './removal.ts'
 export const firstOutput = 1_000_000
 
 /**
- * Items of one id that are looked through, of all owners, the newest first: clients choose ids, and a million of one would
- * hold up everybody.
+ * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
+ * the responses of the owner are looked through for it.
  */
-const mostAlike = 5_000
+const mostAlike = 50
 
 export interface ResponseRow {
   readonly number: number
@@ -70,6 +70,16 @@ export function responseStatements(db: Database) {
         WHERE created_at >= @since AND ${readable} ORDER BY number DESC LIMIT 1`,
     )
     .pluck()
+  const alike = db
+    .prepare<[string], number>(`SELECT count(*) FROM (SELECT 1 FROM response_item WHERE id = ? LIMIT ${mostAlike + 1})`)
+    .pluck()
+  // CROSS JOIN keeps this order: from the owner's responses to the items.
+  const ownItem = db
+    .prepare<[object], string>(
+      `SELECT item FROM response_thread CROSS JOIN response USING (thread_id) CROSS JOIN response_item USING (number)
+        WHERE response_item.id = @id AND created_at >= @since AND ${readable} ORDER BY number DESC LIMIT 1`,
+    )
+    .pluck()
   const placeOf = db
     .prepare<[number, string], number>(
       `SELECT position FROM response_item WHERE number = ? AND id = ? AND position < ${firstOutput} LIMIT 1`,
@@ -122,7 +132,10 @@ export function responseStatements(db: Database) {
     },
     output: (number: number) => output.all(number),
     all: (number: number) => all.all(number),
-    item: ({ owner, key }: Reader, id: string, since: number) => item.get({ owner, key: key ?? null, id, since }),
+    item({ owner, key }: Reader, id: string, since: number): string | undefined {
+      const wanted = { owner, key: key ?? null, id, since }
+      return item.get(wanted) ?? (alike.get(id)! > mostAlike ? ownItem.get(wanted) : undefined)
+    },
     /** One item more than the page has, where there are more. */
     input(number: number, { limit, order, after }: ItemPage): readonly string[] | undefined {
       const place = after === undefined ? (order === 'asc' ? -1 : firstOutput) : placeOf.get(number, after)

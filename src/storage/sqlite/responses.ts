@@ -2,14 +2,17 @@ import type { Item, NewResponse, ResponseObject, ResponseStore } from '../../cha
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { Database } from './connection.ts'
 import { yieldToEventLoop } from './housekeeping.ts'
-import { syncLog, withoutSync } from './late-sync.ts'
+import { syncLater, syncLog, withoutSync } from './late-sync.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { hideResponses, removeHidden } from './removal.ts'
 import { firstOutput, responseStatements, type Written } from './responses-rows.ts'
 import { createResponseTrim } from './responses-trim.ts'
 
-/** Characters of JSON that are parsed in one turn of the event loop: some milliseconds' work. */
+/** Characters of JSON that are parsed, or written, in one turn of the event loop: some milliseconds' work. */
 const parsedAtOnce = 1 << 20
+
+/** Items that are looked up in one turn of the event loop: each takes up to a millisecond. */
+const lookedUpAtOnce = 10
 
 /** Responses in SQLite. */
 export function createResponseStore(db: Database): ResponseStore {
@@ -32,14 +35,14 @@ export function createResponseStore(db: Database): ResponseStore {
 
   return {
     async add(response, bounds) {
-      const written = writtenOf(response.response, response.input)
+      const written = await writtenOf(response.response, response.input)
       const removed = withoutSync(db, () => add.immediate(response, written, bounds))
-      await syncLog(db)
+      syncLater(db)
       // Nobody waits for the room of old responses.
       if (removed) void removeHidden(db)
     },
     async finish(owner, response, events) {
-      const written = writtenOf(response, [])
+      const written = await writtenOf(response, [])
       const finished = withoutSync(db, () => finish.immediate(owner, response.id, written, events))
       await syncLog(db)
       return finished
@@ -83,8 +86,9 @@ export function createResponseStore(db: Database): ResponseStore {
       const found = new Map<string, Item>()
       const pace = inTurns()
       let left = bounds.bytes
-      for (const id of ids) {
+      for (const [at, id] of ids.entries()) {
         const text = rows.item(reader, id, since)
+        if (at % lookedUpAtOnce === 0) await yieldToEventLoop()
         if (text === undefined) continue
         left -= Buffer.byteLength(text)
         if (left < 0) return 'too_long'
@@ -141,7 +145,7 @@ export function createResponseStore(db: Database): ResponseStore {
   }
 }
 
-/** Yields to the event loop after each megabyte of texts that were parsed. */
+/** Yields to the event loop after each megabyte of texts. */
 function inTurns(): (text: string) => Promise<void> | undefined {
   let unread = parsedAtOnce
   return ({ length }) => {
@@ -162,14 +166,22 @@ export const responseOwnership: OwnedRows = {
   },
 }
 
-function writtenOf(response: ResponseObject, input: readonly Item[]): Written {
-  const row = ({ id }: Item, position: number, text: string) => ({ position, id: id ?? null, item: text })
-  const items = [
-    ...input.map((item, at) => row(item, at, JSON.stringify(item))),
-    ...response.output.map((item, at) => row(item, firstOutput + at, JSON.stringify(item))),
-  ]
+/** The rows of a response, a large one's in turns of the event loop. */
+async function writtenOf(response: ResponseObject, input: readonly Item[]): Promise<Written> {
   const document = JSON.stringify({ ...response, output: [] })
-  const bytes = items.reduce((sum, { item }) => sum + Buffer.byteLength(item), Buffer.byteLength(document))
+  const items: Written['items'][number][] = []
+  let bytes = Buffer.byteLength(document)
+  const pace = inTurns()
+  const write = (item: Item, position: number) => {
+    const text = JSON.stringify(item)
+    bytes += Buffer.byteLength(text)
+    items.push({ position, id: item.id ?? null, item: text })
+    return pace(text)
+  }
+  for (const [at, item] of input.entries()) await write(item, at)
+  for (const [at, item] of response.output.entries()) await write(item, firstOutput + at)
+  // The transaction has a turn of its own.
+  if (bytes > parsedAtOnce) await yieldToEventLoop()
   return { document, items, bytes }
 }
 

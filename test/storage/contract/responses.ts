@@ -131,6 +131,21 @@ export const responseRules: readonly Rule[] = [
   },
   {
     store: 'responses',
+    topic: 'ties',
+    says: 'an item is found beside any number of newer ones with its id, of other owners and keys',
+    async holds(place) {
+      const { responses } = await place.open()
+      const same = (text: string, count = 1) => ({ input: Array.from({ length: count }, () => said('same', text)) })
+      for (const id of ['1', '2']) await responses.add({ ...answered(id, { key: 'k1' }), ...same(id) }, plenty)
+      await responses.add({ ...answered('eve', { owner: 'eve' }), ...same('hers', 200) }, plenty)
+      await responses.add({ ...answered('3', { key: 'k2' }), ...same('other key', 200) }, plenty)
+      const byKey = { owner: 'ada', key: 'k1' }
+      assert.equal((await itemsOf(responses, byKey, ['same'])).get('same'), said('same', '2'))
+      assert.is((await itemsOf(responses, { owner: 'bob' }, ['same'])).size, 0)
+    },
+  },
+  {
+    store: 'responses',
     topic: 'filters',
     says: 'a response from before a time is absent, but is read behind a later one until its thread is as old',
     async holds(place) {

@@ -38,6 +38,9 @@ function keepSource(chunk: ChatChunk, text: string): ChatChunk {
   return chunk
 }
 
+/** Calls of tools in one answer: each further one is looked for among those before it, and no real answer has as many. */
+const mostCalls = 1_000
+
 interface ChoiceState {
   finished: boolean
   /** Ours by the provider's index and id of a call; Gemini's compatible service gives every parallel call the index 0. */
@@ -226,6 +229,7 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
     (call) => call.wireIndex === wireIndex && (id === undefined || call.id === id || !named),
   )
   const index = found === -1 ? state.calls.length : found
+  if (index >= mostCalls) throw tooManyCalls()
   if (found === -1) state.calls.push({ wireIndex, id: id ?? generatedId(chunkId, index), named })
   const call = state.calls[index]!
   call.named ||= named
@@ -239,6 +243,12 @@ function readCall(piece: JsonObject, position: number, state: ChoiceState, chunk
     ...(isFirst && { id: call.id, type: piece['type'] ?? 'function' }),
     ...('function' in piece && { function: wire ?? {} }),
   }
+}
+
+function tooManyCalls(): DialectError {
+  return new DialectError('broken', {
+    message: `The provider sent more than ${mostCalls} calls of tools in one answer`,
+  })
 }
 
 function nameless(): DialectError {

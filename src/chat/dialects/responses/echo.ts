@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { weightOf } from '../../../formats/json-writer.ts'
 import { compact, isObject, type JsonObject, objectOf, secondsOf } from '../../protocol/json-object.ts'
 import type { ChatReply, ChatRequest, Usage } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
@@ -51,9 +52,35 @@ export function responseObject(outline: Outline, request: ChatRequest | undefine
   }
 }
 
+/** Characters of a request that its response repeats: a stream has them three times, and each takes time of everybody. */
+const mostRepeated = 512 * 1024
+
+/** The names of a request's fields that its response leaves empty, since all together would be too long. */
+export function unrepeatedFields(request: ChatRequest): readonly string[] {
+  let left = mostRepeated
+  return Object.entries(extraOf(request, 'responses')).flatMap(([name, value]) => {
+    const weight = weightOf(value, left)
+    if (weight > left) return [name]
+    left -= weight
+    return []
+  })
+}
+
+function repeatedFields(request: ChatRequest): JsonObject {
+  const own = extraOf(request, 'responses')
+  const unrepeated = unrepeatedFields(request)
+  if (unrepeated.length === 0) return own
+  return { ...own, ...Object.fromEntries(unrepeated.map((name) => [name, emptyOf(own[name])])) }
+}
+
+function emptyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return []
+  return isObject(value) ? {} : null
+}
+
 /** The fields of a request that a response repeats, with OpenAI's defaults. */
 function echoOf(request: ChatRequest | undefined): JsonObject {
-  const own = request ? extraOf(request, 'responses') : {}
+  const own = request ? repeatedFields(request) : {}
   const given = (name: string, otherwise: unknown) => own[name] ?? otherwise
   return {
     frequency_penalty: given('frequency_penalty', 0),

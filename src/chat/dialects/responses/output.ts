@@ -1,3 +1,4 @@
+import { AppError } from '../../../errors.ts'
 import { compact, type JsonObject, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, ReasoningDetail, ToolCall } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
@@ -5,6 +6,16 @@ import { itemId } from './echo.ts'
 import { inputOf, reasoningFormat } from './items.ts'
 import { type OwnReasoning, reasoningOf, type SealReasoning } from './reasoning.ts'
 import { type ToolName, toolNames } from './tools.ts'
+
+/** Items of one answer. */
+export const mostItems = 1_000
+
+/** Characters of one answer: the end of a stream has them four times. The longest answers of models have some 500,000. */
+export const mostText = 4 * 1024 * 1024
+
+export function tooLongAnswer(extent: string): AppError {
+  return new AppError('protocol', `The provider sent more than ${extent} in one answer`)
+}
 
 /** How a response is written for its client. */
 export interface ResponseOptions {

@@ -1,3 +1,4 @@
+import { weightOf } from '../../../formats/json-writer.ts'
 import { type ClientError, DialectError, type WireError } from '../../protocol/dialect.ts'
 import {
   compact,
@@ -16,7 +17,16 @@ import { badEnding } from '../anthropic/response.ts'
 import { malformedResponse, readWireError, throwIfError } from '../shared/wire-error.ts'
 import { responseId, responseObject } from './echo.ts'
 import { readTurn } from './items.ts'
-import { encryptedDetail, outputParts, type ResponseOptions, shownOutput, writeOutput } from './output.ts'
+import {
+  encryptedDetail,
+  mostItems,
+  mostText,
+  outputParts,
+  type ResponseOptions,
+  shownOutput,
+  tooLongAnswer,
+  writeOutput,
+} from './output.ts'
 
 /** Reads an answer of the Responses dialect. Throws a DialectError for a response that failed or is not finished. */
 export function readResponse(body: unknown): ChatReply {
@@ -122,7 +132,7 @@ export function writeResponse(reply: ChatReply, request?: ChatRequest): Record<s
 
 /**
  * The response as its client gets it, and as it is stored: with sealed reasoning in any case, so that a later request can go
- * on with it.
+ * on with it. Throws `protocol` for an answer of too many items or characters.
  */
 export function writeResponses(
   reply: ChatReply,
@@ -134,6 +144,8 @@ export function writeResponses(
   const ending = endingOf(finish, choice)
   const itemStatus = ending.status === 'completed' ? 'completed' : 'incomplete'
   const output = choice ? writeOutput(choice.message, itemStatus, outputParts(id, request, seal)) : []
+  if (output.length > mostItems) throw tooLongAnswer(`${mostItems} items`)
+  if (weightOf(output, mostText) > mostText) throw tooLongAnswer(`${mostText} characters`)
   const stored = responseObject({ ...reply, id }, request, { ...ending, output, usage: reply.usage })
   return { shown: { ...stored, output: shownOutput(output, request) }, stored }
 }

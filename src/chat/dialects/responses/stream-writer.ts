@@ -1,4 +1,5 @@
-import { type ClientError, DialectError, type StreamWriter } from '../../protocol/dialect.ts'
+import { AppError } from '../../../errors.ts'
+import type { ClientError, StreamWriter } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, objectOf, wholeOf } from '../../protocol/json-object.ts'
 import type {
   ChatChunk,
@@ -12,7 +13,15 @@ import type {
 } from '../../protocol/messages.ts'
 import { extraOf } from '../shared/alternation.ts'
 import { type Outline, responseId, responseObject } from './echo.ts'
-import { outputParts, type ResponseOptions, shownOutput, wantsReasoning } from './output.ts'
+import {
+  mostItems,
+  mostText,
+  outputParts,
+  type ResponseOptions,
+  shownOutput,
+  tooLongAnswer,
+  wantsReasoning,
+} from './output.ts'
 import { endingOf, writeError } from './response.ts'
 import {
   type OpenCall,
@@ -32,9 +41,6 @@ export interface ResponseWriter extends StreamWriter {
   stored(): JsonObject
 }
 
-/** Items of one answer. */
-const mostItems = 1_000
-
 /**
  * Writes the first choice of a stream in the grammar of the Responses API: one item after the other, each from `added` to
  * `done`, and one last event with the whole response. Pieces of a second call that come before the first one is whole wait.
@@ -46,6 +52,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
   let parts = outputParts('', request, seal)
   let open: OpenItem | undefined
   let items = 0
+  let characters = 0
   const output: JsonObject[] = []
   const waiting = new Map<number, ToolCallDelta[]>()
   const ended = new Set<number>()
@@ -82,10 +89,9 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     }
   }
 
-  /** The place of the next item. Throws a DialectError for more than any answer needs: each costs a client several events. */
+  /** The place of the next item. Throws `protocol` for more than any answer needs: each costs a client several events. */
   function nextPlace(): number {
-    if (items >= mostItems)
-      throw new DialectError('broken', { message: `The provider sent more than ${mostItems} items in one answer` })
+    if (items >= mostItems) throw tooLongAnswer(`${mostItems} items`)
     return items++
   }
 
@@ -134,10 +140,18 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
   /** An empty piece of a call that has ended changes nothing. */
   function refuseLate({ function: wire }: ToolCallDelta): void {
     if ((wire?.arguments ?? '').trim() === '') return
-    throw new DialectError('broken', { message: 'The provider sent a piece of a tool call that had ended' })
+    throw new AppError('protocol', 'The provider sent a piece of a tool call that had ended')
+  }
+
+  /** Throws `protocol` for more text than the last events, which repeat all of it, can hold. */
+  function measure({ content, refusal, reasoning_content: thought, tool_calls: calls = [] }: Delta): void {
+    characters += (content?.length ?? 0) + (refusal?.length ?? 0) + (thought?.length ?? 0)
+    for (const call of calls) characters += call.function?.arguments?.length ?? 0
+    if (characters > mostText) throw tooLongAnswer(`${mostText} characters`)
   }
 
   function writeDelta(delta: Delta): void {
+    measure(delta)
     const own = extraOf(delta, 'responses')
     if (isObject(own['item'])) {
       if (open?.kind === 'message') close()
