@@ -4,6 +4,7 @@ import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParams, ResponseInput } from 'openai/resources/responses/responses'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
+import { dialectFor } from '../../src/chat/dialects/dialects.ts'
 import { suite } from '../suite.ts'
 import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
 import { speaking, working } from './speaking-model.ts'
@@ -139,6 +140,27 @@ for (const api of Object.keys(endpoints) as DialectId[])
         plugin: { api },
         maxRetries: 0,
       }))
+
+for (const api of Object.keys(endpoints) as DialectId[])
+  test(`calls that have the same id in every turn keep their own results before a provider of ${api}`, () =>
+    withLibraries(
+      speaking(api, (request) => {
+        const { tool_calls: calls, ...said } = working(request)
+        return calls ? { ...said, tool_calls: calls.map((call) => ({ ...call, id: 'call_0' })) } : said
+      }),
+      async ({ openai, ai, provider }) => {
+        for (const keeps of [true, false]) assert.is(await openaiTools(openai, keeps, false), worked)
+        for (const client of [ai(model), ai.chat(model)])
+          assert.is((await generateText({ model: client, prompt: input, ...aiTools() })).text, worked)
+        const names = dialectFor(api, '').readRequest(JSON.parse(provider.received.at(-1)!.body)).messages
+        if (api === 'gemini' || api === 'ollama')
+          assert.equal(
+            names.filter(({ role }) => role === 'tool').map(({ name }) => name),
+            ['weather', 'clock'],
+          )
+      },
+      { plugin: { api }, maxRetries: 0 },
+    ))
 
 test.run()
 

@@ -5,7 +5,7 @@ import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shar
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
 import { stopsOf, tokenLimitOf } from '../shared/request-writer.ts'
-import { isGeneratedId } from '../shared/tool-ids.ts'
+import { answeredNames, isGeneratedId } from '../shared/tool-ids.ts'
 import { field, writeAssistant, writeParts } from './content.ts'
 import { isGeminiSchema } from './schema.ts'
 import { needsSignatures, thinkingConfig } from './thinking.ts'
@@ -15,7 +15,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   const request = withTools(asked)
   const { system, turns } = splitSystem(request.messages, quirks)
   const extra = extraOf(request, 'gemini')
-  const names = callNames(turns)
+  const names = answeredNames(turns)
   const body = compact({
     ...extra,
     contents: groupTurns(turns).flatMap((group) => writeContent(group, names, request.model)),
@@ -48,15 +48,9 @@ function withModel(path: string, model: string): string {
   return path.endsWith('/models') ? `${path}/${model}` : `${path}/models/${model}`
 }
 
-/** The name of each call by its id: Gemini's answers of tools go by name. */
-function callNames(turns: readonly Message[]): ReadonlyMap<string, string> {
-  const calls = turns.flatMap((turn) => turn.tool_calls ?? [])
-  return new Map(calls.map((call) => [call.id, call.function?.name ?? '']))
-}
-
 function writeContent(
   group: readonly Message[],
-  names: ReadonlyMap<string, string>,
+  names: ReadonlyMap<Message, string>,
   model: string,
 ): readonly JsonObject[] {
   const parts = group.flatMap((message) => {
@@ -87,10 +81,10 @@ function signFirstCall(parts: readonly JsonObject[], model: string): readonly Js
   return parts.map((part, at) => (at === first ? { ...part, thoughtSignature: noSignature } : part))
 }
 
-/** The answer of a tool, and beside it the pictures in it, which have no place inside. */
-function writeAnswer(message: Message, names: ReadonlyMap<string, string>): readonly JsonObject[] {
+/** The answer of a tool, which goes by name, and beside it the pictures in it, which have no place inside. */
+function writeAnswer(message: Message, names: ReadonlyMap<Message, string>): readonly JsonObject[] {
   const id = message.tool_call_id
-  const name = names.get(id ?? '') || message.name || 'tool'
+  const name = names.get(message) ?? (message.name || 'tool')
   const parts = writeParts(message.content, true)
   const texts = parts.map((part) => stringOf(part['text']) ?? '').join('')
   // Gemini's page on function calling names the field of a failure `error`.

@@ -6,7 +6,7 @@ import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia, unsupportedMedia } from '../shared/media-support.ts'
 import { notExpressible } from '../shared/request-check.ts'
 import { stopsOf, tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
-import { isGeneratedId } from '../shared/tool-ids.ts'
+import { answeredNames, isGeneratedId } from '../shared/tool-ids.ts'
 import { imageOf, writeCall } from './content.ts'
 import { thinkingValue } from './thinking.ts'
 
@@ -15,9 +15,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   const request = withTools(asked)
   if ((request.n ?? 1) > 1) throw notExpressible('Ollama gives one answer to a request: ask with n: 1')
   const extra = extraOf(request, 'ollama')
-  const names = new Map(
-    request.messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => [call.id, call.function.name])),
-  )
+  const names = answeredNames(request.messages)
   const tools = request.tools?.filter((tool) => tool.type === 'function').map((tool) => writeTool(tool as Tool))
   const body = compact({
     ...extra,
@@ -32,7 +30,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   return wireRequest(request, endpoint, body)
 }
 
-function writeMessage(message: Message, names: ReadonlyMap<string, string>, quirks: Quirks): JsonObject {
+function writeMessage(message: Message, names: ReadonlyMap<Message, string>, quirks: Quirks): JsonObject {
   const role = message.role === 'developer' || message.role === 'system' ? (quirks.system_as ?? 'system') : message.role
   const parts = Array.isArray(message.content) ? message.content : []
   const images = present(parts.map(imageOf))
@@ -48,7 +46,7 @@ function writeMessage(message: Message, names: ReadonlyMap<string, string>, quir
     thinking: message.reasoning_content,
     images: images.length > 0 ? images : undefined,
     tool_calls: message.tool_calls?.map((call) => writeCall(call)),
-    tool_name: role === 'tool' ? (message.name ?? (isGeneratedId(id) ? undefined : names.get(id!))) : undefined,
+    tool_name: role === 'tool' ? (message.name ?? (isGeneratedId(id) ? undefined : names.get(message))) : undefined,
     tool_call_id: isGeneratedId(id) ? undefined : id,
   })
 }

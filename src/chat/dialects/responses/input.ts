@@ -1,5 +1,5 @@
 import { type JsonObject, stringOf } from '../../protocol/json-object.ts'
-import type { Message } from '../../protocol/messages.ts'
+import type { Message, ToolCall } from '../../protocol/messages.ts'
 import { extraOf, withExtra } from '../shared/alternation.ts'
 import type { Expect } from '../shared/request-check.ts'
 import { readParts } from './content.ts'
@@ -82,16 +82,40 @@ function withOwn(message: Message, own: JsonObject): Message {
 
 /** Every output straight behind the message with its call, in the order of the calls; of two for one call the later holds. */
 function inOrder(messages: readonly Message[]): readonly Message[] {
-  const answers = new Map<string, Message>()
-  for (const message of messages) if (message.role === 'tool') answers.set(message.tool_call_id ?? '', message)
-  const called = new Set(messages.flatMap((message) => (message.tool_calls ?? []).map(({ id }) => id)))
+  const called = new Map<string, ToolCall>()
+  for (const call of messages.flatMap((message) => message.tool_calls ?? []))
+    if (!called.has(call.id)) called.set(call.id, call)
+  const answers = answersOf(messages, called)
   return messages.flatMap((message) => {
     if (message.role === 'tool') return called.has(message.tool_call_id ?? '') ? [] : [message]
-    if (!message.tool_calls) return [message]
-    const own = message.tool_calls.flatMap(({ id }) => answers.get(id) ?? [])
-    for (const { id } of message.tool_calls) answers.delete(id)
-    return [message, ...own]
+    return [message, ...(message.tool_calls ?? []).flatMap((call) => answers.get(call) ?? [])]
   })
+}
+
+/**
+ * The output of each call: that of the last message before it which calls by its id, since some servers give every turn's
+ * calls the same ids; without one before it, that of the first call behind.
+ */
+function answersOf(
+  messages: readonly Message[],
+  called: ReadonlyMap<string, ToolCall>,
+): ReadonlyMap<ToolCall, Message> {
+  const answers = new Map<ToolCall, Message>()
+  const open = new Map<string, ToolCall[]>()
+  for (const message of messages) {
+    const own = new Map<string, ToolCall[]>()
+    for (const call of message.tool_calls ?? []) {
+      if (!own.has(call.id)) own.set(call.id, [])
+      own.get(call.id)!.push(call)
+    }
+    for (const [id, calls] of own) open.set(id, calls)
+    if (message.role !== 'tool') continue
+    const id = message.tool_call_id ?? ''
+    const calls = open.get(id) ?? []
+    const call = (calls.length > 1 ? calls.shift() : calls[0]) ?? called.get(id)
+    if (call) answers.set(call, message)
+  }
+  return answers
 }
 
 /** Notes every problem of a request's items. `isWhole` tells that no earlier items are kept elsewhere. */

@@ -15,6 +15,22 @@ export function isGeneratedId(id: string | undefined): boolean {
 }
 
 /**
+ * The name of the tool that each message answers. Some servers give the calls of every turn the same ids: the last call
+ * before the answer counts.
+ */
+export function answeredNames(messages: readonly Message[]): ReadonlyMap<Message, string> {
+  const answered = new Map<Message, string>()
+  const calls = messages.flatMap((message) => message.tool_calls ?? [])
+  const names = new Map(calls.map((call) => [call.id, call.function?.name ?? '']))
+  for (const message of messages) {
+    for (const call of message.tool_calls ?? []) names.set(call.id, call.function?.name ?? '')
+    const name = names.get(message.tool_call_id ?? '')
+    if (name) answered.set(message, name)
+  }
+  return answered
+}
+
+/**
  * The conversation with every id of a tool call that does not match `pattern` renamed, the same everywhere in it.
  * The same id always gets the same name. An id is left alone when no name that we know to make matches the pattern.
  */
