@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { joinInTurns } from '../formats/join-bytes.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/json-writer.ts'
 import type { HttpResponse, Send, Timeouts } from '../http/send.ts'
@@ -115,8 +116,7 @@ export function httpTarget({
       const reply = await post(wire(request, false, user), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
-      const answer = dialect.readResponse(parseBody(text))
-      return answer.model === '' ? { ...answer, model } : answer
+      return named(dialect.readResponse(parseBody(text)), madeId())
     },
     async stream(request, signal, endsAt, user, key) {
       const reply = await post(wire(request, true, user), signal, endsAt, user, key)
@@ -199,9 +199,10 @@ export function httpTarget({
 
   async function* chunksOf(reply: HttpResponse, _request: ChatRequest): AsyncGenerator<ChatChunk> {
     const decoder = dialect.createStreamReader()
+    const id = madeId()
     try {
       for await (const bytes of reply.body) {
-        for (const chunk of decoder.push(bytes)) yield named(chunk)
+        for (const chunk of decoder.push(bytes)) yield named(chunk, id)
         // Gemini counts tokens in events after its end: there the body's end is the end.
         if (decoder.complete && dialect.id !== 'gemini') {
           // The answer is whole; the rest of the body is drained, so that its connection can be used again.
@@ -213,13 +214,18 @@ export function httpTarget({
       // A connection that breaks after the dialect's own end has delivered everything.
       if (!decoder.complete) throw reason
     }
-    for (const chunk of decoder.end()) yield named(chunk)
+    for (const chunk of decoder.end()) yield named(chunk, id)
   }
 
-  /** Where a provider names no model, it was the one asked. */
-  function named(chunk: ChatChunk): ChatChunk {
-    return chunk.model === '' ? { ...chunk, model } : chunk
+  /** Where a provider names no model, it was the one asked; clients tell answers apart by their ids, so each has one. */
+  function named<Answer extends ChatChunk | ChatReply>(answer: Answer, id: string): Answer {
+    if (answer.model !== '' && answer.id !== '') return answer
+    return { ...answer, model: answer.model || model, id: answer.id || id }
   }
+}
+
+function madeId(): string {
+  return `chatcmpl-${randomUUID()}`
 }
 
 /** A request of megabytes, such as one with pictures: written while others have their turns. */

@@ -3,8 +3,9 @@ import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool
 import type { Ollama, Message as OllamaMessage } from 'ollama'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, type Message, textOf } from '../../src/chat/protocol/messages.ts'
+import { json } from '../fake-provider.ts'
 import { suite } from '../suite.ts'
-import { type ClientLibraries, type DialectId, endpoints, withLibraries } from './client-libraries.ts'
+import { type ClientLibraries, type DialectId, endpoints, eventsText, withLibraries } from './client-libraries.ts'
 import { calling, speaking } from './speaking-model.ts'
 
 const test = suite('every default mode of the client libraries, before a provider of every dialect')
@@ -150,6 +151,29 @@ for (const api of Object.keys(endpoints) as DialectId[])
         plugin: { api },
         maxRetries: 0,
       }))
+
+test('answers of a provider that gives no ids have ids of their own, whole and streamed', () => {
+  const choice = { index: 0, finish_reason: 'stop' }
+  const message = { role: 'assistant', content: greeting }
+  return withLibraries(
+    ({ body }, response) => {
+      if (!JSON.parse(body).stream) return json(response, 200, { choices: [{ ...choice, message }] })
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(eventsText([{ choices: [{ ...choice, delta: message }] }, '[DONE]']))
+    },
+    async ({ openai, anthropic }) => {
+      const ids = []
+      for (let turn = 0; turn < 2; turn++) {
+        ids.push((await openai.chat.completions.create(ask)).id)
+        ids.push((await openai.chat.completions.stream(ask).finalChatCompletion()).id)
+        ids.push((await anthropic.messages.create(claude)).id)
+        ids.push((await anthropic.messages.stream(claude).finalMessage()).id)
+      }
+      assert.ok(ids.every(Boolean), String(ids))
+      assert.is(new Set(ids).size, ids.length)
+    },
+  )
+})
 
 test.run()
 
