@@ -4,7 +4,7 @@ import type { ResponseStore } from '../chat/responses/store.ts'
 import { startMaintenance } from '../personas/memory/maintenance.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** What the Responses API keeps between requests. */
+/** The kept responses, and those in the background. */
 export interface ResponseArea {
   readonly responses: Responses
   readonly background: Background

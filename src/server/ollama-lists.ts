@@ -13,7 +13,7 @@ export async function tags(call: Call) {
   return { models: (await listedModels(call)).map(tagOf) }
 }
 
-/** What /api/show says of the model that the request names (https://docs.ollama.com/api-reference/show-model-details). */
+/** The answer of /api/show for the model that the request names (https://docs.ollama.com/api-reference/show-model-details). */
 export async function show(call: Call, body: unknown) {
   const found = await findModel(call, nameIn(body))
   const { id, plugin, persona, capabilities, context_window, created } = found

@@ -8,7 +8,7 @@ import type { Call } from '../operations/operation.ts'
 /** A model in Ollama's lists. */
 export interface ListedModel extends ClientModel {
   readonly capabilities: readonly string[]
-  /** What the runner on this machine says of it. */
+  /** The model as the runner on this machine lists it. */
   readonly row?: JsonObject
 }
 

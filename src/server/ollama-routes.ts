@@ -25,7 +25,7 @@ const followedVersion = '0.13.0'
 /** Ollama's examples send JSON as curl does by itself. No page can: the token needs a header, and that a preflight. */
 const bodyTypes = [jsonType, 'application/x-www-form-urlencoded']
 
-/** What changes models in Ollama. */
+/** The routes that change models in Ollama. */
 const refused = ['POST pull', 'POST push', 'POST create', 'POST copy', 'DELETE delete', 'POST blobs/:digest']
 
 /**

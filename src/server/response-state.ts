@@ -38,6 +38,8 @@ export async function completeRequest(
   const charge = (bytes: number) => chargeBody(context.request, bytes)
   const opened = await responses.open(told, reader, charge)
   const { previous_response_id: previous, conversation: _, background, ...body } = opened.body
+  if (background !== undefined && background !== null && typeof background !== 'boolean')
+    throw wrongField('background', 'background must be true or false')
   const inBackground = background === true
   if (inBackground && !opened.keep)
     throw wrongField('background', 'A response in the background must be kept', [

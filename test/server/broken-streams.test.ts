@@ -152,7 +152,7 @@ test('an answer with more calls than anyone makes ends as an error in each diale
     }
     const stream = await libraries.ollama.chat({ model: 'custom-model', messages: ask, stream: true })
     const failure = await failureOf(async () => {
-      for await (const _ of stream) continue
+      for await (const { done } of stream) assert.is(done, false)
     })
     assert.match(failure.message, /more than 1000 calls/)
   })

@@ -216,6 +216,9 @@ test('wrong queries, conversations and unknown parts are refused in the shape of
     const both = { model, input: 'x', conversation: 'conv_1', previous_response_id: made.id }
     assert.equal(await refusal('POST', '', both), [400, 'conversation'])
     assert.equal(await refusal('POST', '', { model, input: 'x', store: false, background: true }), [400, 'background'])
+    assert.equal(await refusal('POST', '', { model, input: 'x', background: 'yes' }), [400, 'background'])
+    for (const wrong of [{ store: 'yes' }, { max_output_tokens: 0 }, { max_output_tokens: 1.5 }])
+      assert.equal(await refusal('POST', '', { model, input: 'x', ...wrong }), [400, null])
     assert.equal(await refusal('POST', '/compact', { model, input: 'x' }), [404, null])
     assert.equal(await refusal('GET', `/${'x'.repeat(300)}`), [404, null])
     assert.equal(await refusal('DELETE', '/input_tokens'), [405, null])

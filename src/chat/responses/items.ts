@@ -81,7 +81,7 @@ export function withoutReferences(
   throw wrongField('input', first!, [...others.slice(0, mostNamed), ...rest, advice])
 }
 
-/** What the ids of items begin with, by their type. */
+/** The beginnings of the ids of items, by their type. */
 const prefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',

@@ -27,7 +27,7 @@ export interface NewResponse {
   /** The id of the response that it continues. */
   readonly previous?: string | undefined
   readonly response: ResponseObject
-  /** What it was asked beside the previous responses; each item has an id. */
+  /** Its own input, without that of previous responses; each item has an id. */
   readonly input: readonly Item[]
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number

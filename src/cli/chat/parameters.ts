@@ -24,10 +24,10 @@ export function parseParameter(text: string, before: Parameters = {}): Parameter
   if (key === undefined) throw new InvalidArgumentError('Write KEY=VALUE, such as top_p=0.9')
   const option = Object.hasOwn(others, key) ? others[key] : undefined
   if (option !== undefined) throw new InvalidArgumentError(`Use ${option} in its place`)
-  return { ...before, [key]: valueOf(value) }
+  return { ...before, [key]: parsedValue(value) }
 }
 
-function valueOf(text: string): unknown {
+function parsedValue(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -151,6 +151,9 @@ async function removeConversationRows(db: Database): Promise<void> {
   })
 }
 
+/** How long a slice of small steps takes: milliseconds. */
+const sliceMs = 5
+
 async function removeResponseRows(db: Database): Promise<void> {
   const thread = db.prepare<[string], number>('SELECT thread_id FROM response_thread WHERE user_id = ? LIMIT 1').pluck()
   const response = db.prepare<[number], number>('SELECT number FROM response WHERE thread_id = ? LIMIT 1').pluck()
@@ -161,7 +164,7 @@ async function removeResponseRows(db: Database): Promise<void> {
   const removeItems = db.prepare('DELETE FROM response_item WHERE number = ? AND position <= ?')
   const removeResponse = db.prepare('DELETE FROM response WHERE number = ?')
   const removeThread = db.prepare('DELETE FROM response_thread WHERE thread_id = ?')
-  await inSlices(db, () => {
+  const step = () => {
     const threadId = thread.get(hiddenOwner)
     if (threadId === undefined) return false
     const number = response.get(threadId)
@@ -170,6 +173,12 @@ async function removeResponseRows(db: Database): Promise<void> {
     else if (last) removeItems.run(number, last.position)
     else removeResponse.run(number)
     return true
+  }
+  // Most responses are small: one in a slice, of two thousand, would take half a minute.
+  await inSlices(db, () => {
+    const end = performance.now() + sliceMs
+    while (step()) if (performance.now() > end) return true
+    return false
   })
 }
 

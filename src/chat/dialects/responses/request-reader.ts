@@ -55,7 +55,9 @@ function checkFields(fields: JsonObject, items: readonly JsonObject[]): void {
     expect(!given(name) || isObject(fields[name]), name, 'must be an object')
   expect(!given('include') || Array.isArray(fields['include']), 'include', 'must be a list')
   const limit = fields['max_output_tokens']
-  expect(!given('max_output_tokens') || typeof limit === 'number', 'max_output_tokens', 'must be a number')
+  const isLimit = Number.isSafeInteger(limit) && (limit as number) > 0
+  expect(!given('max_output_tokens') || isLimit, 'max_output_tokens', 'must be a whole number of at least 1')
+  expect(!given('store') || typeof fields['store'] === 'boolean', 'store', 'must be true or false')
   if (given('tools') && expect(Array.isArray(fields['tools']), 'tools', 'must be a list'))
     checkTools(fields['tools'] as unknown[], expect)
   const choice = fields['tool_choice']
