@@ -7,7 +7,18 @@ export interface PageNode {
 }
 
 /** Elements whose content is no text of the page. */
-const unread = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'IFRAME', 'OBJECT', 'CANVAS'])
+const unread = new Set([
+  'SCRIPT',
+  'STYLE',
+  'NOSCRIPT',
+  'TEMPLATE',
+  'HEAD',
+  'TITLE',
+  'SVG',
+  'IFRAME',
+  'OBJECT',
+  'CANVAS',
+])
 
 /** Elements that stand on lines of their own, with an empty line around them. */
 const paragraphs = new Set(
@@ -48,19 +59,28 @@ function write(node: PageNode, pieces: string[], { keepsSpace, depth }: Place): 
   if (node.nodeType === 3) return writeText(node.nodeValue ?? '', pieces, keepsSpace)
   const name = node.nodeName.toUpperCase()
   if ((node.nodeType !== 1 && node.nodeType !== 9 && node.nodeType !== 11) || unread.has(name)) return
-  const around = paragraphs.has(name) ? '\n\n' : lines.has(name) ? '\n' : ''
-  pieces.push(around, beginning(name))
-  if (name === 'BR') pieces.push('\n')
+  breakBefore(name, pieces)
+  const start = beginning(name)
+  if (start !== '') pieces.push(start)
   const inside = { keepsSpace: keepsSpace || name === 'PRE', depth: depth + 1 }
   for (const child of node.childNodes) write(child, pieces, inside)
-  pieces.push(around)
+  if (name === 'BR' || lines.has(name)) pieces.push('\n')
+  if (paragraphs.has(name)) pieces.push('\n\n')
+}
+
+/** Begins a line or a paragraph, unless the text is at the beginning of one, or of an item. */
+function breakBefore(name: string, pieces: string[]): void {
+  const last = pieces.at(-1) ?? '\n'
+  if (last === '- ') return
+  if (paragraphs.has(name)) pieces.push('\n\n')
+  else if (lines.has(name) && !last.endsWith('\n')) pieces.push('\n')
 }
 
 function writeText(text: string, pieces: string[], keepsSpace: boolean): void {
   if (keepsSpace) return void pieces.push(text)
   const flat = text.replace(/\s+/g, ' ')
-  const before = pieces.findLast((piece) => piece !== '') ?? '\n'
-  pieces.push(/\s$/.test(before) ? flat.trimStart() : flat)
+  const shown = /\s$/.test(pieces.at(-1) ?? '\n') ? flat.trimStart() : flat
+  if (shown !== '') pieces.push(shown)
 }
 
 function beginning(name: string): string {

@@ -13,9 +13,9 @@ const mostElements = 300_000
 serveTask(({ html, name }: PageTask): DocumentText => {
   boundMemory(mostMemory)
   try {
-    const { document } = parseHTML(html)
+    const { document } = parseHTML(wholePage(html))
     // The whole page, where no main part is found: Readability changes the document, so this comes first.
-    const whole = plainText(document.body as unknown as PageNode)
+    const whole = plainText(document.documentElement as unknown as PageNode)
     const named = document.title
     const article = new Readability(document, {
       maxElemsToParse: mostElements,
@@ -30,3 +30,9 @@ serveTask(({ html, name }: PageTask): DocumentText => {
     throw new AppError('invalid', `${name} is a page that nests too deep or has too many elements`, { cause: reason })
   }
 })
+
+/** HTML may leave out its outermost elements, which the parser does not put back. */
+function wholePage(html: string): string {
+  if (/<html[\s>]/i.test(html)) return html
+  return `<html><head></head><body>${html.replace(/^\s*<!doctype[^>]*>/i, '')}</body></html>`
+}

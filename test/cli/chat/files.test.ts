@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
+import { symlinkSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { walk } from '../../../src/cli/chat/files/walk.ts'
+import { AppError } from '../../../src/errors.ts'
 import { suite } from '../../suite.ts'
 import { type Asking, namesOf, openAsking } from './asked-files.ts'
 
@@ -164,13 +166,14 @@ test('files, sizes and their sum are bounded', () =>
     assert.match(huge.stderr, /huge\.txt is larger than 20 MiB/)
   }))
 
-test('a folder with more than 100,000 entries is refused', () =>
-  asking(async ({ ask, folder }) => {
-    for (let index = 0; index < 100; index++)
-      for (let inner = 0; inner < 1000; inner++) mkdirSync(join(folder, `${index}/${inner}`), { recursive: true })
-    const { code, stderr } = await ask([folder])
-    assert.is(code, 65)
-    assert.match(stderr, /holds more than 100000 files/)
+test('a folder with too many entries is refused, also where they would be left out', () =>
+  asking(async ({ folder, write }) => {
+    write({ 'a.txt': 'A', '.b': 'B', 'c/d.txt': 'D' })
+    const options = { shown: 'here', hidden: false, signal: new AbortController().signal }
+    assert.equal((await walk(folder, { ...options, most: 4 })).paths, ['a.txt', 'c/d.txt'])
+    const refusal = await walk(folder, { ...options, most: 3 }).catch((reason: unknown) => reason as AppError)
+    assert.equal([refusal instanceof AppError, (refusal as AppError).exit], [true, 65])
+    assert.match((refusal as AppError).message, /here holds more than 3 files/)
   }))
 
 test('a rule of .gitignore that would match for hours is left out', () =>

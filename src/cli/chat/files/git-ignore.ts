@@ -15,19 +15,19 @@ export type IgnoreRules = readonly Layer[]
 const longestFile = 256 * 1024
 
 /**
- * The rules for a folder that the user names: its own, and those above it up to the root of its repository. Where these
- * ignore the folder itself they are left out, since the user asked for it.
+ * The rules above a folder that the user names, up to the root of its repository; none where they ignore the folder itself,
+ * since the user asked for it.
  */
-export async function rulesAt(folder: string): Promise<IgnoreRules> {
+export async function rulesAbove(folder: string): Promise<IgnoreRules> {
   const root = await repositoryOf(folder)
-  if (root === undefined) return rulesBelow([], folder)
+  if (root === undefined) return []
   const excluded = await layerOf(root, join(root, '.git', 'info', 'exclude'))
   let above: IgnoreRules = excluded ? [excluded] : []
   for (const each of foldersBetween(root, folder).slice(0, -1)) above = await rulesBelow(above, each)
-  return rulesBelow(isIgnored(above, folder, true) ? [] : above, folder)
+  return isIgnored(above, folder, true) ? [] : above
 }
 
-/** The rules above, with those of a folder. */
+/** The rules above, with those of a folder that has a .gitignore. */
 export async function rulesBelow(above: IgnoreRules, folder: string): Promise<IgnoreRules> {
   const own = await layerOf(folder, join(folder, '.gitignore'))
   return own ? [...above, own] : above
