@@ -18,7 +18,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--no-memory', 'neither read nor store memories of the persona')
     .option(
       '-f, --file <path>',
-      'put a text or image file before the question, or stdin with - (repeatable)',
+      'put a file, folder, "pattern" or http(s) page before the question, or stdin with - (repeatable)',
       (path: string, before: readonly string[] = []) => [...before, path],
     )
     .option('--prompt <text>', 'the system prompt')
@@ -36,9 +36,10 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'let the model call the tools of this server, see aichat mcp add (repeatable)',
       (name: string, before: readonly string[] = []) => [...before, name],
     )
-    .option('--dry-run', 'print the request that would be sent, and send nothing')
+    .option('--dry-run', 'print the request that would be sent, with sizes and tokens of files, and send nothing')
     .example(
       'aichat chat "Explain this" -f notes.md',
+      'aichat chat "What does this do?" -f src -f "docs/*.md" -f https://example.com/',
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',

@@ -63,7 +63,8 @@ export async function streamOutput(
   }
 }
 
-function explain(reason: unknown): string {
+/** The reason of a failed file operation in words. */
+export function explain(reason: unknown): string {
   const code = (reason as NodeJS.ErrnoException).code
   const words: Record<string, string> = {
     ENOENT: 'file or folder not found',

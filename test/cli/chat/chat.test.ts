@@ -74,9 +74,10 @@ test('attaches text and image files', () =>
     writeFileSync(image, Buffer.from('89504e470d0a1a0a', 'hex'))
     await home.aichat(['chat', '-f', note, '-f', image, 'What is this?'])
     const [message] = JSON.parse(stand.received[0]!.body).messages
-    assert.match(message.content[0].text, /note\.txt:\n\nbuy milk/)
-    assert.is(message.content[1].image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
-    assert.equal(message.content[2], { type: 'text', text: 'What is this?' })
+    assert.is(message.content[0].text, `<file path="${note}">\nbuy milk\n</file>`)
+    assert.is(message.content[1].text, `<file path="${image}" type="image/png"/>`)
+    assert.is(message.content[2].image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
+    assert.equal(message.content[3], { type: 'text', text: 'What is this?' })
   }))
 
 test('- stands for the piped input, as the text or as one of the files', () =>
@@ -92,15 +93,15 @@ test('- stands for the piped input, as the text or as one of the files', () =>
     assert.is(await sent(['-'], 'hello\n'), 'hello')
     const texts = (parts: readonly { text: string }[]) => parts.map(({ text }) => text)
     assert.equal(texts(await sent(['chat', '-f', '-', 'What is this?'], 'eggs')), [
-      'standard input:\n\neggs',
+      '<file path="standard input">\neggs\n</file>',
       'What is this?',
     ])
     assert.equal(texts(await sent(['chat', '-f', note, '-f', '-'], 'eggs')), [
-      `${note}:\n\nbuy milk`,
-      'standard input:\n\neggs',
+      `<file path="${note}">\nbuy milk\n</file>`,
+      '<file path="standard input">\neggs\n</file>',
     ])
-    assert.equal(texts(await sent(['-f', note, '-'], 'eggs')), [`${note}:\n\nbuy milk`, 'eggs'])
-    const [picture] = await sent(['chat', '-f', '-', 'x'], Buffer.from('89504e470d0a1a0a', 'hex'))
+    assert.equal(texts(await sent(['-f', note, '-'], 'eggs')), [`<file path="${note}">\nbuy milk\n</file>`, 'eggs'])
+    const [, picture] = await sent(['chat', '-f', '-', 'x'], Buffer.from('89504e470d0a1a0a', 'hex'))
     assert.is(picture.image_url.url, 'data:image/png;base64,iVBORw0KGgo=')
     const twice = await home.aichat(['chat', '-f', '-', '-'], { input: 'eggs' })
     assert.is(twice.code, 64)
