@@ -1,12 +1,12 @@
 /**
  * The text that bytes hold, without its byte order mark: UTF-8, or UTF-16 that begins with its mark. `charset` is the name
  * that a server gave and holds where there is no mark. Undefined for bytes that are no text: a NUL, or a sequence that the
- * encoding does not have.
+ * encoding does not have, which `isLenient` reads as U+FFFD.
  */
-export function textOfBytes(bytes: Uint8Array, charset?: string): string | undefined {
+export function textOfBytes(bytes: Uint8Array, charset?: string, isLenient = false): string | undefined {
   const encoding = markOf(bytes) ?? knownEncoding(charset)
   try {
-    const text = new TextDecoder(encoding ?? 'utf-8', { fatal: true }).decode(bytes)
+    const text = new TextDecoder(encoding ?? 'utf-8', { fatal: !isLenient }).decode(bytes)
     return text.includes('\0') ? undefined : text
   } catch {
     return undefined

@@ -55,7 +55,10 @@ test('a PDF that unpacks to gigabytes ends with an error', () =>
     write({ 'bomb.pdf': bomb() })
     const { code, stderr } = await ask([join(folder, 'bomb.pdf')])
     assert.is(code, 65)
-    assert.match(stderr, /bomb\.pdf (?:cannot be read|takes more|holds no text|is damaged)/)
+    assert.match(
+      stderr,
+      /bomb\.pdf (?:cannot be read: it is damaged, or needs more than 1 GiB|takes more than 30 seconds)/,
+    )
   }))
 
 test('Ctrl-C ends the reading of a PDF', () =>
@@ -74,12 +77,13 @@ test('Ctrl-C ends the reading of a PDF', () =>
 
 test.run()
 
-/** Zeros, packed several times: some megabytes that become many gigabytes. */
+/** Zeros, packed twice and named 64 times as the content of one page: some kilobytes that become four gigabytes. */
 function bomb(): Buffer {
-  const zeros = deflateSync(deflateSync(Buffer.alloc(1024 * 1024 * 1024), { level: 9 }), { level: 9 })
+  const zeros = deflateSync(deflateSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 }), { level: 9 })
   const head = `<< /Length ${zeros.length} /Filter [/FlateDecode /FlateDecode] >>\nstream\n`
   const stream = Buffer.concat([Buffer.from(head), zeros, Buffer.from('\nendstream')])
-  const page = '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents [4 0 R 4 0 R 4 0 R] >>'
+  const contents = '4 0 R '.repeat(64)
+  const page = `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents [${contents}] >>`
   return assembled(
     ['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Count 1 /Kids [3 0 R] >>', page, stream],
     '/Root 1 0 R',

@@ -39,13 +39,14 @@ test('text, JSON, PDFs and pictures come as what they are, other types are refus
         '/a.png': ['image/png', Buffer.from('89504e470d0a1a0a', 'hex')],
         '/latin': ['text/plain; charset=ISO-8859-1', Buffer.from('gr\xfcn', 'latin1')],
         '/old': ['text/html', Buffer.from('<meta charset="iso-8859-1"><p>gr\xfcn</p>', 'latin1')],
+        '/slip': ['text/html', Buffer.from('<p>one \xff slip</p>', 'latin1')],
         '/zip': ['application/zip', Buffer.from('504b030400', 'hex')],
       }[url] as [string, string | Buffer]
       response.writeHead(200, { 'content-type': type })
       response.end(body)
     },
     async ({ ask, site }) => {
-      const names = ['a.json', 'a.pdf', 'a.png', 'latin', 'old']
+      const names = ['a.json', 'a.pdf', 'a.png', 'latin', 'old', 'slip']
       const { parts, stderr } = await ask(names.map((name) => `${site.url}/${name}`))
       assert.equal(
         namesOf(parts),
@@ -53,7 +54,15 @@ test('text, JSON, PDFs and pictures come as what they are, other types are refus
         stderr,
       )
       const texts = parts.map(({ text }) => text ?? '')
-      for (const [index, expected] of [/"a":1/, /From the web/, /image\/png/, /^$/, /grün/, /grün/].entries())
+      for (const [index, expected] of [
+        /"a":1/,
+        /From the web/,
+        /image\/png/,
+        /^$/,
+        /grün/,
+        /grün/,
+        /one \ufffd slip/,
+      ].entries())
         assert.match(texts[index]!, expected)
       const { code, stderr: refused } = await ask([`${site.url}/zip`])
       assert.is(code, 65)

@@ -32,6 +32,9 @@ function typeOf({ name, bytes, type }: Content): string | undefined {
   return isPdf ? 'application/pdf' : undefined
 }
 
+/** Media types of text. */
+const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json|xml)$/
+
 /** Whether a file is no picture and no PDF; it may still be binary. */
 export function isText(content: Content): boolean {
   return typeOf(content) === undefined
@@ -69,7 +72,9 @@ function isPage({ type, isAddress }: Content): boolean {
 }
 
 function textIn({ name, bytes, charset, isAddress, type }: Content, inner?: string): string {
-  const text = textOfBytes(bytes, charset ?? inner)
+  // Pages of the web have wrong bytes here and there.
+  const isLenient = isAddress === true && type !== undefined && textTypes.test(type)
+  const text = textOfBytes(bytes, charset ?? inner, isLenient)
   if (text !== undefined) return text
   const kind = isAddress && type ? ` (its type is ${shownName(type)})` : ''
   throw new AppError(
