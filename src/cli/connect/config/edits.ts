@@ -54,7 +54,8 @@ function parseConfig(format: FormatName, text: string): unknown {
   try {
     return formats[format].parse(text)
   } catch (cause) {
-    const reason = cause instanceof RangeError ? 'it is nested too deeply' : (cause as Error).message.split('\n', 1)[0]
+    const [first = ''] = (cause as Error).message.split('\n', 1)
+    const reason = cause instanceof RangeError ? 'it is nested too deeply' : first.replace(/:$/, '')
     throw new EditProblem(`it is no valid ${nameOf(format)}: ${reason}`, { cause })
   }
 }
