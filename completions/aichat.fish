@@ -54,7 +54,7 @@ complete -c aichat -l server -r -d 'send the command to the daemon at this addre
 complete -c aichat -l local -d 'work in this process on the data folder'
 complete -c aichat -l as -x -a '(aichat --timeout 1s __complete users 2>/dev/null </dev/null)' -d 'act as this user (in this process)'
 complete -c aichat -l json -d 'print JSON, exactly as the REST API returns it'
-complete -c aichat -l plain -d 'print tables as tab-separated lines without headings'
+complete -c aichat -l plain -d 'print tables as tab-separated lines without headings, and answers as the model wrote them'
 complete -c aichat -s q -l quiet -d 'print no remarks'
 complete -c aichat -s v -l verbose -d 'also name the data folder or server, and the model that answered'
 complete -c aichat -l debug -d 'print the stack of an error'

@@ -42,6 +42,8 @@ export async function runMain(
     stdoutIsTerminal: shown,
     stderrIsTerminal: shown,
     columns: 80,
+    rows: 24,
+    onResize: () => () => {},
     signal,
     stdin: Readable.from(given ? [given] : []),
     stderr: new Writable({ write: (piece, _, done) => done(void writeErr(String(piece)) as never) }),

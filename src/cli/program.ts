@@ -46,7 +46,7 @@ export function buildProgram(cli: Cli): CliCommand {
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act as this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API returns it')
-    .option('--plain', 'print tables as tab-separated lines without headings')
+    .option('--plain', 'print tables as tab-separated lines without headings, and answers as the model wrote them')
     .option('-q, --quiet', 'print no remarks')
     .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
     .option('--debug', 'print the stack of an error')

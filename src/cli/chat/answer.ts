@@ -1,6 +1,7 @@
 import { type ChatChunk, type Message, type ToolCall, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
+import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
@@ -18,10 +19,12 @@ export interface Answer {
   finish: string | undefined
   /** Nano-USD; undefined where no cost is known. */
   cost: number | undefined
+  /** Whether stdout stands within a line. */
+  lineOpen: boolean
 }
 
 export function emptyAnswer(): Answer {
-  return { text: '', refused: false, calls: [], finish: undefined, cost: undefined }
+  return { text: '', refused: false, calls: [], finish: undefined, cost: undefined, lineOpen: false }
 }
 
 /** The `aichat` field of a chat: the target that answered and the attempts before. */
@@ -81,8 +84,8 @@ async function wholeAnswer(
   answer.message = message
   const { text, calls } = answer
   const isRound = calls.length > 0 && makesCalls(calls as readonly ToolCall[])
-  if (!isRound || (text !== '' && !cli.globals().json))
-    await print(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
+  if (text !== '' && !cli.globals().json) await printAnswer(cli, text)
+  else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
   const report = reply.aichat as unknown as Report
   answer.cost = report.cost?.cost_nano ?? undefined
   remark(cli, report, answer.cost)
@@ -95,8 +98,27 @@ async function streamAnswer(
   signal: AbortSignal,
   makesCalls?: MakesCalls,
 ): Promise<void> {
+  const printer = await openAnswerPrinter(cli, answer)
+  try {
+    await streamTo(printer, cli, { question, answer, signal, makesCalls })
+  } finally {
+    await printer.end()
+  }
+}
+
+interface Asked {
+  readonly question: ChatQuestion
+  readonly answer: Answer
+  readonly signal: AbortSignal
+  readonly makesCalls: MakesCalls | undefined
+}
+
+async function streamTo(
+  printer: AnswerPrinter,
+  cli: Cli,
+  { question, answer, signal, makesCalls }: Asked,
+): Promise<void> {
   let report: Report | undefined
-  let round = ''
   const chunks: ChatChunk[] = []
   for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal)) {
     const chunk = piece as {
@@ -108,7 +130,11 @@ async function streamAnswer(
     }
     if (makesCalls) chunks.push(piece as ChatChunk)
     // The first report names the target; a later one only adds warnings.
-    if (report) for (const warning of chunk.aichat?.warnings ?? []) note(cli, `aichat: ${warning}`)
+    const warnings = (report && chunk.aichat?.warnings) ?? []
+    if (warnings.length > 0)
+      await printer.aside(() => {
+        for (const warning of warnings) note(cli, `aichat: ${warning}`)
+      })
     report ??= chunk.aichat
     answer.cost = chunk.aichat?.cost?.cost_nano ?? answer.cost
     const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}
@@ -118,15 +144,15 @@ async function streamAnswer(
     answer.refused ||= Boolean(delta?.refusal)
     if (text === '') continue
     answer.text += text
-    round += text
-    await cli.io.out(onTerminal(cli, text))
+    await printer.write(text)
     if (cli.io.outClosed) return
   }
   if (makesCalls) answer.message = await messageOf(chunks)
   const isMade = makesCalls?.(answer.message?.tool_calls ?? []) === true
+  await printer.end()
   if (answer.text === '' && answer.calls.length > 0 && !isMade)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
-  if (round !== '' && !round.endsWith('\n')) await cli.io.out('\n')
+  await endLine(cli, answer)
   if (report) remark(cli, report, answer.cost)
 }
 

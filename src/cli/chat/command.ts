@@ -44,6 +44,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
+      'aichat chat --plain "Write a table of the planets in Markdown"',
     )
     .action(run((chat) => chat.runChat))
 }

