@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { deflateSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { aichatCommand } from '../../command.ts'
@@ -69,9 +71,12 @@ test('Ctrl-C ends the reading of a PDF', () =>
       env: { PATH: process.env['PATH'], HOME: folder, AICHAT_HOME: join(folder, 'home') },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const timer = setInterval(() => child.kill('SIGINT'), 700)
-    const [code] = await once(child, 'exit')
-    clearInterval(timer)
+    const ended = once(child, 'exit')
+    // The process that reads the PDF has started: signals are handled from here on.
+    const children = `/proc/${child.pid}/task/${child.pid}/children`
+    while (child.exitCode === null && readFileSync(children, 'utf8') === '') await setTimeout(20)
+    child.kill('SIGINT')
+    const [code] = await ended
     assert.is(code, 130)
   }))
 

@@ -57,6 +57,7 @@ export function openScreen(columns: number, rows: number): Screen {
     outClosed: false,
     stdinIsPiped: () => false,
     outliveTerminal: () => {},
+    passSignals: () => {},
   }
   return {
     io,
