@@ -97,7 +97,8 @@ export function completionEvents(pieces: readonly string[], model = 'fake'): str
 /** A local runner that has one model and answers every chat with one text, streamed or not, in Ollama's dialect. */
 export function localRunner(text = 'local answer', model = 'llama3:latest'): Answer {
   return (request, response) => {
-    if (request.url === '/api/tags') return json(response, 200, { models: [{ name: model, model }] })
+    if (request.url === '/api/tags' || request.url === '/api/ps')
+      return json(response, 200, { models: [{ name: model, model, size: 123 }] })
     if (request.url !== '/api/chat') return json(response, 404, { error: 'not found' })
     const last = {
       model,

@@ -96,11 +96,12 @@ export interface MeteredAttempt {
   ended(ending: Ending): BookedCost
 }
 
-/** UTF-8 bytes of text, thoughts and arguments in a whole answer. */
+/** UTF-8 bytes of text, refusal, thoughts and arguments in a whole answer. */
 export function deliveredBytes({ choices }: Pick<ChatReply, 'choices'>): number {
   let sum = 0
   for (const { message } of choices) {
-    const { content, reasoning_content: thoughts, tool_calls: calls } = message
+    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = message
+    sum += bytesOf(refusal)
     sum += bytesOf(typeof content === 'string' ? content : content && JSON.stringify(content)) + bytesOf(thoughts)
     for (const call of calls ?? []) sum += bytesOfCall + bytesOf(call.function.name) + bytesOf(call.function.arguments)
   }
@@ -114,8 +115,8 @@ const bytesOfCall = 28
 export function deliveredInChunk({ choices }: Pick<ChatChunk, 'choices'>): number {
   let sum = 0
   for (const { delta } of choices) {
-    const { content, reasoning_content: thoughts, tool_calls: calls } = delta
-    sum += bytesOf(content) + bytesOf(thoughts)
+    const { content, refusal, reasoning_content: thoughts, tool_calls: calls } = delta
+    sum += bytesOf(content) + bytesOf(refusal) + bytesOf(thoughts)
     if (calls)
       for (const { function: called } of calls)
         sum += (called?.name ? bytesOfCall : 0) + bytesOf(called?.name) + bytesOf(called?.arguments)

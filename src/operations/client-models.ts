@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs'
 import type { z } from 'zod'
-import { permitsPersona } from '../accounts/keys/rights.ts'
+import { permitsOf, permitsPersona } from '../accounts/keys/rights.ts'
+import type { App } from '../app/app.ts'
 import { personaPrefix } from '../chat/model-address.ts'
 import type { Persona } from '../personas/persona.ts'
 import { listChatModels } from './chat.ts'
@@ -9,17 +11,42 @@ type ChatModel = z.output<typeof listChatModels.output>['models'][number]
 
 /** A model as clients of the dialect routes see it. */
 export interface ClientModel extends ChatModel {
+  /**
+   * Milliseconds since 1970 UTC: when the plugin's list was taken from its provider, or a persona was made; else when this
+   * installation was.
+   */
+  readonly created: number
   /** The persona that it is. */
   readonly persona?: Persona
 }
 
 /**
- * All that the caller can name as a model on the dialect routes: the models of chats, and the personas. A key sees those
- * that it may use.
+ * All that the caller can name as a model of a chat on the dialect routes: the models of plugins and of this machine, and
+ * the personas. A key sees those that it may use.
  */
 export async function clientModels(call: Call): Promise<readonly ClientModel[]> {
   const { models } = await listChatModels.run(call, {})
-  return [...models, ...(await personaModels(call))]
+  return [...dated(call.app, models), ...(await personaModels(call))]
+}
+
+/** The models that make embeddings; none for a key that may not ask for any. */
+export async function clientEmbeddingModels(call: Call): Promise<readonly ClientModel[]> {
+  const { app, caller } = call
+  if (caller.key && !caller.key.scopes.includes('embeddings')) return []
+  const permits = permitsOf(caller.key) ?? (() => true)
+  const { embedders } = await app.personas()
+  const usable = app.plugins
+    .list()
+    .filter(({ type, active, state }) => type === 'embedding' && (active || state === 'ready'))
+  const listed = usable.flatMap(({ id: plugin, active, model_map }) =>
+    model_map.map((model) => ({ id: active ? model : `${plugin}:${model}`, plugin, model })),
+  )
+  const here = (await embedders.list()).models.map(({ name }) => ({ id: name, plugin: null, model: name }))
+  const allowed = [...listed, ...here].filter(permits)
+  return dated(
+    app,
+    allowed.map(({ id, plugin }) => ({ id, plugin })),
+  )
 }
 
 /** The caller's personas as models: by name, or by id where several have the name. */
@@ -32,12 +59,23 @@ async function personaModels({ app, caller }: Call): Promise<readonly ClientMode
   return own
     .filter(({ id }) => permitsPersona(caller.key, id))
     .map((persona) => {
-      const { id, name } = persona
-      return {
-        id: `${personaPrefix}${times.get(name) === 1 ? name : id}`,
-        plugin: null,
-        display_name: name,
-        persona,
-      }
+      const { id, name, created_at: created } = persona
+      const known = times.get(name) === 1 ? name : id
+      return { id: `${personaPrefix}${known}`, plugin: null, display_name: name, created, persona }
     })
 }
+
+function dated(app: App, models: readonly ChatModel[]): readonly ClientModel[] {
+  const installed = installedAt(app)
+  const known = new Map(app.plugins.list().map(({ id, models_as_of }) => [id, Date.parse(models_as_of ?? '')]))
+  return models.map((model) => ({ ...model, created: known.get(model.plugin ?? '') || installed }))
+}
+
+/** When the data folder was made: milliseconds since 1970 UTC. */
+function installedAt({ settings }: App): number {
+  const found = statSync(settings.paths.data, { throwIfNoEntry: false })
+  // Some file systems keep no time of birth.
+  return Math.floor(found?.birthtimeMs || found?.mtimeMs || startedAt)
+}
+
+const startedAt = Date.now()

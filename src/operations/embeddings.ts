@@ -22,6 +22,18 @@ export const embeddingsInput = z.looseObject({
 
 export type EmbeddingsInput = z.output<typeof embeddingsInput>
 
+/** OpenAI's answer; an embedding is text where the request asks for base64. */
+export interface EmbeddingsAnswer {
+  readonly object: 'list'
+  readonly data: readonly {
+    readonly object: 'embedding'
+    readonly index: number
+    readonly embedding: number[] | string
+  }[]
+  readonly model: string
+  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number }
+}
+
 /** The longest request body in bytes. */
 export const embeddingsLimit = 16 * 1024 * 1024
 
@@ -39,7 +51,7 @@ interface Embeddings {
 export async function createEmbeddings(
   { app, caller, signal }: Pick<Call, 'app' | 'caller' | 'signal'>,
   input: EmbeddingsInput,
-): Promise<Record<string, unknown>> {
+): Promise<EmbeddingsAnswer> {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
   const permits = permitsOf(caller.key)

@@ -31,6 +31,8 @@ export const listModels = defineOperation({
   }),
   output: z.object({ models: z.array(modelRow) }),
   run: async ({ app, caller }, { plugin, installed }) => {
+    // A key that is bound to personas can name no model.
+    if (caller.key?.personas) return { models: [] }
     const permits = permitsOf(caller.key) ?? (() => true)
     const allowed = (row: z.output<typeof modelRow>) => permits({ plugin: row.plugin, model: row.id })
     if (installed) return { models: (await installedModels(app)).filter(allowed) }

@@ -19,13 +19,15 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback'> {
   readonly memory?: boolean | undefined
   /** The client's own name for its conversation; no authority follows from it. */
   readonly conversation?: string | undefined
+  /** The model as answers are to name it; without it they name a persona as the request does, else the model that answered. */
+  readonly shownModel?: string | undefined
 }
 
 /** A chat with all that its persona and its saved conversation add, ready to be asked. */
 export interface ReadyChat {
   readonly routed: ChatCall
   readonly chat?: PreparedChat
-  /** The model as answers name it, where the request names a persona there; else they name the one that answered. */
+  /** The model as answers name it, where that is not the one that answered. */
   readonly model?: string
 }
 
@@ -36,14 +38,14 @@ export interface ReadyChat {
  */
 export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>, order: ChatOrder): Promise<ReadyChat> {
   const { app, caller, signal } = call
-  const { request: asked, plugin, fallback, session, memory, conversation } = order
+  const { request: asked, plugin, fallback, session, memory, conversation, shownModel } = order
   const { key } = caller
   const permits = permitsOf(key)
   const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session }
   const named = personaIn(asked.model)
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
-    return { routed: { ...base, request: asked } }
+    return { routed: { ...base, request: asked }, ...(shownModel !== undefined && { model: shownModel }) }
   }
   const { model, ...rest } = asked
   const request = named === undefined ? asked : rest
@@ -62,7 +64,8 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
     by: { key: key?.id, permits },
     signal,
   })
-  return { routed: { ...base, request: chat.request }, chat, ...(named !== undefined && model && { model }) }
+  const shown = shownModel ?? (named === undefined ? undefined : model)
+  return { routed: { ...base, request: chat.request }, chat, ...(shown !== undefined && { model: shown }) }
 }
 
 /** The persona of a chat. Throws `invalid` where field and model name two. */
@@ -88,11 +91,12 @@ export async function completeChat(
 ): Promise<RoutedReply> {
   const { router } = await app.chat()
   const routed = await router.complete(ready.routed, signal)
-  if (!ready.chat) return routed
-  const { reply, report, booking } = routed
+  const { report, booking } = routed
+  const reply = named(routed.reply, ready)
+  if (!ready.chat) return { reply, report, booking }
   const answer = reply.choices[0]?.message
   const unsaved = answer ? await save(ready.chat, answer, booking) : []
-  return { reply: named(reply, ready), report: { ...report, warnings: [...report.warnings, ...unsaved] }, booking }
+  return { reply, report: { ...report, warnings: [...report.warnings, ...unsaved] }, booking }
 }
 
 /** Streams an answer; the exchange is saved before the end, and a last chunk without choices tells where that failed. */
@@ -103,7 +107,12 @@ export async function streamChat(
 ): Promise<RoutedStream> {
   const { router } = await app.chat()
   const routed = await router.stream(ready.routed, signal)
-  return ready.chat ? { ...routed, chunks: saved(routed, ready, ready.chat) } : routed
+  if (ready.chat) return { ...routed, chunks: saved(routed, ready, ready.chat) }
+  return ready.model === undefined ? routed : { ...routed, chunks: allNamed(routed.chunks, ready) }
+}
+
+async function* allNamed(chunks: AsyncIterable<ChatChunk>, ready: ReadyChat): AsyncGenerator<ChatChunk> {
+  for await (const chunk of chunks) yield named(chunk, ready)
 }
 
 async function* saved(

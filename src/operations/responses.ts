@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineOperation } from './operation.ts'
 
-export const responseExtent = defineOperation({
+const responseExtent = defineOperation({
   name: 'responses.extent',
   method: 'GET',
   path: '/api/responses',
@@ -20,7 +20,7 @@ export const responseExtent = defineOperation({
   },
 })
 
-export const removeResponses = defineOperation({
+const removeResponses = defineOperation({
   name: 'responses.clear',
   method: 'DELETE',
   path: '/api/responses',

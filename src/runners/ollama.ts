@@ -1,5 +1,6 @@
 import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
+import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
 import type { Send } from '../http/send.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
@@ -11,12 +12,16 @@ export interface LocalModel {
   readonly embedding: boolean
   /** True for a model that the runner forwards to a remote service (https://docs.ollama.com/cloud). */
   readonly remote: boolean
+  /** The runner's own row about it, unchecked beyond its name. */
+  readonly row: JsonObject
 }
 
 export interface OllamaRunner {
   readonly url: string
   /** The installed models, or undefined when no runner answers. Cached for a few seconds. */
   models(): Promise<readonly LocalModel[] | undefined>
+  /** The runner's rows about the models in its memory, unchecked beyond their names; none when no runner answers. */
+  running(): Promise<readonly JsonObject[]>
   /**
    * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
    * that computes on this machine. Undefined when no runner answers or it has no such model.
@@ -66,6 +71,7 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
   return {
     url,
     models,
+    running: async () => rowsIn(await read('ps')) ?? [],
     async target(asked) {
       const chat = (await models())?.filter((model) => !model.embedding)
       if (!chat) return undefined
@@ -86,10 +92,18 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
   }
 
   async function list(): Promise<readonly LocalModel[] | undefined> {
+    const answer = await read('tags')
+    // A connection that fails and another server's answer both mean that there is no runner.
+    if (answer === undefined) known = undefined
+    return rowsIn(answer)?.map(modelIn)
+  }
+
+  /** The answer to `GET /api/NAME`; undefined for none. */
+  async function read(name: string): Promise<unknown> {
     try {
       const reply = await send({
         method: 'GET',
-        url: `${url}/api/tags`,
+        url: `${url}/api/${name}`,
         headers: { accept: 'application/json' },
         timeouts: listTimeouts,
       })
@@ -97,10 +111,8 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
         reply.discard()
         return undefined
       }
-      return namesIn(JSON.parse(await reply.text(4 * 1024 * 1024)))
+      return JSON.parse(await reply.text(4 * 1024 * 1024)) as unknown
     } catch {
-      // A connection that fails and another server's answer both mean that there is no runner.
-      known = undefined
       return undefined
     }
   }
@@ -138,20 +150,14 @@ function installed(names: readonly string[], asked: string | undefined): string 
   return asked === undefined ? undefined : names.find((name) => name === asked || name === `${asked}:latest`)
 }
 
-interface TagRow {
-  readonly name?: unknown
-  readonly capabilities?: unknown
-  readonly remote_host?: unknown
+function rowsIn(answer: unknown): readonly JsonObject[] | undefined {
+  const rows = (answer as { models?: unknown } | null | undefined)?.models
+  return Array.isArray(rows) ? rows.filter((row) => isObject(row) && typeof row['name'] === 'string') : undefined
 }
 
-function namesIn(answer: unknown): readonly LocalModel[] | undefined {
-  const rows = (answer as { models?: unknown } | null)?.models
-  if (!Array.isArray(rows)) return undefined
-  return rows.flatMap((row: TagRow) => {
-    if (typeof row?.name !== 'string') return []
-    const { name } = row
-    const capabilities = Array.isArray(row.capabilities) ? row.capabilities : undefined
-    const embedding = capabilities ? !capabilities.includes('completion') : isEmbeddingName(name)
-    return [{ name, embedding, remote: typeof row.remote_host === 'string' || /[:-]cloud$/.test(name) }]
-  })
+function modelIn(row: JsonObject): LocalModel {
+  const name = row['name'] as string
+  const capabilities = Array.isArray(row['capabilities']) ? row['capabilities'] : undefined
+  const embedding = capabilities ? !capabilities.includes('completion') : isEmbeddingName(name)
+  return { name, embedding, remote: typeof row['remote_host'] === 'string' || /[:-]cloud$/.test(name), row }
 }

@@ -69,15 +69,19 @@ export async function readBytes(request: IncomingMessage, types: readonly string
 
 /**
  * Reads the body as JSON; undefined for an empty one. Decodes and meters every byte on arrival, so that a hostile body takes
- * no longer to refuse than to send. Throws `unsupported_media` unless its type is JSON in UTF-8, `invalid` for invalid JSON,
+ * no longer to refuse than to send. Throws `unsupported_media` unless its type is JSON (or another of `types`) in UTF-8, `invalid` for invalid JSON,
  * `too_large` above the limit or the bounds of a request.
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  limit: number,
+  types: readonly string[] = [jsonType],
+): Promise<unknown> {
   const meter = createJsonMeter('the body', requestBounds)
   const encoding = createUtf8Meter()
   const pieces: Buffer[] = []
   let size = 0
-  await readPieces(request, [jsonType], limit, (piece) => {
+  await readPieces(request, types, limit, (piece) => {
     size += piece.length
     meter.push(piece)
     encoding.push(piece)

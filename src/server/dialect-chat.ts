@@ -7,20 +7,43 @@ import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
 import { boundText, chat, routed } from '../operations/chat.ts'
-import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
+import { completeEach, type ReadyChats, streamEach } from '../operations/many-chats.ts'
+import { type ChatOrder, prepareChat, reportHeaders } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
 import { clientError, type Inbound } from './dialect-errors.ts'
-import { sendEvents } from './event-stream.ts'
+import { type EventFormat, sendEvents } from './event-stream.ts'
 import type { Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import { callerOf, whileLoggedIn } from './routes.ts'
 
+/** How a chat comes in and its answer goes out: a dialect, or another shape of one. */
+export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse' | 'createStreamWriter'> {
+  readonly id: Inbound
+  /** Where the stream is not one of server-sent events. */
+  readonly format?: EventFormat
+  /** The model as the router knows it, where clients name it in another way. Answers then name it as the client did. */
+  readonly modelOf?: (asked: string) => Promise<string>
+  /** The chats of a request, where one asks several; their answers are the choices of one. */
+  readonly split?: (request: ChatOrder['request']) => readonly ChatOrder['request'][]
+}
+
 /** Answers a chat in the dialect of its request; sessions are for /api/chat. */
 export async function answerChat(app: App, context: RequestContext, identity: Identity, id: Inbound): Promise<void> {
-  const dialect = dialectFor(id, '')
-  const wire = await readJson(context.request, chat.limit!)
-  const body = dialect.readRequest(wire)
+  const shape = { ...dialectFor(id, ''), id }
+  await answerShaped(app, context, identity, shape, await readJson(context.request, chat.limit!))
+}
+
+/** The same with a shape of its own, and a body that was read already. */
+export async function answerShaped(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  shape: ChatShape,
+  wire: unknown,
+): Promise<void> {
+  const { id } = shape
+  const body = shape.readRequest(wire)
   const caller = callerOf(identity)
   const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(body, work)
@@ -29,20 +52,22 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   await nextStage(input, work)
   // A signal for each request costs 5 µs: the connection's will do.
   const call = { app, caller, signal: context.disconnected }
-  const ready = await prepareChat(call, { ...routed(input), conversation: conversationOf(context, wire) })
+  const order = { ...routed(input), conversation: conversationOf(context, wire) }
+  const all = await prepareAll(call, shape.modelOf ? await named(order, shape.modelOf) : order, shape)
+  const [ready] = all
   const { request } = ready.routed
   const limitNames = id === 'anthropic-messages' ? 'anthropic' : 'openai'
   if (request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamChat(call, ready, context.signal)
-      const encoder = dialect.createStreamWriter(request as Parameters<Dialect['createStreamWriter']>[0])
-      const events = { ...encoder, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
+      const { chunks, report, booking } = await streamEach(call, all, context.signal)
+      const encoder = shape.createStreamWriter(request as ChatRequest)
+      const events = { ...encoder, ...shape.format, fail: (error: AppError) => encoder.fail(clientError(error, id)) }
       await sendEvents(context, chunks, events, {
         ...reportHeaders(report, ready),
         ...booking.limitHeaders(limitNames),
       })
     })
-  const { reply, report, booking } = await completeChat(call, ready, call.signal)
+  const { reply, report, booking } = await completeEach(call, all, call.signal)
   const [choice] = reply.choices
   // Anthropic's messages have no stop reason for such an end; a stream of them ends with an error event.
   if (id === 'anthropic-messages' && choice?.finish_reason === 'error')
@@ -52,7 +77,22 @@ export async function answerChat(app: App, context: RequestContext, identity: Id
   if (cost) context.response.setHeader('x-aichat-cost', cost.cost_usd ?? 'unknown')
   const limits = booking.limitHeaders(limitNames)
   if (limits) setHeaders(context, limits)
-  sendJson(context, 200, dialect.writeResponse(reply))
+  sendJson(context, 200, shape.writeResponse(reply))
+}
+
+async function prepareAll(
+  call: Parameters<typeof prepareChat>[0],
+  order: ChatOrder,
+  { split }: ChatShape,
+): Promise<ReadyChats> {
+  const [first = order, ...others] = split?.(order.request).map((request) => ({ ...order, request })) ?? [order]
+  return [await prepareChat(call, first), ...(await Promise.all(others.map((other) => prepareChat(call, other))))]
+}
+
+/** The order for the router's model, answered under the name that the client gave it. */
+async function named(order: ChatOrder, modelOf: (asked: string) => Promise<string>): Promise<ChatOrder> {
+  const asked = order.request.model ?? ''
+  return { ...order, request: { ...order.request, model: await modelOf(asked) }, shownModel: asked }
 }
 
 function setHeaders({ response }: RequestContext, headers: Readonly<Record<string, string>>): void {

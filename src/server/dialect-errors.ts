@@ -4,8 +4,8 @@ import type { AppError } from '../errors.ts'
 import type { ErrorBody, RequestContext } from './request-context.ts'
 import type { Route } from './routes.ts'
 
-/** The dialects of /v1. */
-export type Inbound = 'openai-chat' | 'anthropic-messages'
+/** The dialects of /v1, and that of /ollama. */
+export type Inbound = 'openai-chat' | 'anthropic-messages' | 'ollama'
 
 /** OpenAI's type for a failure of this HTTP status; Anthropic's follow in its dialect. */
 const openaiTypes: Record<number, string> = {
@@ -70,6 +70,9 @@ export const anthropicError: ErrorBody = (error, requestId) => ({
   request_id: requestId,
 })
 
+/** A failure as the body of an answer of Ollama's: one text. */
+export const ollamaError: ErrorBody = (error) => dialectFor('ollama', '').writeError(clientError(error, 'ollama'))
+
 /** The dialect of a request to an address that both have: Anthropic's clients send their version with every request. */
 export function clientDialect({ request, path }: RequestContext): Inbound {
   const { headers } = request
@@ -81,11 +84,22 @@ export function clientDialect({ request, path }: RequestContext): Inbound {
 export const errorOfClient: ErrorBody = (error, requestId, context) =>
   (clientDialect(context) === 'openai-chat' ? openaiError : anthropicError)(error, requestId, context)
 
-/** The refusal of an unknown address under /v1/: in the dialect of its request, listing the routes. */
+/** The refusal of an unknown address under /v1/ or /ollama/: in the dialect of its request, listing the routes. */
 export function refusalsFor(routes: readonly Route[]) {
-  const existing = [`There is ${routes.map(({ method, path }) => `${method} ${shown(path)}`).join(', ')}`]
-  return (context: RequestContext) =>
-    context.path.startsWith('/v1/') ? { errorBody: errorOfClient, existing } : undefined
+  const ofOllama = routes.filter(({ path }) => isOllamas(path))
+  const others = routes.filter(({ path }) => !isOllamas(path))
+  return ({ path }: RequestContext) => {
+    if (isOllamas(path)) return { errorBody: ollamaError, existing: listed(ofOllama) }
+    return path.startsWith('/v1/') ? { errorBody: errorOfClient, existing: listed(others) } : undefined
+  }
+}
+
+function isOllamas(path: string): boolean {
+  return path === '/ollama' || path.startsWith('/ollama/')
+}
+
+function listed(routes: readonly Route[]): readonly string[] {
+  return [`There is ${routes.map(({ method, path }) => `${method} ${shown(path)}`).join(', ')}`]
 }
 
 /** `/v1/models/**:id` as documentation writes it. */

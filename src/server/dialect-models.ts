@@ -18,17 +18,22 @@ export async function answerModels(call: Call, context: RequestContext): Promise
   sendJson(context, 200, isAnthropic ? anthropicModel(found) : openaiModel(found))
 }
 
-function openaiModel({ id, plugin, persona }: ClientModel) {
-  return { id, owned_by: persona ? 'persona' : (plugin ?? 'local'), object: 'model', created: 0 }
+function openaiModel({ id, plugin, persona, created }: ClientModel) {
+  return {
+    id,
+    owned_by: persona ? 'persona' : (plugin ?? 'local'),
+    object: 'model',
+    created: Math.floor(created / 1000),
+  }
 }
 
-/** https://docs.anthropic.com/en/api/models: 1970 stands for an unknown date. */
-function anthropicModel({ id, display_name, context_window, max_output }: ClientModel) {
+/** https://docs.anthropic.com/en/api/models */
+function anthropicModel({ id, display_name, context_window, max_output, created }: ClientModel) {
   return {
     type: 'model',
     id,
     display_name: display_name ?? id,
-    created_at: new Date(0).toISOString(),
+    created_at: new Date(created).toISOString(),
     max_input_tokens: context_window ?? null,
     max_tokens: max_output ?? null,
     capabilities: null,

@@ -1,20 +1,28 @@
 import type { AppError } from '../errors.ts'
 import { drained, errorBody, failureOf, type RequestContext } from './request-context.ts'
 
-/** Encodes an answer as server-sent events; every text is whole events, or empty. */
-export interface EventEncoder<T> {
+/** The format of a stream; by default server-sent events. */
+export interface EventFormat {
+  /** The media type. */
+  readonly type?: string
+  /** Sent through a long silence. */
+  readonly heartbeat?: string
+}
+
+/** Encodes an answer as events; every text is whole events, or empty. */
+export interface EventEncoder<T> extends EventFormat {
   push(chunk: T): string
-  /** The end of a complete answer. */
-  end(): string
+  /** The end of a complete answer; a promise for one that is kept before it is told. */
+  end(): string | Promise<string>
   /** A failure after the first byte, after the status 200. */
   fail(error: AppError): string
 }
 
-/** A comment this often keeps proxies from closing a silent stream: milliseconds. */
+/** A sign of life this often keeps proxies from closing a silent stream: milliseconds. */
 const heartbeatMs = 15_000
 
 /**
- * Streams the chunks as server-sent events, at the pace of the client. The first chunk sends the headers; a failure or an
+ * Streams the chunks as events, at the pace of the client. The first chunk sends the headers; a failure or an
  * aborted context becomes the encoder's error event.
  */
 export async function sendEvents<T>(
@@ -24,13 +32,14 @@ export async function sendEvents<T>(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { response } = context
+  const { type = 'text/event-stream; charset=utf-8', heartbeat: signOfLife = ': waiting\n\n' } = encoder
   response.statusCode = 200
-  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('content-type', type)
   // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
   response.setHeader('x-accel-buffering', 'no')
   for (const name in headers) response.setHeader(name, headers[name]!)
   response.socket?.setNoDelay(true)
-  const heartbeat = setInterval(() => response.write(': waiting\n\n'), heartbeatMs).unref()
+  const heartbeat = setInterval(() => response.write(signOfLife), heartbeatMs).unref()
   let pending = ''
   const flush = () => {
     if (pending === '') return
@@ -51,7 +60,7 @@ export async function sendEvents<T>(
       if (response.writableNeedDrain && !response.destroyed) await drained(response)
       context.signal.throwIfAborted()
     }
-    end(encoder.end())
+    end(await encoder.end())
   } catch (thrown) {
     end(encoder.fail(failureOf(context, thrown)))
   }

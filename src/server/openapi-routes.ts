@@ -1,25 +1,14 @@
 import { z } from 'zod'
 import { chatInput, countTokens, mostMessages } from '../operations/chat.ts'
 import { embeddingsInput } from '../operations/embeddings.ts'
+import { ollamaDocumented } from './openapi-ollama.ts'
+import { answering, type DocumentedRoute } from './openapi-route.ts'
 import { speechBody } from './speech-body.ts'
 
-/** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI and Anthropic, and MCP. */
+/** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI, Anthropic and Ollama, and MCP. */
 
 type Json = Record<string, unknown>
 
-/** A route as the document shows it; `statuses` are those of its failures. */
-interface DocumentedRoute {
-  readonly route: string
-  readonly summary: string
-  readonly dialect?: 'openai' | 'anthropic' | 'mcp'
-  readonly body?: z.ZodType
-  readonly answer?: z.ZodType
-  readonly produces?: readonly string[]
-  readonly statuses: readonly number[]
-}
-
-/** The failures of a model's answer, beside those of every route. */
-const answering = [404, 408, 413, 415, 422, 429, 502, 504]
 const json = ['application/json']
 const jsonOrEvents = ['application/json', 'text/event-stream']
 
@@ -56,6 +45,8 @@ const responsesBody = z.object({
   model: z.exactOptional(z.string()),
   input: z.union([z.string(), z.array(z.looseObject({})).max(mostMessages)]),
 })
+
+const keptResponse = z.looseObject({ id: z.string(), object: z.literal('response'), status: z.string() })
 
 const routes: readonly DocumentedRoute[] = [
   {
@@ -103,10 +94,79 @@ const routes: readonly DocumentedRoute[] = [
     statuses: [401, ...answering],
   },
   {
+    route: 'POST /v1/completions',
+    summary:
+      'The older completion of a text, answered as a chat (https://platform.openai.com/docs/api-reference/completions).',
+    dialect: 'openai',
+    body: z.object({
+      prompt: z.union([z.string(), z.array(z.string()).max(20)]),
+      model: z.string().optional(),
+      stream: z.boolean().optional(),
+    }),
+    produces: jsonOrEvents,
+    statuses: [401, ...answering],
+  },
+  {
     route: 'GET /v1/responses',
     summary: 'Answers 426 to a WebSocket, so that its client sends POST, and 404 to anything else.',
     dialect: 'openai',
     statuses: [401, 404, 426, 429],
+  },
+  {
+    route: 'POST /v1/moderations',
+    summary: 'Refused with 404: no model here classifies texts.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/responses/input_tokens',
+    summary: 'Estimates the tokens of such a chat, with the conversation behind it.',
+    dialect: 'openai',
+    body: responsesBody.partial(),
+    answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
+    statuses: [401, ...answering],
+  },
+  {
+    route: 'POST /v1/responses/compact',
+    summary: 'Answers 404: conversations are not compacted here.',
+    dialect: 'openai',
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/responses/{id}',
+    summary:
+      'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',
+    dialect: 'openai',
+    answer: keptResponse,
+    produces: jsonOrEvents,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'DELETE /v1/responses/{id}',
+    summary: 'Removes a response that is kept, and stops one in the background.',
+    dialect: 'openai',
+    answer: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'POST /v1/responses/{id}/cancel',
+    summary: 'Stops a response in the background.',
+    dialect: 'openai',
+    answer: keptResponse,
+    statuses: [401, 404, 429],
+  },
+  {
+    route: 'GET /v1/responses/{id}/input_items',
+    summary: 'The items that a response was asked, in pages: ?limit=20&order=desc&after=ID.',
+    dialect: 'openai',
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(z.looseObject({ type: z.string(), id: z.string() })),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
+    statuses: [401, 404, 429],
   },
   {
     route: 'POST /v1/audio/speech',
@@ -163,6 +223,7 @@ const routes: readonly DocumentedRoute[] = [
     produces: jsonOrEvents,
     statuses: [401, 404, 406, 408, 413, 415, 429],
   })),
+  ...ollamaDocumented,
 ]
 
 const message = { type: 'string' }
@@ -180,6 +241,7 @@ export const dialectErrors: Json = {
       },
     },
   },
+  OllamaError: { type: 'object', required: ['error'], properties: { error: message } },
   AnthropicError: {
     type: 'object',
     required: ['type', 'error'],
@@ -204,7 +266,12 @@ export const dialectErrors: Json = {
   },
 }
 
-const errorShapes = { openai: 'OpenaiError', anthropic: 'AnthropicError', mcp: 'McpError' } as const
+const shapes = {
+  openai: 'OpenaiError',
+  anthropic: 'AnthropicError',
+  ollama: 'OllamaError',
+  mcp: 'McpError',
+} as const
 
 /** The paths of these routes; `failures` describes answers of statuses in a named shape, `schemaOf` a body or an answer. */
 export function otherPaths(
@@ -214,7 +281,7 @@ export function otherPaths(
   const paths: Record<string, Json> = {}
   for (const { route, summary, dialect, body, answer, produces = json, statuses } of routes) {
     const [method, path] = route.split(' ') as [string, string]
-    const shape = dialect ? errorShapes[dialect] : 'Error'
+    const shape = dialect ? shapes[dialect] : path.startsWith('/ollama') ? shapes.ollama : 'Error'
     const content = Object.fromEntries(
       produces.map((type) => [type, answer ? { schema: schemaOf(answer, 'output') } : {}]),
     )
@@ -225,7 +292,7 @@ export function otherPaths(
       schema: { type: 'string' },
     }))
     const operation = {
-      operationId: `${method.toLowerCase()}${path.replace(/\W+(\w)?/g, (_, letter?: string) => (letter ? `_${letter}` : ''))}`,
+      operationId: operationId(method, path),
       summary,
       tags: [dialect ?? 'service'],
       security: dialect ? [{ bearer: [] }] : [],
@@ -238,4 +305,10 @@ export function otherPaths(
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
   return paths
+}
+
+/** `get_v1_models_id`; an address with a slash at its end has an underscore there. */
+function operationId(method: string, path: string): string {
+  const name = path.replace(/\W+(\w)?/g, (_, letter?: string) => (letter ? `_${letter}` : ''))
+  return `${method.toLowerCase()}${name}${path.length > 1 && path.endsWith('/') ? '_' : ''}`
 }

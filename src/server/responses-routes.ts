@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { App } from '../app/app.ts'
 import { responses } from '../chat/dialects/responses/dialect.ts'
+import { fromClient } from '../chat/dialects/responses/placement.ts'
 import { writeResponses } from '../chat/dialects/responses/response.ts'
-import { createStreamWriter } from '../chat/dialects/responses/stream-writer.ts'
-import { isObject, type JsonObject, objectsOf } from '../chat/protocol/json-object.ts'
+import { personaIn } from '../chat/model-address.ts'
+import { type JsonObject, objectOf } from '../chat/protocol/json-object.ts'
 import type { ChatRequest } from '../chat/protocol/messages.ts'
+import type { Booking, RouteReport } from '../chat/route-report.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import { parseInput } from '../operations/ask.ts'
@@ -12,26 +14,17 @@ import { boundText, chat, routed } from '../operations/chat.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from '../operations/prepare-chat.ts'
 import { readJson } from './body.ts'
 import { conversationOf } from './client-conversation.ts'
-import { responsesError, responsesErrorBody } from './dialect-errors.ts'
+import { responsesErrorBody } from './dialect-errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { Identify, Identity } from './identity.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
+import { completeRequest, keepResponse } from './response-state.ts'
+import { responseStateRoutes } from './response-state-routes.ts'
+import { answerInBackground, keptEvents, optionsOf, type StatefulAnswer, writerOf } from './response-stream.ts'
 import { callerOf, type Route, whileLoggedIn } from './routes.ts'
 
-/** A request whose input is the whole conversation. */
-export interface WholeRequest {
-  readonly body: JsonObject
-  /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
-  readonly echo?: JsonObject
-  /** Takes the response once it is over, with the sealed reasoning that its client may not have asked for. */
-  readonly keep?: (response: JsonObject) => Promise<void> | void
-}
-
-/** Completes a request from the responses that are kept: earlier items, and those that it refers to. */
-export type Complete = (body: JsonObject, identity: Identity) => Promise<WholeRequest> | WholeRequest
-
 /** The Responses API of OpenAI: https://platform.openai.com/docs/api-reference/responses */
-export function responsesRoutes(app: App, identify: Identify, complete: Complete = withoutState): readonly Route[] {
+export function responsesRoutes(app: App, identify: Identify): readonly Route[] {
   const path = '/v1/responses'
   return [
     {
@@ -40,7 +33,7 @@ export function responsesRoutes(app: App, identify: Identify, complete: Complete
       errorBody: responsesErrorBody,
       async handle(context) {
         const identity = await identify(context, { access: 'user', scope: 'chat' })
-        await answerResponse(app, context, identity, complete).catch(rethrowPermanent)
+        await answerResponse(app, context, identity).catch(rethrowPermanent)
       },
     },
     {
@@ -53,6 +46,7 @@ export function responsesRoutes(app: App, identify: Identify, complete: Complete
         throw new AppError('not_found', 'Responses are not listed: POST /v1/responses makes one')
       },
     },
+    ...responseStateRoutes(app, identify),
   ]
 }
 
@@ -73,83 +67,66 @@ function refuseUpgrade({ response }: RequestContext): void {
   response.end(body)
 }
 
-async function answerResponse(
-  app: App,
-  context: RequestContext,
-  identity: Identity,
-  complete: Complete,
-): Promise<void> {
+async function answerResponse(app: App, context: RequestContext, identity: Identity): Promise<void> {
   const told = await readJson(context.request, chat.limit!)
   const caller = callerOf(identity)
-  const user = caller.id
-  const work = { user, isOver: () => context.response.destroyed }
+  const work = { user: caller.id, isOver: () => context.response.destroyed }
   await nextStage(told, work)
-  const { body, echo, keep } = await complete(isObject(told) ? told : {}, identity)
-  const read = responses.readRequest(body)
+  const whole = await completeRequest(app, context, identity, told)
+  const read = responses.readRequest(whole.body)
+  if (read.messages.length === 0)
+    throw new AppError('invalid', 'Invalid chat request', { details: ['input: must hold at least one item'] })
   await nextStage(read, work)
   const input = parseInput(chat, read)
   boundText(app.settings, input)
   await nextStage(input, work)
+  const { opened, echo, inBackground } = whole
+  const call = { app, caller, signal: inBackground ? undefined : context.disconnected }
   const order = routed(input)
-  // The request as it was sent: the parts that a persona adds are not shown to clients.
+  const conversation = conversationOf(context, { ...objectOf(told), previous_response_id: opened.thread })
+  const ready = await prepareChat(call, { ...forRouter(order, objectOf(told)), conversation })
+  // The client's own request is repeated to it, not the one that a persona made of it.
   const asked = withEcho(order.request as ChatRequest, echo)
-  const call = { app, caller, signal: context.disconnected }
-  const ready = await prepareChat(call, { ...order, conversation: conversationOf(context, told) })
-  const { reasoning } = await app.chat()
-  const id = `resp_${randomBytes(24).toString('hex')}`
-  if (asked.stream)
+  const answer: StatefulAnswer = { call, whole, ready, asked, id: `resp_${randomBytes(24).toString('hex')}` }
+  if (inBackground) return answerInBackground(context, identity, answer)
+  const headersOf = ({ report, booking }: { readonly report: RouteReport; readonly booking: Booking }) => ({
+    ...reportHeaders({ ...report, warnings: [...report.warnings, ...opened.warnings] }, ready),
+    ...booking.limitHeaders('openai'),
+  })
+  if (order.request.stream)
     return whileLoggedIn(context, identity, async () => {
-      const { chunks, report, booking } = await streamChat(call, ready, context.signal)
-      const writer = createStreamWriter(asked, { id, seal: reasoning.sealFor(user, report) })
-      const events = { ...writer, fail: (error: AppError) => writer.fail(responsesError(error)) }
-      await sendEvents(context, chunks, events, { ...reportHeaders(report, ready), ...booking.limitHeaders('openai') })
-      await keep?.(writer.stored())
+      const stream = await streamChat(call, ready, context.signal)
+      const writer = await writerOf(answer, stream.report)
+      await sendEvents(context, stream.chunks, keptEvents(app, whole, writer), headersOf(stream))
     })
-  const { reply, report, booking } = await completeChat(call, ready, call.signal)
-  const cost = booking.cost()
-  const costHeader = cost && { 'x-aichat-cost': cost.cost_usd ?? 'unknown' }
-  const headers = { ...reportHeaders(report, ready), ...costHeader, ...booking.limitHeaders('openai') }
-  for (const [name, value] of Object.entries(headers)) context.response.setHeader(name, value)
-  const { shown, stored } = writeResponses(reply, asked, { id, seal: reasoning.sealFor(user, report) })
-  await keep?.(stored)
-  sendJson(context, 200, shown)
+  const routedReply = await completeChat(call, ready, call.signal)
+  const { shown, stored } = writeResponses(routedReply.reply, asked, await optionsOf(answer, routedReply.report))
+  const isKept = await keepResponse(app, whole, stored)
+  const cost = routedReply.booking.cost()
+  const costHeader = cost && { 'x-aichat-cost': String(cost.cost_usd ?? 'unknown') }
+  for (const [name, value] of Object.entries({ ...headersOf(routedReply), ...costHeader }))
+    context.response.setHeader(name, value)
+  sendJson(context, 200, isKept ? shown : { ...shown, store: false })
 }
 
-function withEcho(request: ChatRequest, echo: JsonObject | undefined): ChatRequest {
-  if (!echo) return request
+type Order = ReturnType<typeof routed>
+
+/** The chat for the router. Told to store it, a persona's chat is refused as in OpenAI's other dialect. */
+function forRouter(order: Order, { store }: JsonObject): Order {
+  const request = fromClient(order.request as ChatRequest)
+  const isRefused = personaIn(request.model) !== undefined && store === true
+  return { ...order, request: isRefused ? { ...request, store } : request }
+}
+
+function withEcho(request: ChatRequest, echo: JsonObject): ChatRequest {
   const responses = { ...request.extra_content?.['responses'], ...echo }
   return { ...request, extra_content: { ...request.extra_content, responses } }
-}
-
-/** Refuses a request that names anything kept; none is kept. A reference to reasoning says nothing to another provider. */
-function withoutState(body: JsonObject): WholeRequest {
-  const problems = ['previous_response_id', 'conversation', 'background'].filter((name) => Boolean(body[name]))
-  const items = objectsOf(body['input'])
-  const referred = items.filter(({ type }) => type === 'item_reference')
-  const unknown = referred.filter(({ id }) => !String(id).startsWith('rs_'))
-  if (problems.length > 0 || unknown.length > 0) {
-    const details = [
-      ...problems.map((name) => `${name}: nothing is kept here, so send the whole conversation with store: false`),
-      ...unknown.map(({ id }) => `input: item ${String(id).slice(0, 100)} not found`),
-    ]
-    const code = problems[0] === 'previous_response_id' ? 'previous_response_not_found' : 'invalid_request_error'
-    const provider = { type: 'invalid_request_error', code, ...(problems[0] && { param: problems[0] }) }
-    throw new AppError('invalid', 'Invalid request', { details, provider })
-  }
-  return {
-    body: referred.length === 0 ? body : { ...body, input: items.filter(({ type }) => type !== 'item_reference') },
-  }
 }
 
 /** Codex repeats a 5xx thirty times: a failure that no retry can mend is a 400 there. */
 function rethrowPermanent(thrown: unknown): never {
   if (!(thrown instanceof AppError) || !thrown.final || thrown.status < 500) throw thrown
-  const { message, details, provider, headers } = thrown
-  throw new AppError('invalid', message, {
-    details,
-    headers,
-    ...(provider && { provider }),
-    final: true,
-    cause: thrown,
-  })
+  const { message, details, headers, code, cause } = thrown
+  const provider = thrown.provider ?? { type: 'invalid_request_error', code }
+  throw new AppError('invalid', message, { details, headers, provider, final: true, cause })
 }

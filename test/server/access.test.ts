@@ -31,6 +31,8 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],
   [/^POST \/mcp(?:\/|$)/, 'user'],
+  [/^GET \/ollama(?:\/|\/api\/version)?$/, 'public'],
+  [/^\w+ \/ollama\/api\//, 'user'],
 ]
 
 /** Blocked in single-user mode for every caller. */
@@ -78,6 +80,7 @@ test('each route × no token, expired, forged, user, other user, admin', async (
         answer.headers.get('www-authenticate'),
         kind === 'none' ? 'Bearer realm="api"' : 'Bearer realm="api", error="invalid_token"',
       )
+      if (path.startsWith('/ollama/')) assert.equal(Object.keys(answer.body), ['error'])
       if (path.startsWith('/api/')) {
         assert.equal(Object.keys(answer.body).sort(), ['code', 'details', 'error', 'request_id'])
         assert.equal(answer.body.details, ['Log in with POST /api/auth/login, or run: aichat login'])

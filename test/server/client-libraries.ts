@@ -1,14 +1,16 @@
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
+import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import type { App } from '../../src/app/app.ts'
 import { type Answer, openStandIn, type StandIn } from '../fake-provider.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 
-/** The client libraries of OpenAI, Anthropic and Vercel against our API, with a fake provider behind it. */
+/** The client libraries of OpenAI, Anthropic, Ollama and Vercel against our API, with a fake provider behind it. */
 export interface ClientLibraries {
   readonly openai: OpenAI
   readonly anthropic: Anthropic
+  readonly ollama: Ollama
   /** Vercel's: `ai.chat(id)` speaks chat completions. */
   readonly ai: OpenAIProvider
   readonly provider: StandIn
@@ -55,6 +57,7 @@ export async function withLibraries(
     await run({
       openai: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'ours', ...retries }),
       anthropic: new Anthropic({ baseURL: url, apiKey: 'ours', ...retries }),
+      ollama: new Ollama({ host: `${url}/ollama`, headers: { authorization: 'Bearer ours' } }),
       ai: createOpenAI({ baseURL: `${url}/v1`, apiKey: 'ours' }),
       provider,
       app,

@@ -1,5 +1,6 @@
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai'
+import type { Ollama, Message as OllamaMessage } from 'ollama'
 import * as assert from 'uvu/assert'
 import { dialectFor } from '../../src/chat/dialects/dialects.ts'
 import { chunksOf } from '../../src/chat/protocol/chunks.ts'
@@ -119,6 +120,36 @@ const modes: Record<string, readonly [(libraries: ClientLibraries) => Promise<un
     },
     object,
   ],
+  'ollama chat': [async ({ ollama }) => (await ollama.chat(ask)).message.content, greeting],
+  'ollama chat, streamed': [
+    async ({ ollama }) => {
+      const parts = []
+      for await (const part of await ollama.chat({ ...ask, stream: true })) parts.push(part)
+      const last = parts.at(-1)!
+      const counts = [last.done, last.done_reason, last.prompt_eval_count, last.eval_count, last.eval_duration > 0]
+      return [parts.map(({ message }) => message.content).join(''), ...counts, last.model]
+    },
+    [greeting, true, 'stop', 5, 2, true, 'custom-model'],
+  ],
+  'ollama tool over two turns': [({ ollama }) => ollamaTool(ollama, false), told],
+  'ollama tool over two turns, streamed': [({ ollama }) => ollamaTool(ollama, true), told],
+  'ollama structured output': [
+    async ({ ollama }) => JSON.parse((await ollama.chat({ ...ask, format: place })).message.content),
+    object,
+  ],
+  'ollama generate': [
+    async ({ ollama }) => (await ollama.generate({ model: 'custom-model', prompt: 'Hi', system: 'Be kind.' })).response,
+    greeting,
+  ],
+  'ollama generate, streamed': [
+    async ({ ollama }) => {
+      let text = ''
+      for await (const part of await ollama.generate({ model: 'custom-model', prompt: 'Hi', stream: true }))
+        text += part.response
+      return text
+    },
+    greeting,
+  ],
   'ai generateText': [
     async ({ ai }) => (await generateText({ model: ai.chat('custom-model'), messages: ask.messages })).text,
     greeting,
@@ -165,6 +196,26 @@ function openaiTool() {
 
 function anthropicTool() {
   return betaTool({ name: 'weather', description: 'The weather', inputSchema: place, run: forecast })
+}
+
+/** Calls the tool that the model asks for, and sends its answer back as Ollama's documentation shows it. */
+async function ollamaTool(ollama: Ollama, stream: boolean): Promise<string> {
+  const tools = [{ type: 'function', function: { name: 'weather', description: 'The weather', parameters: place } }]
+  const messages: OllamaMessage[] = [...ask.messages]
+  const say = async () => {
+    const request = { model: ask.model, messages, tools }
+    const whole: OllamaMessage = { role: 'assistant', content: '' }
+    const parts = stream ? await ollama.chat({ ...request, stream: true }) : [await ollama.chat(request)]
+    for await (const { message } of parts) {
+      whole.content += message.content
+      if (message.tool_calls) whole.tool_calls = [...(whole.tool_calls ?? []), ...message.tool_calls]
+    }
+    messages.push(whole)
+    return whole
+  }
+  for (const call of (await say()).tool_calls ?? [])
+    messages.push({ role: 'tool', tool_name: call.function.name, content: forecast(call.function.arguments) })
+  return (await say()).content
 }
 
 function aiTools() {

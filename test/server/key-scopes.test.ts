@@ -24,12 +24,15 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^\w+ \/api\/personas(?:\/|$)/, ['personas']],
   [/^GET \/api\/usage(?:\/export)?$/, ['usage']],
   [/^\w+ \/api\/usage\/(?:check|prune)$/, 'closed'],
-  [/^POST \/v1\/(?:chat\/completions|messages)/, ['chat']],
+  [/^POST \/v1\/(?:chat\/completions|completions|moderations|messages)/, ['chat']],
   [/^\w+ \/v1\/responses(?:\/|$)/, ['chat']],
   [/^POST \/v1\/embeddings$/, ['embeddings']],
   [/^POST \/v1\/audio\/speech$/, ['speech']],
   [/^GET \/v1\/models(?:\/|$)/, ['models']],
   [/^POST \/mcp(?:\/|$)/, ['memory']],
+  [/^GET \/ollama(?:\/|\/api\/version)?$/, 'public'],
+  [/^POST \/ollama\/api\/embed/, ['embeddings']],
+  [/^\w+ \/ollama\/api\//, ['chat']],
 ]
 
 const routes = [
@@ -87,10 +90,12 @@ test('each route × each key of one scope, of all, and of all but those that are
             assert.is(answer.status, 403, `${what} with ${scope}`)
             const missing = decision.filter((needed) => needed !== scope).join(' and ')
             assert.match(JSON.stringify(answer.body), `lacks the scope ${missing}`)
-            assert.match(
-              JSON.stringify(answer.body),
-              route.path.startsWith('/v1/messages') ? 'permission_error' : 'key_scope',
-            )
+            // Ollama's errors are a text alone.
+            if (!route.path.startsWith('/ollama/'))
+              assert.match(
+                JSON.stringify(answer.body),
+                route.path.startsWith('/v1/messages') ? 'permission_error' : 'key_scope',
+              )
           }
         }
         for (const secret of decision.length > 1 ? [all, personas] : [all])

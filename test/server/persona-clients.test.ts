@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { Ollama } from 'ollama'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { type Answer, completion, completionEvents, json } from '../fake-provider.ts'
@@ -20,10 +21,11 @@ const question = 'Where does my sister work as a physician?'
 /** What a client says to a model, and what it is told: the text, and the model's name in the answer. */
 type Say = (model: string, text: string) => Promise<{ readonly text: string; readonly model: string }>
 
-/** Clients of both dialects, streamed and whole, with one token or key. */
+/** Clients of four dialects, streamed and whole, with one token or key. */
 function clientsOf(url: string, apiKey: string): Record<string, Say> {
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
   const anthropic = new Anthropic({ baseURL: url, apiKey, maxRetries: 0 })
+  const ollama = new Ollama({ host: `${url}/ollama`, headers: { authorization: `Bearer ${apiKey}` } })
   const messages = (content: string) => [{ role: 'user' as const, content }]
   return {
     openai: async (model, text) => {
@@ -34,9 +36,29 @@ function clientsOf(url: string, apiKey: string): Record<string, Say> {
       const final = await openai.chat.completions.stream({ model, messages: messages(text) }).finalChatCompletion()
       return { text: final.choices[0]!.message.content!, model: final.model }
     },
+    responses: async (model, text) => {
+      const { output_text, model: named } = await openai.responses.create({ model, input: text, store: false })
+      return { text: output_text, model: named }
+    },
+    'responses streamed': async (model, text) => {
+      const final = await openai.responses.stream({ model, input: text, store: false }).finalResponse()
+      return { text: final.output_text, model: final.model }
+    },
     anthropic: async (model, text) => textOf(await anthropic.messages.create(anthropicBody(model, text))),
     'anthropic streamed': async (model, text) =>
       textOf(await anthropic.messages.stream(anthropicBody(model, text)).finalMessage()),
+    ollama: async (model, text) => {
+      const answer = await ollama.chat({ model, messages: messages(text) })
+      return { text: answer.message.content, model: answer.model }
+    },
+    'ollama generate, streamed': async (model, prompt) => {
+      const whole = { text: '', model: '' }
+      for await (const part of await ollama.generate({ model, prompt, stream: true })) {
+        whole.text += part.response
+        whole.model = part.model
+      }
+      return whole
+    },
   }
 
   function anthropicBody(model: string, text: string) {
@@ -46,6 +68,16 @@ function clientsOf(url: string, apiKey: string): Record<string, Say> {
   function textOf({ content, model }: Anthropic.Message) {
     return { text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''), model }
   }
+}
+
+/** Ollama’s client calls it otherwise. */
+function statusOf(failure: Record<string, unknown>): unknown {
+  return failure['status'] ?? failure['status_code']
+}
+
+/** Ollama’s routes need a model. */
+function refusalOf(client: string, model: string): number {
+  return model === '' && client.startsWith('ollama') ? 400 : 403
 }
 
 async function personaOf({ call }: KeyDaemon, { token }: TestUser, more: object = {}): Promise<string> {
@@ -161,7 +193,7 @@ test('another user’s persona is refused as everywhere, in the dialect’s own 
       for (const [name, say] of Object.entries(clientsOf(daemon.url, daemon.bob.token))) {
         const foreign = await failureOf(() => say(`persona:${id}`, told))
         const absent = await failureOf(() => say('persona:Ada Lovelace', told))
-        assert.equal([foreign['status'], absent['status']], [403, 404], name)
+        assert.equal([statusOf(foreign), statusOf(absent)], [403, 404], name)
         assert.match(foreign.message, /belongs to another user/)
       }
       assert.is(daemon.provider.received.length, 0)
@@ -181,7 +213,7 @@ test('a key that is bound to a persona reaches nothing else', () =>
       for (const [name, say] of Object.entries(clientsOf(url, token))) {
         assert.is((await say('persona:Ada Lovelace', told)).text, 'Noted.', name)
         for (const model of ['m-one', 'custom:m-one', 'second:m-two', 'local:llama3', 'persona:Leo', ''])
-          assert.is((await failureOf(() => say(model, told)))['status'], 403, `${name}: ${model}`)
+          assert.is(statusOf(await failureOf(() => say(model, told))), refusalOf(name, model), `${name}: ${model}`)
       }
       const messages = [{ role: 'user', content: 'Hi' }]
       const status = async (path: string, body: object) => (await call('POST', path, { token, body })).status
@@ -194,7 +226,8 @@ test('a key that is bound to a persona reaches nothing else', () =>
           (await call('GET', path, { token })).body.data.map((each: { id: string }) => each.id),
           ['persona:Ada Lovelace'],
         )
-      assert.equal((await call('GET', '/api/chat/models', { token })).body.models, [])
+      for (const path of ['/api/chat/models', '/api/models'])
+        assert.equal((await call('GET', path, { token })).body.models, [])
       assert.is((await call('GET', '/v1/models/m-one', { token })).status, 404)
       const plain = await key(ada)
       const refused = await failureOf(() => clientsOf(url, plain.secret)['openai']!('persona:Leo', told))

@@ -22,8 +22,12 @@ export interface OpenedRequest {
   /** The items that it adds to the conversation; each has an id. */
   readonly own: readonly Item[]
   readonly previous: string | undefined
+  /** The id of the first response of the conversation that it goes on with. */
+  readonly thread: string | undefined
   /** Whether its response is to be kept; `body.store` says the same. */
   readonly keep: boolean
+  /** Whether no response is ever kept here. */
+  readonly isOff: boolean
   readonly warnings: readonly string[]
 }
 
@@ -80,6 +84,9 @@ const mostBytes = 32 * 1024 * 1024
 /** Characters of an input that is kept: to write more in one go would hold up others. */
 const mostKept = 8 * 1024 * 1024
 
+/** No answer takes longer: milliseconds. */
+const longestAnswer = 3_600_000
+
 export function createResponses({ store, lifetime, bounds, clock }: ResponseParts): Responses {
   const isOn = lifetime > 0
   const since = () => (isOn ? clock() - lifetime : Number.MAX_SAFE_INTEGER)
@@ -94,11 +101,13 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       if (typeof body !== 'object' || body === null || Array.isArray(body))
         throw new AppError('invalid', 'The body must be a JSON object')
       const previous = previousOf(fields)
-      const behind = previous === undefined ? [] : await behindOf(previous, reader, charge)
+      const chain = previous === undefined ? undefined : await chainOf(previous, reader, charge)
+      const { items: behind, first: thread } = chain ?? { items: [], first: undefined }
       const given =
         itemsOf(fields['input']) ?? (previous !== undefined && fields['input'] === undefined ? [] : undefined)
       // The reader of the request refuses it, with all other problems.
-      if (given === undefined) return { body: fields, own: [], previous, keep: false, warnings: [] }
+      if (given === undefined)
+        return { body: fields, own: [], previous, thread, keep: false, isOff: !isOn, warnings: [] }
       const own = await wholeItems(given, behind, reader, charge)
       const input = [...behind, ...own]
       if (input.length > mostItems) throw tooLong(`input and the items behind it are more than ${mostItems}`)
@@ -108,7 +117,9 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
         body: { ...fields, input, ...(isOn && !isLarge ? {} : { store: false }) },
         own: keep && !isLarge ? keptItems(own) : [],
         previous,
+        thread,
         keep: keep && !isLarge,
+        isOff: !isOn,
         warnings: isLarge ? [`The response is not kept: its input has more than ${mostKept} characters`] : [],
       }
     },
@@ -136,24 +147,25 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
     extent: (owner) => store.extent(owner),
     removeAll: (owner) => store.removeAll(owner),
     async failOrphans() {
-      for (const { owner, response } of await store.orphans()) await store.finish(owner, interrupted(response))
+      for (const { owner, response } of await store.orphans(clock() - longestAnswer))
+        await store.finish(owner, interrupted(response))
     },
     expire: () => store.expire(since()),
   }
 
-  async function behindOf(
+  async function chainOf(
     previous: string,
     reader: Reader,
     charge: ((bytes: number) => void) | undefined,
-  ): Promise<readonly Item[]> {
+  ): Promise<Chain> {
     if (!isOn)
       throw previousNotFound(previous, ['This server keeps no responses: send the whole conversation as input'])
     const limits = { responses: mostBehind, items: mostItems, bytes: mostBytes, charge }
-    const chain: Chain = await store.chain(reader, previous, since(), limits)
+    const chain = await store.chain(reader, previous, since(), limits)
     if (chain === 'absent') throw previousNotFound(previous)
     if (chain === 'too_long')
       throw tooLong(
-        `previous_response_id has more than ${mostBehind} responses, ${mostItems} items or ${mostBytes} bytes behind it`,
+        `previous_response_id has more than ${mostBehind} responses, ${mostItems} items or ${mostBytes} bytes`,
       )
     if (chain === 'unfinished')
       throw wrongField('previous_response_id', `Previous response with id '${previous}' is not finished yet.`)

@@ -64,8 +64,15 @@ export interface ChainBounds extends ReadBounds {
   readonly items: number
 }
 
-/** The items behind a response, or the reason why there are none: one of them is absent, not finished, or they are too much. */
-export type Chain = readonly Item[] | 'absent' | 'unfinished' | 'too_long'
+/** A conversation up to a response. */
+export interface Chain {
+  readonly items: readonly Item[]
+  /** The id of its first response. */
+  readonly first: string
+}
+
+/** Why there is no chain: one of its responses is absent, the last is not finished, or it is too long. */
+export type NoChain = 'absent' | 'unfinished' | 'too_long'
 
 export interface ItemPage {
   readonly limit: number
@@ -93,10 +100,10 @@ export interface ResponseStore {
     page: ItemPage,
   ): Promise<{ readonly items: readonly Item[]; readonly more: boolean } | undefined>
   /**
-   * The items of a response and of all before it, input before output, the oldest first. `absent` also where one of them
+   * The items of a response and of all before it, input before output, the oldest first. It is `absent` also where one of them
    * was removed.
    */
-  chain(reader: Reader, id: string, since: number, bounds: ChainBounds): Promise<Chain>
+  chain(reader: Reader, id: string, since: number, bounds: ChainBounds): Promise<Chain | NoChain>
   /** The newest item of each id; unknown ids are left out. */
   items(
     reader: Reader,
@@ -113,6 +120,9 @@ export interface ResponseStore {
   extent(owner: string): Promise<ResponseBounds>
   /** Removes threads without a response from this time or later. */
   expire(since: number): Promise<void>
-  /** Unfinished responses of processes that have ended. */
-  orphans(): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]>
+  /**
+   * Unfinished responses of processes that have ended, and of any other process from before a time: one in another
+   * container cannot be seen.
+   */
+  orphans(before: number): Promise<readonly { readonly owner: string; readonly response: ResponseObject }[]>
 }

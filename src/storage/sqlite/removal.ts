@@ -10,7 +10,7 @@ import { createTextIndex } from './memories-text.ts'
  * Large removals: one short write gives the rows an owner that is no user, which hides them at once, and the rows are
  * removed afterwards, some at a time. The next process removes the rest of one that ended.
  */
-const hiddenOwner = '~leaving'
+export const hiddenOwner = '~leaving'
 
 /** A persona of this owner leaves with its memories. Expects a transaction; false when there is none. */
 export function hidePersona(db: Database, id: string, owner: string): boolean {

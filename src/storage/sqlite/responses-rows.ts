@@ -1,9 +1,15 @@
 import type { ItemPage, NewResponse, Reader, ResponseBounds } from '../../chat/responses/store.ts'
 import type { Database } from './connection.ts'
-import { hideResponse } from './removal.ts'
+import { hiddenOwner, hideResponse } from './removal.ts'
 
 /** The position of the first item of a response's output; its input has fewer. */
 export const firstOutput = 1_000_000
+
+/**
+ * Items of one id that are looked through, of all owners, the newest first: clients choose ids, and a million of one would
+ * hold up everybody.
+ */
+const mostAlike = 5_000
 
 export interface ResponseRow {
   readonly number: number
@@ -58,8 +64,10 @@ export function responseStatements(db: Database) {
   const all = db.prepare<[number], string>('SELECT item FROM response_item WHERE number = ? ORDER BY position').pluck()
   const item = db
     .prepare<[object], string>(
-      `SELECT item FROM response_item JOIN response USING (number) JOIN response_thread USING (thread_id)
-        WHERE response_item.id = @id AND created_at >= @since AND ${readable} ORDER BY number DESC LIMIT 1`,
+      `SELECT item FROM
+          (SELECT number, item FROM response_item WHERE id = @id ORDER BY number DESC LIMIT ${mostAlike})
+          JOIN response USING (number) JOIN response_thread USING (thread_id)
+        WHERE created_at >= @since AND ${readable} ORDER BY number DESC LIMIT 1`,
     )
     .pluck()
   const placeOf = db
@@ -80,11 +88,11 @@ export function responseStatements(db: Database) {
     `SELECT ifnull(sum(responses), 0) AS responses, ifnull(sum(bytes), 0) AS bytes FROM response_thread WHERE user_id = ?`,
   )
   const hideBefore = db.prepare<[number]>(
-    `UPDATE response_thread SET user_id = '~leaving' WHERE used_at < ? AND user_id <> '~leaving'`,
+    `UPDATE response_thread SET user_id = '${hiddenOwner}' WHERE used_at < ? AND user_id <> '${hiddenOwner}'`,
   )
-  const unfinished = db.prepare<[], { owner: string; document: string; process: string }>(
-    `SELECT user_id AS owner, document, process FROM response JOIN response_thread USING (thread_id)
-      WHERE process IS NOT NULL AND user_id <> '~leaving'`,
+  const unfinished = db.prepare<[], { owner: string; document: string; process: string; created_at: number }>(
+    `SELECT user_id AS owner, document, process, created_at FROM response JOIN response_thread USING (thread_id)
+      WHERE process IS NOT NULL AND user_id <> '${hiddenOwner}'`,
   )
   const found = ({ owner, key }: Reader, id: string) => find.get({ owner, key: key ?? null, id })
   const insertItems = (number: number, { items }: Written) => {

@@ -1,6 +1,6 @@
 import type { ResponseBounds } from '../../chat/responses/store.ts'
 import type { Database } from './connection.ts'
-import { hideResponse } from './removal.ts'
+import { hiddenOwner, hideResponse } from './removal.ts'
 
 interface ThreadRow extends ResponseBounds {
   readonly thread_id: number
@@ -18,7 +18,7 @@ export function createResponseTrim(db: Database) {
     `SELECT thread_id, responses, bytes FROM response_thread WHERE user_id = ? AND thread_id <> ?
       ORDER BY used_at, thread_id LIMIT 1`,
   )
-  const hide = db.prepare<[number]>(`UPDATE response_thread SET user_id = '~leaving' WHERE thread_id = ?`)
+  const hide = db.prepare<[number]>(`UPDATE response_thread SET user_id = '${hiddenOwner}' WHERE thread_id = ?`)
   const first = db.prepare<[object], { number: number; thread_id: number; bytes: number }>(
     `SELECT number, thread_id, bytes FROM response WHERE thread_id = @thread
         AND number < (SELECT max(number) FROM response WHERE thread_id = @thread) ORDER BY number LIMIT 1`,

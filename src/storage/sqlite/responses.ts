@@ -63,11 +63,13 @@ export function createResponseStore(db: Database): ResponseStore {
     async chain(reader, id, since, bounds) {
       const numbers: number[] = []
       const extent = { items: 0, bytes: 0 }
+      let first = id
       for (let next: string | null = id; next !== null; ) {
         const row = rows.find(reader, next)
         if (!row || (next === id && row.created_at < since)) return 'absent'
         if (row.process !== null) return 'unfinished'
         numbers.push(row.number)
+        first = next
         extent.items += row.items
         extent.bytes += row.bytes
         if (numbers.length > bounds.responses || extent.items > bounds.items || extent.bytes > bounds.bytes)
@@ -75,7 +77,7 @@ export function createResponseStore(db: Database): ResponseStore {
         next = row.previous
       }
       bounds.charge?.(extent.bytes)
-      return itemsOf(numbers.toReversed())
+      return { items: await itemsOf(numbers.toReversed()), first }
     },
     async items(reader, ids, since, bounds) {
       const found = new Map<string, Item>()
@@ -116,7 +118,15 @@ export function createResponseStore(db: Database): ResponseStore {
     async expire(since) {
       if (rows.hideBefore(since) > 0) await removeHidden(db)
     },
-    orphans: async () => rows.unfinished().filter(({ process }) => !mayRun(process)),
+    async orphans(before) {
+      const own = processMark()
+      const isLeft = (mark: string, at: number) => mark !== own && (!mayRun(mark) || at < before)
+      return rows
+        .unfinished()
+        .flatMap(({ owner, response, process, created_at }) =>
+          isLeft(process, created_at) ? [{ owner, response }] : [],
+        )
+    },
   }
 
   async function itemsOf(numbers: readonly number[]): Promise<readonly Item[]> {

@@ -117,7 +117,7 @@ export const flaws: readonly Flaw[] = [
   flaw('responses', 'order', ({ responses }) => ({
     async chain(...asked) {
       const chain = await responses.chain(...asked)
-      return typeof chain === 'string' ? chain : chain.toReversed()
+      return typeof chain === 'string' ? chain : { ...chain, items: chain.items.toReversed() }
     },
   })),
   flaw('proposals', 'order', ({ proposals }) => ({

@@ -108,6 +108,7 @@ export const responseRules: readonly Rule[] = [
       await responses.add(answered('3', { previous: '2' }), plenty)
       assert.equal(await chainOf(responses, '3'), ['msg_1', 'out_1', 'msg_2', 'out_2', 'msg_3', 'out_3'])
       assert.equal(await chainOf(responses, 'fork'), ['msg_1', 'out_1', 'msg_fork', 'out_fork'])
+      assert.equal(await firstOf(responses, '3'), '1')
       assert.is(await responses.remove(ada, '2'), true)
       assert.is(await chainOf(responses, '3'), 'absent')
       assert.equal(await chainOf(responses, 'fork'), ['msg_1', 'out_1', 'msg_fork', 'out_fork'])
@@ -196,7 +197,9 @@ export const responseRules: readonly Rule[] = [
       await responses.add(answered('1'), plenty)
       await responses.add(answered('2', { previous: '1' }), plenty)
       const chain = (bounds: Partial<ChainBounds>) =>
-        responses.chain(ada, '2', since, { ...plenty, ...bounds }).then((read) => (Array.isArray(read) ? 4 : read))
+        responses
+          .chain(ada, '2', since, { ...plenty, ...bounds })
+          .then((read) => (typeof read === 'string' ? read : read.items.length))
       assert.equal([await chain({ responses: 1 }), await chain({ responses: 2 })], ['too_long', 4])
       assert.equal([await chain({ items: 3 }), await chain({ items: 4 })], ['too_long', 4])
       const { bytes } = await responses.extent('ada')
@@ -217,7 +220,7 @@ export const responseRules: readonly Rule[] = [
       await responses.add(answered('r', { unfinished: true, status: 'queued' }), plenty)
       assert.is((await other.find(ada, 'r', since))?.finished, false)
       assert.is(await other.chain(ada, 'r', since, plenty), 'unfinished')
-      assert.equal(await other.orphans(), [], 'its process lives')
+      assert.equal(await other.orphans(noon + 1), [], 'its process lives')
       const ends = await Promise.all([
         responses.finish('ada', answered('r').response),
         other.finish('ada', answered('r').response),
@@ -261,7 +264,12 @@ function said(id: string, text: string): Item {
 
 async function chainOf(responses: ResponseStore, id: string, from = since) {
   const chain = await responses.chain(ada, id, from, plenty)
-  return typeof chain === 'string' ? chain : chain.map((item) => item.id)
+  return typeof chain === 'string' ? chain : chain.items.map((item) => item.id)
+}
+
+async function firstOf(responses: ResponseStore, id: string) {
+  const chain = await responses.chain(ada, id, since, plenty)
+  return typeof chain === 'string' ? chain : chain.first
 }
 
 async function itemsOf(responses: ResponseStore, reader: Reader, ids: readonly string[], from = since) {

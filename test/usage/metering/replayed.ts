@@ -89,9 +89,10 @@ export async function withReplay(work: (replayed: Replayed) => Promise<void>): P
   }
 }
 
-function lengthOf({ content, reasoning_content: thoughts, tool_calls: calls }: Delta): number {
+function lengthOf({ content, refusal, reasoning_content: thoughts, tool_calls: calls }: Delta): number {
   const texts = [
     content,
+    refusal,
     thoughts,
     ...(calls ?? []).flatMap(({ function: called }) => [called?.name, called?.arguments]),
   ]

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, Tool, ToolCall } from '../../protocol/messages.ts'
 import { withExtra } from '../shared/alternation.ts'
-import { checkedRequest, checkRequest, requestBody } from '../shared/request-check.ts'
+import { checkedRequest, checkRequest, type Expect, requestBody } from '../shared/request-check.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { readCalls, readContent } from './content.ts'
 
@@ -20,12 +20,12 @@ export function readRequest(body: unknown): ChatRequest {
   for (const [index, turn] of turns.entries()) {
     const known = ['system', 'user', 'assistant', 'tool'].includes(stringOf(turn['role']) ?? '')
     expect(known, `messages[${index}].role`, 'must be system, user, assistant or tool')
-    expect(
-      turn['content'] === undefined || typeof turn['content'] === 'string',
-      `messages[${index}].content`,
-      'must be text',
-    )
+    const { content = null, images = null } = turn
+    expect(content === null || typeof content === 'string', `messages[${index}].content`, 'must be text')
+    const isList = Array.isArray(images) && images.every((image) => typeof image === 'string')
+    expect(images === null || isList, `messages[${index}].images`, 'must be a list of texts in base64')
   }
+  checkFields(fields, expect)
   done()
   const options = objectOf(fields['options'])
   const tools = objectsOf(fields['tools'])
@@ -35,7 +35,7 @@ export function readRequest(body: unknown): ChatRequest {
     temperature: options['temperature'],
     top_p: options['top_p'],
     top_k: options['top_k'],
-    max_tokens: options['num_predict'],
+    max_tokens: limitIn(options),
     seed: options['seed'],
     stop: options['stop'],
     presence_penalty: options['presence_penalty'],
@@ -47,6 +47,22 @@ export function readRequest(body: unknown): ChatRequest {
     extra_content: readExtra(fields, options),
   })
   return checkedRequest(request)
+}
+
+/** Checks the fields that only Ollama's requests have; null counts as absent. */
+function checkFields({ options, tools, format, stream, think }: JsonObject, expect: Expect): void {
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  expect(!isGiven(options) || isObject(options), 'options', 'must be an object')
+  expect(!isGiven(tools) || Array.isArray(tools), 'tools', 'must be a list')
+  expect(!isGiven(stream) || typeof stream === 'boolean', 'stream', 'must be true or false')
+  const isFormat = format === '' || format === 'json' || isObject(format)
+  expect(!isGiven(format) || isFormat, 'format', 'must be json or a JSON Schema')
+  expect(!isGiven(think) || ['boolean', 'string'].includes(typeof think), 'think', 'must be true, false or a level')
+}
+
+/** -1 stands for no limit, -2 for the rest of the context. */
+function limitIn({ num_predict: most }: JsonObject): unknown {
+  return typeof most === 'number' && most < 0 ? undefined : most
 }
 
 /** Ollama's calls need no id: those without get one, and the answers of tools find theirs by name, else in order. */
@@ -107,6 +123,12 @@ const optionFields = new Set([
   'frequency_penalty',
 ])
 
+function ownOptions(options: JsonObject): JsonObject {
+  const { num_predict } = options
+  const isLimit = limitIn(options) !== undefined
+  return { ...restOf(options, optionFields), ...(num_predict !== undefined && !isLimit && { num_predict }) }
+}
+
 /** Fields without a place in our shape, and the empty values that some clients send, such as `format: ""`. */
 function readExtra(fields: JsonObject, options: JsonObject): ChatRequest['extra_content'] {
   const { format, tools } = fields
@@ -114,7 +136,7 @@ function readExtra(fields: JsonObject, options: JsonObject): ChatRequest['extra_
     ...restOf(fields, requestFields),
     ...(format !== undefined && !readFormat(format) && { format }),
     ...(tools !== undefined && objectsOf(tools).length === 0 && { tools }),
-    ...(fields['options'] !== undefined && { options: restOf(options, optionFields) ?? {} }),
+    ...(fields['options'] !== undefined && { options: ownOptions(options) }),
   }
   return Object.keys(extra).length > 0 ? { ollama: extra } : undefined
 }

@@ -5,13 +5,18 @@ import { createStreamTail } from '../shared/stream-writer.ts'
 import { writeCall } from './content.ts'
 import { endOf, writeError } from './response.ts'
 
-/** Writes a stream as Ollama's lines. Calls are whole there, so they wait for the end. */
+/** Writes a stream as the lines of /api/chat. */
 export function createStreamWriter(): StreamWriter {
+  return createLineWriter((message) => ({ message }))
+}
+
+/** Writes a stream as Ollama's lines, with `fieldsOf` a message in each. Calls are whole there, so they wait for the end. */
+export function createLineWriter(fieldsOf: (message: JsonObject) => JsonObject): StreamWriter {
   const tail = createStreamTail()
 
   function line(chunk: Pick<ChatChunk, 'model' | 'created'>, message: JsonObject, end: JsonObject): string {
     const created = isoTime(chunk.created)
-    return `${JSON.stringify({ model: chunk.model, created_at: created, message, done: false, ...end })}\n`
+    return `${JSON.stringify({ model: chunk.model, created_at: created, ...fieldsOf(message), done: false, ...end })}\n`
   }
 
   return {

@@ -1,20 +1,36 @@
 import { AppError } from '../../../errors.ts'
 import type { Dialect } from '../../protocol/dialect.ts'
-import { isObject, type JsonObject } from '../../protocol/json-object.ts'
-import type { ChatRequest } from '../../protocol/messages.ts'
+import { isObject, type JsonObject, restOf } from '../../protocol/json-object.ts'
+import type { ChatRequest, Message } from '../../protocol/messages.ts'
 import { hostOf, isOpenai } from '../openai/hosts.ts'
 import { withAllowedTools } from '../shared/legacy-functions.ts'
 import { type OpenReasoning, withOwnReasoning } from './reasoning.ts'
 
+/** The mark of a request whose client has its reasoning from us, sealed. */
+const sealed = 'sealed'
+
 /**
- * A request of the Responses dialect for the provider that is asked: with the reasoning that came from there, and no other.
- * Throws an AppError `invalid` where it forces a tool that only another provider runs. Any other request is returned as it is.
+ * A client's request as the router gets it: its reasoning is sealed, and its answer is kept here, if at all, so that the
+ * provider keeps none and sends what it must know again with the answer.
+ */
+export function fromClient(request: ChatRequest): ChatRequest {
+  const own = request.extra_content?.['responses'] ?? {}
+  const asked = Array.isArray(own['include']) ? own['include'] : []
+  const include = [...new Set([...asked, 'reasoning.encrypted_content'])]
+  const kept = ['previous_response_id', 'conversation', 'background']
+  return withOwn(request, { ...restOf(own, new Set(kept)), store: false, include, [sealed]: true })
+}
+
+/**
+ * A request of the Responses dialect for the provider that is asked. Sealed reasoning goes back to where it came from, and
+ * no other is sent. Throws an AppError `invalid` where the request forces a tool that only another provider runs. Any
+ * other request is returned as it is.
  */
 export function forPlace(request: ChatRequest, id: Dialect['id'], endpoint: string, open: OpenReasoning): ChatRequest {
   const own = request.extra_content?.['responses']
   if (own === undefined) return request
-  const opened = withOwnReasoning(request, open)
-  if (id === 'openai-responses') return withOwn(opened, { ...own, ...unkept(own) })
+  const opened = own[sealed] === true ? withOwnReasoning(request, open) : request
+  if (id === 'openai-responses') return opened
   refuseForced(request, own)
   if (id !== 'openai-chat') return opened
   const { tool_choice: choice, parallel_tool_calls: parallel, ...rest } = withAllowedTools(opened)
@@ -25,17 +41,13 @@ export function forPlace(request: ChatRequest, id: Dialect['id'], endpoint: stri
     ...(hasTools && choice !== undefined && { tool_choice: choice }),
     ...(hasTools && parallel !== undefined && { parallel_tool_calls: parallel }),
   }
-  return isOpenai(hostOf(endpoint)) ? { ...hintsOf(own), ...asked } : asked
+  if (isOpenai(hostOf(endpoint))) return { ...hintsOf(own), ...asked }
+  return { ...asked, messages: asked.messages.map(withSystem) }
 }
 
-/** Answers are kept here, if at all, so the provider keeps none; what it must know again comes with the answer. */
-function unkept({ include }: JsonObject): JsonObject {
-  const asked = Array.isArray(include) ? include : []
-  return {
-    store: false,
-    include: [...new Set([...asked, 'reasoning.encrypted_content'])],
-    ...{ previous_response_id: undefined, conversation: undefined, background: undefined },
-  }
+/** Services beside OpenAI know its newer name of the role only in part. */
+function withSystem(message: Message): Message {
+  return message.role === 'developer' ? { ...message, role: 'system' } : message
 }
 
 function withOwn(request: ChatRequest, own: JsonObject): ChatRequest {

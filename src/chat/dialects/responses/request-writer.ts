@@ -64,6 +64,7 @@ const written = new Set([
   'text',
   'reasoning',
   'stream_options',
+  'sealed',
 ])
 
 /** Fields that both of OpenAI's dialects have under one name. */

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   objectOf,
   objectsOf,
+  restOf,
   secondsOf,
   stringOf,
   wholeOf,
@@ -85,13 +86,19 @@ export function failedResponse(response: JsonObject): DialectError {
   return new DialectError('reported', error ?? { message: cancelled })
 }
 
+const counts = new Set([
+  ...['input_tokens', 'input_tokens_details', 'output_tokens', 'output_tokens_details', 'total_tokens'],
+])
+
 /** Token counts, where they are told. */
 export function readUsage(told: unknown): Usage | undefined {
   if (!isObject(told)) return undefined
   const prompt = countOf(told['input_tokens'])
   const completion = countOf(told['output_tokens'])
   const { input_tokens_details: input, output_tokens_details: output } = told
+  // Some services tell the cost beside the counts.
   return {
+    ...restOf(told, counts),
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: wholeOf(told['total_tokens']) ?? prompt + completion,

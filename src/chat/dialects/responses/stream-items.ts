@@ -146,6 +146,7 @@ function collected(deltas: readonly Delta[]): OwnReasoning {
 /** A call of a tool. The input of a custom tool stands in JSON, so it goes out once it is whole. */
 export function openCall(index: number, first: ToolCallDelta, parts: OutputParts, send: Send): OpenCall {
   let text = ''
+  let checked = { length: 0, isWhole: false }
   const call: ToolCall = {
     ...first,
     id: first.id ?? '',
@@ -177,7 +178,11 @@ export function openCall(index: number, first: ToolCallDelta, parts: OutputParts
       text += piece
       if (!isCustom) send('response.function_call_arguments.delta', { ...place, delta: piece })
     },
-    isWhole: () => text.trim() === '' || parseObject(text) !== undefined,
+    isWhole() {
+      // Asked again for each further call: a text that has not grown is not parsed again.
+      if (checked.length !== text.length) checked = { length: text.length, isWhole: parseObject(text) !== undefined }
+      return checked.isWhole
+    },
     close(status) {
       const item = callItem(wholeCall(), index, status, parts)
       if (isCustom) {

@@ -6,6 +6,7 @@ import {
   objectOf,
   objectsOf,
   parseEvent,
+  parseObject,
   secondsOf,
   stringOf,
   wholeOf,
@@ -14,7 +15,7 @@ import type { ChatChunk, Delta } from '../../protocol/messages.ts'
 import { createEventReader, type ServerEvent } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { assembleReader, createResponseReader, withJsonBody } from '../shared/stream-reader.ts'
-import { malformedResponse } from '../shared/wire-error.ts'
+import { errorEvent, malformedResponse } from '../shared/wire-error.ts'
 import { readCall, refusalIn, textIn } from './items.ts'
 import { encryptedDetail } from './output.ts'
 import {
@@ -35,6 +36,7 @@ interface ItemState {
   /** Whether any of its text, input or thought came. */
   filled: boolean
   done: boolean
+  thought?: 'raw' | 'summary'
 }
 
 /**
@@ -62,6 +64,7 @@ function readEvents(): StreamReader {
     const chunks: ChatChunk[] = []
     for (const { event, data } of events) {
       if (complete || data.trim() === '' || data.trim() === '[DONE]') continue
+      if (event === 'error' && !parseObject(data)) throw errorEvent(data)
       for (const delta of read(parseEvent(data), event)) chunks.push(isChunk(delta) ? delta : chunk(delta))
     }
     return chunks
@@ -82,10 +85,11 @@ function readEvents(): StreamReader {
       case 'response.refusal.delta':
         return addTo(event, 'message', (text) => ({ refusal: text }))
       case 'response.reasoning_text.delta':
+        return addThought(event, 'raw')
       case 'response.reasoning_summary_text.delta':
-        return addTo(event, 'reasoning', (text) => ({ reasoning_content: text }))
+        return addThought(event, 'summary')
       case 'response.reasoning_summary_part.added':
-        return stateOf(event, 'reasoning').filled ? [{ reasoning_content: '\n\n' }] : []
+        return stateOf(event, 'reasoning').thought === 'summary' ? [{ reasoning_content: '\n\n' }] : []
       case 'response.function_call_arguments.delta':
         return addTo(event, 'function_call', (text, { call }) => argumentsDelta(call, text))
       case 'response.custom_tool_call_input.delta':
@@ -122,7 +126,7 @@ function readEvents(): StreamReader {
     const known = items.get(index)
     if (known) return known
     const isCall = type === 'function_call' || type === 'custom_tool_call'
-    const state = { type, call: isCall ? calls++ : -1, filled: false, done: false }
+    const state: ItemState = { type, call: isCall ? calls++ : -1, filled: false, done: false }
     items.set(index, state)
     return state
   }
@@ -140,6 +144,14 @@ function readEvents(): StreamReader {
     if (text === '') return []
     state.filled = true
     return [deltaOf(text, state)]
+  }
+
+  /** A thought in its own words, or in a summary: of both, the one that comes first is read. */
+  function addThought(event: JsonObject, kind: 'raw' | 'summary'): readonly Delta[] {
+    const state = stateOf(event, 'reasoning')
+    if (state.thought !== undefined && state.thought !== kind) return []
+    state.thought = kind
+    return addTo(event, 'reasoning', (text) => ({ reasoning_content: text }))
   }
 
   function addItem(event: JsonObject): readonly Delta[] {
@@ -198,15 +210,17 @@ function readEvents(): StreamReader {
   }
 
   function finish(response: JsonObject, name: string): readonly (Delta | ChatChunk)[] {
-    const status = name === 'completed' && response['status'] === undefined ? name : (response['status'] ?? name)
+    const isBad = ['incomplete', 'failed', 'cancelled'].includes(String(response['status']))
+    const status = name === 'completed' && isBad ? response['status'] : name
     if (name === 'failed' || name === 'cancelled') throw failedResponse(response)
     // A service that streams no items tells them at the end.
+    const isUntold = items.size === 0
     const rest = objectsOf(response['output']).flatMap((item, index) =>
-      items.get(index)?.done ? [] : endItem({ item, output_index: index }),
+      isUntold || items.get(index)?.done === false ? endItem({ item, output_index: index }) : [],
     )
     for (const state of items.values())
       if (state.type === 'custom_tool_call' && !state.done) rest.push(argumentsDelta(state.call, '"}'))
-    const reason = readFinish({ ...response, status: name === 'incomplete' ? name : status }, calls > 0)
+    const reason = readFinish({ ...response, status }, calls > 0)
     const usage = readUsage(response['usage'])
     const chunks = rest.map(chunk)
     const last: ChatChunk = {

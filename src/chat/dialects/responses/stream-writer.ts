@@ -32,6 +32,9 @@ export interface ResponseWriter extends StreamWriter {
   stored(): JsonObject
 }
 
+/** Items of one answer. */
+const mostItems = 1_000
+
 /**
  * Writes the first choice of a stream in the grammar of the Responses API: one item after the other, each from `added` to
  * `done`, and one last event with the whole response. Pieces of a second call that come before the first one is whole wait.
@@ -79,6 +82,13 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     }
   }
 
+  /** The place of the next item. Throws a DialectError for more than any answer needs: each costs a client several events. */
+  function nextPlace(): number {
+    if (items >= mostItems)
+      throw new DialectError('broken', { message: `The provider sent more than ${mostItems} items in one answer` })
+    return items++
+  }
+
   /** Ends the open item and the calls that wait behind it. */
   function clear(): void {
     close()
@@ -92,7 +102,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
   function message(about: JsonObject = {}): OpenMessage {
     if (open?.kind === 'message') return open as OpenMessage
     clear()
-    const opened = openMessage(items++, about, parts, send)
+    const opened = openMessage(nextPlace(), about, parts, send)
     open = opened
     return opened
   }
@@ -100,7 +110,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
   function reasoning(): OpenReasoning {
     if (open?.kind === 'reasoning') return open as OpenReasoning
     clear()
-    const opened = openReasoning(items++, isWanted, parts, send)
+    const opened = openReasoning(nextPlace(), isWanted, parts, send)
     open = opened
     return opened
   }
@@ -111,11 +121,12 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     if (ended.has(index)) return refuseLate(piece)
     const queue = waiting.get(index)
     if (queue || (open?.kind === 'call' && !(open as OpenCall).isWhole())) {
-      waiting.set(index, [...(queue ?? []), piece])
+      if (queue) queue.push(piece)
+      else waiting.set(index, [piece])
       return
     }
     close()
-    const opened = openCall(items++, piece, parts, send)
+    const opened = openCall(nextPlace(), piece, parts, send)
     open = opened
     opened.add(piece)
   }
@@ -141,6 +152,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     if (delta.content) message().text(delta.content)
     if (delta.refusal) message().refuse(delta.refusal)
     if (own['annotation'] !== undefined) message().annotate(own['annotation'])
+    if (delta.extra_content?.['google']) signature = { google: delta.extra_content['google'] }
     for (const call of delta.tool_calls ?? []) {
       // Gemini's signature of a call goes before it.
       if (call.extra_content?.['google']) reasoning().think({ tool_calls: [call] })
@@ -148,7 +160,6 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     }
     const event = own['event']
     if (isObject(event)) writeOther(event)
-    if (delta.extra_content?.['google']) signature = { google: delta.extra_content['google'] }
   }
 
   /** The events of a hosted tool's item, by its place in its own stream. */
@@ -156,7 +167,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     const isOpen = open?.kind === 'other' && (open as OpenOther).source === (wholeOf(event['output_index']) ?? 0)
     if (!isOpen) {
       clear()
-      open = openOther(items++, event, parts, send)
+      open = openOther(nextPlace(), event, parts, send)
     }
     ;(open as OpenOther).pass(event)
     if (event['type'] === 'response.output_item.done') close()

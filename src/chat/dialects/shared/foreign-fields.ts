@@ -68,6 +68,7 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     previous_response_id: 'an answer kept here: ours to do',
     conversation: 'a conversation kept here: ours to do',
     background: 'whether the client waits: ours to do',
+    sealed: 'how reasoning is read: ours to do',
     // Beside messages, parts, calls and tools:
     id: 'the name of an item',
     status: 'how an item ended',
@@ -117,9 +118,10 @@ function objectOrList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map((item) => (stringOf(item) ?? '').slice(0, 60)) : []
 }
 
-/** Thinking that is turned off, and a tier or truncation that is the usual one, ask for nothing. */
+/** Thinking that is turned off or of a level, which our shape has, and a tier or truncation that is the usual one, ask for nothing. */
 function isAsked(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return false
+  if (name === 'think') return value === true
   if (name === 'thinking') return objectOf(value)['type'] !== 'disabled'
   if (name === 'truncation') return value !== 'disabled'
   return !(name === 'service_tier' && ['auto', 'default', 'standard_only'].includes(value as string))

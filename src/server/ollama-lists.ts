@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { permitsOf } from '../accounts/keys/rights.ts'
+import { contextTokens } from '../app/context-window.ts'
+import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
+import type { Call } from '../operations/operation.ts'
+import { findModel, type ListedModel, listedModels, nameIn } from './ollama-models.ts'
+
+/**
+ * The models as /api/tags has them (https://docs.ollama.com/api/tags). `model` has a tag as Ollama's have: clients such as
+ * Open WebUI add `:latest` to a name without one. Size and digest of models that are elsewhere are not known.
+ */
+export async function tags(call: Call) {
+  return { models: (await listedModels(call)).map(tagOf) }
+}
+
+/** What /api/show says of the model that the request names (https://docs.ollama.com/api-reference/show-model-details). */
+export async function show(call: Call, body: unknown) {
+  const found = await findModel(call, nameIn(body))
+  const { id, plugin, persona, capabilities, context_window, created } = found
+  const architecture = plugin ?? (persona ? 'persona' : 'local')
+  const context = context_window ?? contextTokens(call.app.plugins, persona?.model ?? id, plugin ?? undefined)
+  return {
+    modelfile: `FROM ${id}`,
+    parameters: '',
+    template: '{{ .Prompt }}',
+    details: detailsOf(found),
+    model_info: { 'general.architecture': architecture, [`${architecture}.context_length`]: context },
+    capabilities,
+    modified_at: new Date(created).toISOString(),
+  }
+}
+
+/** The models in the memory of the runner on this machine: /api/ps (https://docs.ollama.com/api/ps). */
+export async function running({ app, caller: { key } }: Call) {
+  // A key that is bound to personas sees nothing beside them.
+  if (key?.personas) return { models: [] }
+  const permits = permitsOf(key) ?? (() => true)
+  const { ollama } = await app.chat()
+  return { models: (await ollama.running()).filter(({ name }) => permits({ plugin: null, model: String(name) })) }
+}
+
+function tagOf(model: ListedModel) {
+  const { id, capabilities, created } = model
+  return {
+    name: id,
+    model: id.includes(':') ? id : `${id}:latest`,
+    modified_at: new Date(created).toISOString(),
+    size: 0,
+    digest: createHash('sha256').update(id).digest('hex'),
+    details: detailsOf(model),
+    capabilities,
+    ...knownOf(model),
+  }
+}
+
+/** The runner's own facts. */
+function knownOf({ row = {} }: ListedModel): JsonObject {
+  return Object.fromEntries(
+    ['modified_at', 'size', 'digest', 'details'].flatMap((name) => (row[name] ? [[name, row[name]]] : [])),
+  )
+}
+
+function detailsOf({ plugin, persona, row }: ListedModel) {
+  if (isObject(row?.['details'])) return row['details']
+  const family = plugin ?? (persona ? 'persona' : 'local')
+  return {
+    parent_model: persona?.model ?? '',
+    format: '',
+    family,
+    families: [family],
+    parameter_size: '',
+    quantization_level: '',
+  }
+}

@@ -1,0 +1,81 @@
+import { personaIn } from '../chat/model-address.ts'
+import { type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
+import { AppError } from '../errors.ts'
+import { listChatModels } from '../operations/chat.ts'
+import { type ClientModel, clientEmbeddingModels, clientModels } from '../operations/client-models.ts'
+import type { Call } from '../operations/operation.ts'
+
+/** A model in Ollama's lists. */
+export interface ListedModel extends ClientModel {
+  readonly capabilities: readonly string[]
+  /** What the runner on this machine says of it. */
+  readonly row?: JsonObject
+}
+
+/** The model that a request names. Throws `invalid` where it names none. */
+export function nameIn(body: unknown): string {
+  const { model, name } = objectOf(body)
+  // Older clients write `name`.
+  const asked = stringOf(model) || stringOf(name)
+  if (asked) return asked
+  throw new AppError('invalid', 'Invalid request', { details: ['model is required'] })
+}
+
+/** The model of that name, with or without the tag `latest`. Throws `not_found` for one that the caller cannot use. */
+export async function findModel(call: Call, asked: string): Promise<ListedModel> {
+  const models = await listedModels(call)
+  const named = personaIn(asked)
+  const found = models.find(({ persona }) => persona && named === persona.id) ?? tagged(models, asked)
+  if (found) return found
+  throw new AppError('not_found', `model "${asked.slice(0, 100)}" not found`, {
+    details: ['/ollama/api/tags lists them'],
+  })
+}
+
+/**
+ * The address at which the router knows a model of the list: one of this machine is asked for as `local:NAME`, so that
+ * the answer is its own. A model that is not listed stays as it is, without its tag.
+ */
+export async function addressOf(call: Call, asked: string): Promise<string> {
+  if (personaIn(asked) !== undefined) return asked
+  const { models } = await listChatModels.run(call, {})
+  const found = tagged(models, asked)
+  if (found) return found.plugin === null ? `local:${found.id}` : found.id
+  return untagged(asked)
+}
+
+/** The same for a model that makes embeddings. */
+export async function embedderOf(call: Call, asked: string): Promise<string> {
+  return tagged(await clientEmbeddingModels(call), asked)?.id ?? untagged(asked)
+}
+
+function tagged<T extends { readonly id: string }>(models: readonly T[], asked: string): T | undefined {
+  const bare = untagged(asked)
+  return models.find(({ id }) => id === asked) ?? models.find(({ id }) => id === bare || id === `${bare}:latest`)
+}
+
+function untagged(name: string): string {
+  return name.endsWith(':latest') ? name.slice(0, -':latest'.length) : name
+}
+
+/** The models of chats, personas among them, and those that make embeddings, as far as the caller may use them. */
+export async function listedModels(call: Call): Promise<readonly ListedModel[]> {
+  const { ollama } = await call.app.chat()
+  const rows = new Map(((await ollama.models()) ?? []).map(({ name, row }) => [name, row]))
+  const listed = (models: readonly ClientModel[], capabilities: readonly string[]) =>
+    models.map((model) => {
+      const row = model.plugin === null ? rows.get(model.id) : undefined
+      return { ...model, capabilities: namesIn(row?.['capabilities']) ?? capabilities, ...(row && { row }) }
+    })
+  return [
+    ...listed(await clientModels(call), chatCapabilities),
+    ...listed(await clientEmbeddingModels(call), ['embedding']),
+  ]
+}
+
+function namesIn(list: unknown): readonly string[] | undefined {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : undefined
+}
+
+/** A provider's list does not say what a model takes: tools and pictures go to all of them, and one that takes none refuses them. */
+const chatCapabilities = ['completion', 'tools', 'vision']

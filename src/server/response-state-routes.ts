@@ -1,0 +1,102 @@
+import type { App } from '../app/app.ts'
+import { responses as dialect } from '../chat/dialects/responses/dialect.ts'
+import { wrongField } from '../chat/responses/refusals.ts'
+import { AppError } from '../errors.ts'
+import { nextStage } from '../formats/json-writer.ts'
+import { parseInput } from '../operations/ask.ts'
+import { chat, countTokens } from '../operations/chat.ts'
+import { readJson } from './body.ts'
+import { responsesErrorBody } from './dialect-errors.ts'
+import type { Identify, Identity } from './identity.ts'
+import { type RequestContext, sendJson } from './request-context.ts'
+import { completeRequest, readerOf } from './response-state.ts'
+import { sendTexts } from './response-stream.ts'
+import { callOf, type Route } from './routes.ts'
+
+type Answer = (context: RequestContext, identity: Identity, id: string) => Promise<void>
+
+/** The routes to responses that are kept or made in the background. */
+export function responseStateRoutes(app: App, identify: Identify): readonly Route[] {
+  return [
+    route('POST', '/input_tokens', count),
+    route('POST', '/compact', refuseCompaction),
+    route('GET', '/:id', retrieve),
+    route('DELETE', '/:id', remove),
+    route('POST', '/:id/cancel', cancel),
+    route('GET', '/:id/input_items', inputItems),
+  ]
+
+  function route(method: string, path: string, answer: Answer): Route {
+    return {
+      method,
+      path: `/v1/responses${path}`,
+      errorBody: responsesErrorBody,
+      async handle(context) {
+        const identity = await identify(context, { access: 'user', scope: 'chat' })
+        await answer(context, identity, context.params['id'] ?? '')
+      },
+    }
+  }
+
+  async function retrieve(context: RequestContext, identity: Identity, id: string): Promise<void> {
+    const { background } = await app.responses()
+    const reader = readerOf(identity)
+    if (!flagIn(context, 'stream')) return sendJson(context, 200, await background.find(reader, id))
+    const after = numberIn(context, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
+    const events = await background.follow(reader, id, after)
+    await sendTexts(context, identity, events)
+  }
+
+  async function remove(context: RequestContext, identity: Identity, id: string): Promise<void> {
+    await (await app.responses()).background.remove(readerOf(identity), id)
+    sendJson(context, 200, { id, object: 'response', deleted: true })
+  }
+
+  async function cancel(context: RequestContext, identity: Identity, id: string): Promise<void> {
+    sendJson(context, 200, await (await app.responses()).background.cancel(readerOf(identity), id))
+  }
+
+  async function inputItems(context: RequestContext, identity: Identity, id: string): Promise<void> {
+    const { responses } = await app.responses()
+    const limit = numberIn(context, 'limit', 1, 100) ?? 20
+    const order = context.query.get('order') ?? 'desc'
+    if (order !== 'asc' && order !== 'desc') throw wrongField('order', 'order must be asc or desc')
+    const after = context.query.get('after') ?? undefined
+    const { items, more } = await responses.input(readerOf(identity), id, { limit, order, after })
+    const ends = { first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
+    sendJson(context, 200, { object: 'list', data: items, ...ends, has_more: more })
+  }
+
+  async function count(context: RequestContext, identity: Identity): Promise<void> {
+    const told = await readJson(context.request, chat.limit!)
+    const work = { user: identity.caller?.id, isOver: () => context.response.destroyed }
+    await nextStage(told, work)
+    const { body } = await completeRequest(app, context, identity, told)
+    const request = dialect.readRequest(body)
+    await nextStage(request, work)
+    const { input_tokens } = await countTokens.run(callOf(app, context, identity), parseInput(countTokens, request))
+    sendJson(context, 200, { object: 'response.input_tokens', input_tokens })
+  }
+}
+
+async function refuseCompaction(): Promise<void> {
+  throw new AppError('not_found', 'Conversations are not compacted here', {
+    details: ['Leave out their oldest items, or begin a new one with a summary'],
+    provider: { type: 'invalid_request_error', code: 'unsupported' },
+  })
+}
+
+function flagIn({ query }: RequestContext, name: string): boolean {
+  const given = query.get(name)
+  if (given === null || given === 'false') return false
+  if (given === 'true') return true
+  throw wrongField(name, `${name} must be true or false`)
+}
+
+function numberIn({ query }: RequestContext, name: string, least: number, most: number): number | undefined {
+  const given = query.get(name)
+  if (given === null) return undefined
+  const value = Number(given)
+  if (/^\d+$/.test(given) && value >= least && value <= most) return value
+  throw wrongField(name, `${name} must be a whole number from ${least} to ${most}`)
+}

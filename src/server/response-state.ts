@@ -1,0 +1,72 @@
+import type { App } from '../app/app.ts'
+import type { JsonObject } from '../chat/protocol/json-object.ts'
+import { wrongField } from '../chat/responses/refusals.ts'
+import type { OpenedRequest } from '../chat/responses/responses.ts'
+import type { Reader, ResponseObject } from '../chat/responses/store.ts'
+import { toAppError } from '../errors.ts'
+import type { Identity } from './identity.ts'
+import type { RequestContext } from './request-context.ts'
+import { chargeBody } from './request-holder.ts'
+
+/** A request whose input is the whole conversation. */
+export interface WholeRequest {
+  readonly body: JsonObject
+  /** Fields of the response object that the body no longer tells, such as `previous_response_id`. */
+  readonly echo: JsonObject
+  readonly opened: OpenedRequest
+  readonly reader: Reader
+  /** Whether the client waits for no answer. */
+  readonly inBackground: boolean
+}
+
+/** Reads as the caller of a request: a login, or an API key. */
+export function readerOf({ caller }: Identity): Reader {
+  return { owner: caller!.id, key: caller!.key?.id }
+}
+
+/**
+ * Completes a request from the responses that are kept: earlier items, and those that it refers to. Throws `invalid`.
+ */
+export async function completeRequest(
+  app: App,
+  context: RequestContext,
+  identity: Identity,
+  told: unknown,
+): Promise<WholeRequest> {
+  const { responses } = await app.responses()
+  const reader = readerOf(identity)
+  const charge = (bytes: number) => chargeBody(context.request, bytes)
+  const opened = await responses.open(told, reader, charge)
+  const { previous_response_id: previous, conversation: _, background, ...body } = opened.body
+  const inBackground = background === true
+  if (inBackground && !opened.keep)
+    throw wrongField('background', 'A response in the background must be kept', [
+      opened.isOff
+        ? 'This server keeps no responses: ask without background'
+        : 'Leave out store: false, or shorten input',
+    ])
+  return {
+    body,
+    echo: { previous_response_id: previous ?? null, store: opened.keep },
+    opened,
+    reader,
+    inBackground,
+  }
+}
+
+/**
+ * Keeps a response, unless it failed, before its end is told. A failure to keep it is told to the operator alone, since the
+ * answer is there: false then.
+ */
+export async function keepResponse(app: App, { opened, reader }: WholeRequest, response: JsonObject): Promise<boolean> {
+  if (response['status'] === 'failed') return true
+  try {
+    const { responses } = await app.responses()
+    await responses.keep(opened, response as ResponseObject, reader)
+    return true
+  } catch (reason) {
+    const fields = { reason: toAppError(reason).message }
+    for (const tell of app.remarkListeners) tell('a response could not be kept', fields)
+    return false
+  }
+}

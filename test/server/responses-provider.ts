@@ -1,0 +1,49 @@
+import { dialectFor } from '../../src/chat/dialects/dialects.ts'
+import { chunksOf } from '../../src/chat/protocol/chunks.ts'
+import type { Dialect } from '../../src/chat/protocol/dialect.ts'
+import type { ChatReply, Message } from '../../src/chat/protocol/messages.ts'
+import { piecesOf } from '../chat/arbitraries.ts'
+import { encode } from '../chat/exchange-checks.ts'
+import { type Answer, json } from '../fake-provider.ts'
+
+const usage = {
+  prompt_tokens: 20,
+  completion_tokens: 8,
+  total_tokens: 28,
+  prompt_tokens_details: { cached_tokens: 4 },
+}
+
+/** A provider of one dialect that gives these answers one after the other, whole or streamed as it is asked. */
+export function providerOf(api: Dialect['id'], answers: readonly Partial<Message>[]): Answer {
+  const dialect = dialectFor(api, '')
+  let count = 0
+  return ({ url, body }, response) => {
+    const message = answers[Math.min(count++, answers.length - 1)]!
+    const asked = JSON.parse(body)
+    const reply: ChatReply = {
+      id: `answer-${count}`,
+      object: 'chat.completion',
+      created: 1_790_000_000,
+      model: 'custom-model',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: null, ...message },
+          finish_reason: message.tool_calls ? 'tool_calls' : 'stop',
+        },
+      ],
+      usage,
+    }
+    const isStreamed = api === 'gemini' ? url.includes(':stream') : asked.stream === true
+    const request = api === 'openai-responses' ? dialect.readRequest(asked) : { model: 'custom-model', messages: [] }
+    if (!isStreamed) return json(response, 200, dialect.writeResponse(reply, request))
+    response.writeHead(200, { 'content-type': api === 'ollama' ? 'application/x-ndjson' : 'text/event-stream' })
+    response.end(encode(dialect, request, signedCalls(reply)))
+  }
+}
+
+/** The pieces of an answer; calls with a signature stay whole, as Gemini sends them. */
+function signedCalls(reply: ChatReply) {
+  const isSigned = reply.choices[0]?.message.tool_calls?.some((call) => call.extra_content)
+  return isSigned ? chunksOf(reply) : piecesOf(chunksOf(reply), 3)
+}
