@@ -39,7 +39,7 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
   if (device !== 'auto' && device !== 'cpu') reasons.push(`the built-in voice runs on the processor, not on ${device}`)
   return {
     id: 'embedded',
-    module: import.meta.resolve('#flite-engine'),
+    module: 'flite',
     own: false,
     device: 'cpu',
     reason: reasons.join('; '),
@@ -52,7 +52,7 @@ function pocketChoice(
 ): EngineChoice {
   return {
     id: 'pocket-tts',
-    module: import.meta.resolve('#pocket-tts-engine'),
+    module: 'pocket-tts',
     // A second core decodes the latents of the first.
     options: {
       folder: main!.folder,
