@@ -11,10 +11,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | --mcp | --type | -o | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       esac
       ;;
     esac
@@ -27,7 +27,7 @@ _aichat() {
     ;;
   'chat')
     commands=''
-    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --dry-run -h --help'
+    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -S --no-stream --no-fallback --mcp --dry-run -h --help'
     kind=''
     ;;
   'plugin')
@@ -172,12 +172,12 @@ _aichat() {
     ;;
   'persona create')
     commands=''
-    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --mcp -h --help'
     kind=''
     ;;
   'persona update')
     commands=''
-    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt -h --help'
+    flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --mcp -h --help'
     kind='personas'
     ;;
   'persona remove')
@@ -296,13 +296,53 @@ _aichat() {
     kind=''
     ;;
   'mcp')
-    commands='serve'
+    commands='serve add list show remove test allow deny forget'
     flags='-h --help'
     kind=''
     ;;
   'mcp serve')
     commands=''
     flags='-p --persona --read-only -h --help'
+    kind=''
+    ;;
+  'mcp add')
+    commands=''
+    flags='--url --header --env --timeout-seconds --insecure-storage --force -h --help'
+    kind=''
+    ;;
+  'mcp list')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp show')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp remove')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp test')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp allow')
+    commands=''
+    flags='--service -h --help'
+    kind=''
+    ;;
+  'mcp deny')
+    commands=''
+    flags='-h --help'
+    kind=''
+    ;;
+  'mcp forget')
+    commands=''
+    flags='-h --help'
     kind=''
     ;;
   'session')

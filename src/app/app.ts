@@ -26,6 +26,7 @@ import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
 import type { ResponseArea } from './responses.ts'
+import type { ToolServers } from './tool-servers.ts'
 import type { UsageArea } from './usage.ts'
 import type { Waits } from './waits.ts'
 
@@ -54,6 +55,8 @@ export interface App {
   /** The responses that clients of the Responses API go on with. */
   responses(): Promise<ResponseArea>
   speech(): Promise<SpeechRouter>
+  /** The servers whose tools chats may call. */
+  toolServers(): Promise<ToolServers>
   /** The prices of models. */
   prices(): Promise<PriceArea>
   /** The ledger of usage, prices and limits. */
@@ -201,6 +204,10 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys })).router
+    }),
+    toolServers: once(async () => {
+      const { openToolServers } = await import('./tool-servers.ts')
+      return closing(openToolServers(settings, { ownPorts }))
     }),
     async checkStorage() {
       const examined = await openStorage(storageSettings, { create: false })

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { toAppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
-import { createLineSplitter } from './lines.ts'
+import { createLineSplitter } from '../formats/lines.ts'
 
 /** The longest message of a client: bytes. A memory has at most 20,000 characters. */
 const longestMessage = 1024 * 1024

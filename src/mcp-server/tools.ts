@@ -7,7 +7,7 @@ import { fitting, memoryRow, rowOf } from './rows.ts'
 import { type Seat, sourceOf } from './seat.ts'
 import { personaState, stateOf } from './state.ts'
 
-/** What a client may assume about a tool; hints, which no client has to believe. */
+/** The hints about a tool, by which clients choose whether to ask their user. */
 interface Annotations {
   readonly readOnlyHint: boolean
   readonly destructiveHint?: boolean
@@ -46,7 +46,7 @@ const search = defineTool({
   name: 'memory_search',
   title: 'Search memories',
   description:
-    'Searches what is remembered by words and by meaning, best first. Search before you answer a question about the user, their work or earlier talks. A score is the probability that the memory answers; those that are not relevant are weak.',
+    'Searches the memories by words and by meaning, best first. Search before you answer a question about the user, their work or earlier talks. A score is the probability that the memory answers; those that are not relevant are weak.',
   input: z.strictObject({
     query: z.string().min(1).max(10_000).describe('A question or some words; times such as "last May" are understood'),
     limit: limit.default(usualLimit),

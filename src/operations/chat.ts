@@ -45,6 +45,11 @@ export const chatInput = z.looseObject({
   max_completion_tokens: z.exactOptional(z.int().min(1).nullable()),
   n: z.exactOptional(z.int().min(1).nullable()),
   fallback: z.boolean().default(true),
+  /**
+   * The client calls the tools: messages after the user's last are calls and results of one turn, of which a conversation and
+   * a memory keep the user's message and the final answer.
+   */
+  tool_turn: z.boolean().default(false),
 })
 
 export type ChatInput = z.output<typeof chatInput>
@@ -149,13 +154,21 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
 }
 
 /** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
-export function routed({ plugin, fallback, persona, session, memory, ...request }: ChatInput): ChatOrder {
+export function routed({
+  plugin,
+  fallback,
+  persona,
+  session,
+  memory,
+  tool_turn: toolTurn,
+  ...request
+}: ChatInput): ChatOrder {
   if (persona !== undefined || session !== undefined) {
     throw new AppError('invalid', 'Invalid chat request', {
       details: ['persona and session are for /api/chat; here a persona is a model, persona:NAME'],
     })
   }
-  return { request: request as ChatOrder['request'], plugin, fallback, memory }
+  return { request: request as ChatOrder['request'], plugin, fallback, memory, toolTurn }
 }
 
 /** The first chunk holds the report, for clients that cannot read headers, and a chunk at the end the cost. */

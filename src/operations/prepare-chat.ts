@@ -6,6 +6,7 @@ import type { ChatCall, RoutedReply, RoutedStream } from '../chat/router.ts'
 import { AppError, toAppError } from '../errors.ts'
 import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
 import { localOwner } from './ask.ts'
+import { completeWithTools, streamWithTools, type ToolStream } from './chat-tools.ts'
 import type { Call } from './operation.ts'
 
 /** A checked chat, in whichever dialect it came. */
@@ -17,6 +18,8 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback'> {
   readonly session?: string | undefined
   /** False keeps the persona from reading and writing memories. */
   readonly memory?: boolean | undefined
+  /** The client calls tools, see PersonaChatCall. */
+  readonly toolTurn?: boolean | undefined
   /** The client's own name for its conversation; no authority follows from it. */
   readonly conversation?: string | undefined
   /** The model as answers are to name it; without it they name a persona as the request does, else the model that answered. */
@@ -38,7 +41,7 @@ export interface ReadyChat {
  */
 export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>, order: ChatOrder): Promise<ReadyChat> {
   const { app, caller, signal } = call
-  const { request: asked, plugin, fallback, session, memory, conversation, shownModel } = order
+  const { request: asked, plugin, fallback, session, memory, toolTurn, conversation, shownModel } = order
   const { key } = caller
   const permits = permitsOf(key)
   const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session }
@@ -60,6 +63,7 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
     memory,
     plugin,
     request,
+    toolTurn,
     allow: (id) => requireChatPersona(key, id),
     by: { key: key?.id, permits },
     signal,
@@ -89,8 +93,7 @@ export async function completeChat(
   ready: ReadyChat,
   signal: AbortSignal | undefined,
 ): Promise<RoutedReply> {
-  const { router } = await app.chat()
-  const routed = await router.complete(ready.routed, signal)
+  const routed = await completeWithTools(app, ready.routed, ready.chat?.servers, signal)
   const { report, booking } = routed
   const reply = named(routed.reply, ready)
   if (!ready.chat) return { reply, report, booking }
@@ -105,8 +108,7 @@ export async function streamChat(
   ready: ReadyChat,
   signal: AbortSignal | undefined,
 ): Promise<RoutedStream> {
-  const { router } = await app.chat()
-  const routed = await router.stream(ready.routed, signal)
+  const routed = await streamWithTools(app, ready.routed, ready.chat?.servers, signal)
   if (ready.chat) return { ...routed, chunks: saved(routed, ready, ready.chat) }
   return ready.model === undefined ? routed : { ...routed, chunks: allNamed(routed.chunks, ready) }
 }
@@ -116,7 +118,7 @@ async function* allNamed(chunks: AsyncIterable<ChatChunk>, ready: ReadyChat): As
 }
 
 async function* saved(
-  { chunks, booking }: RoutedStream,
+  { chunks, booking, answer: final }: ToolStream,
   ready: ReadyChat,
   chat: PreparedChat,
 ): AsyncGenerator<ChatChunk> {
@@ -129,7 +131,7 @@ async function* saved(
   }
   if (!last) return
   const { collectReply } = await import('../chat/protocol/chunks.ts')
-  const answer = collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
+  const answer = final?.() ?? collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
   const warnings = await save(chat, answer, booking)
   if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
 }

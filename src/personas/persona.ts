@@ -47,7 +47,7 @@ const model = anyModel.refine((name) => !name.startsWith(personaPrefix), 'must b
 const longText = z.string().max(100_000)
 
 /** Request fields that a persona's parameters must not hold. */
-const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin', 'fallback', 'memory']
+const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin', 'fallback', 'memory', 'tool_turn']
 
 /**
  * Request fields sent with every chat of the persona, such as `temperature`. Known ones are validated; others are passed on
@@ -61,6 +61,9 @@ const parameters = z
   })
   .refine((fields) => !reserved.some((field) => field in fields), `may not hold ${reserved.join(', ')}`)
 
+/** The names of servers whose tools a chat with the persona may call, where they are allowed; see `aichat mcp`. */
+const servers = z.array(z.string().regex(/^[A-Za-z0-9][\w-]{0,31}$/, 'must be the name of a server')).max(20)
+
 /** The input for a new persona. */
 export const personaInput = z.object({
   name,
@@ -71,6 +74,7 @@ export const personaInput = z.object({
   embedding_model: z.exactOptional(anyModel),
   memory_settings: z.exactOptional(memorySettings),
   mutation_settings: z.exactOptional(mutationSettings),
+  mcp_servers: z.exactOptional(servers),
 })
 
 /** A change: absent fields stay, `null` removes an optional one, settings are merged field by field. */
@@ -83,6 +87,7 @@ export const personaChange = z.object({
   embedding_model: z.exactOptional(anyModel.nullable()),
   memory_settings: z.exactOptional(memorySettings.nullable()),
   mutation_settings: z.exactOptional(mutationSettings.nullable()),
+  mcp_servers: z.exactOptional(servers.nullable()),
 })
 
 export type MemorySettings = z.output<typeof memorySettings>
@@ -105,6 +110,8 @@ export interface Persona {
   readonly embedding_model?: string
   readonly memory_settings?: MemorySettings
   readonly mutation_settings?: MutationSettings
+  /** Servers of this installation, which no package takes along. */
+  readonly mcp_servers?: readonly string[]
   /** Unknown fields of an imported persona, exported again unchanged. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Milliseconds since 1970 UTC. */
@@ -136,6 +143,7 @@ export const personaView = z.object({
     sensitivity: z.enum(['low', 'medium', 'high']),
     auto_adapt: z.boolean(),
   }),
+  mcp_servers: z.exactOptional(z.array(z.string())),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -161,9 +169,10 @@ export function scopeOf(persona: Pick<Persona, 'id' | 'user_id'>): {
 
 /** A stored persona as answers show it. */
 export function viewOf(persona: Persona): PersonaView {
-  const { extra: _extra, ...fields } = persona
+  const { extra: _extra, mcp_servers: names, ...fields } = persona
   return {
     ...fields,
+    ...(names && { mcp_servers: [...names] }),
     parameters: { ...persona.parameters },
     memory_settings: memorySettingsOf(persona),
     mutation_settings: mutationSettingsOf(persona),

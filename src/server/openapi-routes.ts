@@ -81,7 +81,7 @@ const routes: readonly DocumentedRoute[] = [
     summary:
       'A chat in the dialect of OpenAI; the model may be `persona:NAME` (https://platform.openai.com/docs/api-reference/chat).',
     dialect: 'openai',
-    body: chatInput.omit({ persona: true, session: true, memory: true }),
+    body: chatInput.omit({ persona: true, session: true, memory: true, tool_turn: true }),
     produces: jsonOrEvents,
     statuses: [401, ...answering],
   },

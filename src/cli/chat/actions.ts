@@ -1,10 +1,12 @@
+import type { Toolbox } from '../../chat/tools/toolbox.ts'
 import { AppError } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { printJson } from '../terminal/output.ts'
+import { note, printJson } from '../terminal/output.ts'
 import { canAsk } from '../terminal/prompts.ts'
-import { answerQuestion, emptyAnswer, finishAnswer } from './answer.ts'
+import { emptyAnswer, finishAnswer } from './answer.ts'
+import { askWith, withTools } from './asking.ts'
 import {
   type ChatOptions,
   type ChatQuestion,
@@ -30,18 +32,29 @@ export async function runChat(cli: Cli, words: readonly string[], options: ChatO
   const { session: _name, ...rest } = options
   const resolved = { ...rest, ...(await chatSession(cli, options)) }
   const question = questionOf(messages, resolved, await cli.settings())
-  if (options.dryRun) return printJson(cli, await cli.ask(previewChat, question))
-  if (!(await ask(cli, question))) cli.exit = 1
+  await withTools(cli, options, async (toolbox) => {
+    if (options.dryRun) return preview(cli, question, toolbox)
+    if (!(await ask(cli, question, toolbox))) cli.exit = 1
+  })
+}
+
+/** Prints the request that would be sent first. */
+async function preview(cli: Cli, question: ChatQuestion, toolbox: Toolbox | undefined): Promise<void> {
+  if (!toolbox) return printJson(cli, await cli.ask(previewChat, question))
+  const { offering } = await import('./tool-rounds.ts')
+  const { tools, warnings } = await toolbox.offer()
+  for (const warning of warnings) note(cli, `aichat: ${warning}`)
+  await printJson(cli, await cli.ask(previewChat, offering(question, tools, [])))
 }
 
 /** Asks and prints; asks again after a model was pulled. False without an answer. */
-async function ask(cli: Cli, question: ChatQuestion): Promise<boolean> {
+async function ask(cli: Cli, question: ChatQuestion, toolbox: Toolbox | undefined): Promise<boolean> {
   const answer = emptyAnswer()
   try {
-    await answerQuestion(cli, question, answer, cli.signal())
+    await askWith(cli, question, answer, cli.signal(), toolbox)
   } catch (reason) {
     if (!(await offerModel(cli, reason))) throw reason
-    await answerQuestion(cli, question, answer, cli.signal())
+    await askWith(cli, question, answer, cli.signal(), toolbox)
   }
   return cli.io.outClosed || finishAnswer(cli, answer)
 }

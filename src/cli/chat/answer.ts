@@ -1,4 +1,4 @@
-import { type Message, textOf } from '../../chat/protocol/messages.ts'
+import { type ChatChunk, type Message, type ToolCall, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -12,6 +12,8 @@ export interface Answer {
   text: string
   refused: boolean
   readonly calls: unknown[]
+  /** The whole message, where tools may be called; undefined before its end. */
+  message?: Message | undefined
   /** The finish reason in OpenAI's dialect; undefined where the provider gave none. */
   finish: string | undefined
   /** Nano-USD; undefined where no cost is known. */
@@ -43,6 +45,9 @@ interface WholeChoice {
   readonly finish_reason?: string | null
 }
 
+/** Whether these calls are made by this command, which then prints none of them. */
+type MakesCalls = (calls: readonly ToolCall[]) => boolean
+
 /**
  * Asks once; prints the answer on stdout and remarks on stderr. `answer` is filled as text arrives, so it also holds the
  * beginning of an answer that fails.
@@ -52,12 +57,20 @@ export async function answerQuestion(
   question: ChatQuestion,
   answer: Answer,
   signal: AbortSignal,
+  makesCalls?: MakesCalls,
 ): Promise<void> {
-  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal)
-  else await wholeAnswer(cli, question, answer, signal)
+  answer.message = undefined
+  if (question.stream && !cli.globals().json) await streamAnswer(cli, question, answer, signal, makesCalls)
+  else await wholeAnswer(cli, question, answer, signal, makesCalls)
 }
 
-async function wholeAnswer(cli: Cli, question: ChatQuestion, answer: Answer, signal: AbortSignal): Promise<void> {
+async function wholeAnswer(
+  cli: Cli,
+  question: ChatQuestion,
+  answer: Answer,
+  signal: AbortSignal,
+  makesCalls: MakesCalls = () => false,
+): Promise<void> {
   const reply = await cli.ask(chat, { ...question, stream: false }, signal)
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
   const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
@@ -65,15 +78,26 @@ async function wholeAnswer(cli: Cli, question: ChatQuestion, answer: Answer, sig
   answer.refused = refusal !== ''
   answer.calls.push(...(message?.tool_calls ?? []))
   answer.finish = finish ?? undefined
+  answer.message = message
   const { text, calls } = answer
-  await print(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
+  const isRound = calls.length > 0 && makesCalls(calls as readonly ToolCall[])
+  if (!isRound || (text !== '' && !cli.globals().json))
+    await print(cli, reply, () => onTerminal(cli, text || (calls.length > 0 ? JSON.stringify(calls, null, 2) : '')))
   const report = reply.aichat as unknown as Report
   answer.cost = report.cost?.cost_nano ?? undefined
   remark(cli, report, answer.cost)
 }
 
-async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, signal: AbortSignal): Promise<void> {
+async function streamAnswer(
+  cli: Cli,
+  question: ChatQuestion,
+  answer: Answer,
+  signal: AbortSignal,
+  makesCalls?: MakesCalls,
+): Promise<void> {
   let report: Report | undefined
+  let round = ''
+  const chunks: ChatChunk[] = []
   for await (const piece of await cli.askStream(chat, { ...question, stream: true }, signal)) {
     const chunk = piece as {
       choices?: {
@@ -82,6 +106,7 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
       }[]
       aichat?: Report
     }
+    if (makesCalls) chunks.push(piece as ChatChunk)
     // The first report names the target; a later one only adds warnings.
     if (report) for (const warning of chunk.aichat?.warnings ?? []) note(cli, `aichat: ${warning}`)
     report ??= chunk.aichat
@@ -93,13 +118,22 @@ async function streamAnswer(cli: Cli, question: ChatQuestion, answer: Answer, si
     answer.refused ||= Boolean(delta?.refusal)
     if (text === '') continue
     answer.text += text
+    round += text
     await cli.io.out(onTerminal(cli, text))
     if (cli.io.outClosed) return
   }
-  if (answer.text === '' && answer.calls.length > 0)
+  if (makesCalls) answer.message = await messageOf(chunks)
+  const isMade = makesCalls?.(answer.message?.tool_calls ?? []) === true
+  if (answer.text === '' && answer.calls.length > 0 && !isMade)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
-  if (answer.text !== '' && !answer.text.endsWith('\n')) await cli.io.out('\n')
+  if (round !== '' && !round.endsWith('\n')) await cli.io.out('\n')
   if (report) remark(cli, report, answer.cost)
+}
+
+/** The message that chunks make up. */
+async function messageOf(chunks: readonly ChatChunk[]): Promise<Message | undefined> {
+  const { collectReply } = await import('../../chat/protocol/chunks.ts')
+  return collectReply(chunks.filter(({ choices }) => choices)).choices[0]?.message
 }
 
 /** stderr names the model that answered after a fallback and the failures before it; with -v always. */

@@ -25,11 +25,17 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--max-tokens <count>', 'the longest answer, in tokens', parseNumber)
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
+    .option(
+      '--mcp <server>',
+      'let the model call the tools of this server, see aichat mcp add (repeatable)',
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
     .option('--dry-run', 'print the request that would be sent, and send nothing')
     .example(
       'aichat chat "Explain this" -f notes.md',
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
+      'aichat chat --mcp files "Which of these notes mention Ada?"',
     )
     .action(run((chat) => chat.runChat))
 }

@@ -6,8 +6,10 @@ import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note } from '../terminal/output.ts'
 import { parseDuration } from '../terminal/parsers.ts'
+import { Interrupted } from '../terminal/prompts.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
-import { type Answer, answerQuestion, emptyAnswer, finishAnswer } from './answer.ts'
+import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
+import { askWith, type ChatTools, withTools } from './asking.ts'
 import { openPromptLine, type PromptLine } from './prompt-line.ts'
 import { type ChatOptions, questionOf, systemMessage, userMessage } from './question.ts'
 import { terminalSession } from './saved-session.ts'
@@ -19,11 +21,16 @@ const cutOff = '[The user stopped the answer here.]'
  * A saved conversation on a terminal: prompts on stderr, answers on stdout. Ctrl-C stops an answer; its beginning is sent
  * and saved with the next question. Ctrl-D ends the conversation.
  */
-export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
+export function converse(cli: Cli, options: ChatOptions): Promise<void> {
+  return withTools(cli, options, (tools) => talk(cli, options, tools))
+}
+
+async function talk(cli: Cli, options: ChatOptions, tools: ChatTools | undefined): Promise<void> {
   const { session, greeting, answered, end } = await terminalSession(cli, options)
   note(cli, 'Ask something; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
   if (greeting !== undefined) await cli.io.out(`${stripControls(greeting)}\n`)
   const prompt = openPromptLine(cli.io)
+  tools?.lend(prompt.lend)
   let stopped: readonly Message[] = []
   let cost = 0
   try {
@@ -33,7 +40,7 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
       // The core adds the earlier messages from the saved conversation.
       const messages = [...systemMessage(options), ...stopped, question]
       const answer = emptyAnswer()
-      const outcome = await turn(cli, prompt, { ...options, session }, messages, answer)
+      const outcome = await turn({ cli, prompt, tools }, { ...options, session }, messages, answer)
       cost += answer.cost ?? 0
       if (outcome === 'stopped') stopped = [...stopped, ...(await stoppedTurn(cli, question, answer))]
       if (outcome !== 'answered') continue
@@ -51,10 +58,15 @@ export async function converse(cli: Cli, options: ChatOptions): Promise<void> {
 
 type Outcome = 'answered' | 'stopped' | 'failed'
 
+interface Talk {
+  readonly cli: Cli
+  readonly prompt: PromptLine
+  readonly tools: ChatTools | undefined
+}
+
 /** Asks one question; prints a failure, and the conversation goes on. */
 async function turn(
-  cli: Cli,
-  prompt: PromptLine,
+  { cli, prompt, tools }: Talk,
   options: ChatOptions,
   messages: readonly Message[],
   answer: Answer,
@@ -69,11 +81,11 @@ async function turn(
         timeout === undefined ? undefined : parseDuration(timeout),
       )
       try {
-        await answerQuestion(cli, question, answer, signal)
+        await askWith(cli, question, answer, signal, tools)
         return 'answered' as const
       } catch (reason) {
         if (cli.io.signal.aborted) throw reason
-        if (stop.aborted) return 'stopped' as const
+        if (stop.aborted || reason instanceof Interrupted) return 'stopped' as const
         if (signal.aborted) throw new AppError('timeout', `No answer within ${timeout}`, { cause: reason })
         throw reason
       } finally {

@@ -23,6 +23,8 @@ export interface ChatOptions {
   readonly stream: boolean
   readonly fallback: boolean
   readonly dryRun?: boolean
+  /** Servers whose tools the model may call. */
+  readonly mcp?: readonly string[]
 }
 
 /** The largest file put before a question: bytes. */

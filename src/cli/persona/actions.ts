@@ -23,6 +23,7 @@ interface PersonaOptions {
   readonly autoCleanup?: boolean
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
   readonly autoAdapt?: boolean
+  readonly mcp?: readonly string[]
 }
 
 export async function list(cli: Cli): Promise<void> {
@@ -84,6 +85,7 @@ function fieldsOf(options: PersonaOptions) {
   })
   return {
     ...given({ name, model, description, parameters, system_prompt: prompt, embedding_model: embeddingModel }),
+    ...(options.mcp && { mcp_servers: [...options.mcp] }),
     ...(Object.keys(memory).length > 0 && { memory_settings: memory }),
     ...(Object.keys(adapting).length > 0 && { mutation_settings: adapting }),
   }
@@ -101,6 +103,7 @@ function personaText(persona: PersonaView): string {
     ['description', persona.description],
     ['prompt', persona.system_prompt],
     ['parameters', Object.keys(persona.parameters).length > 0 ? JSON.stringify(persona.parameters) : undefined],
+    ['tools of', persona.mcp_servers?.join(', ')],
     ['embeddings', persona.embedding_model ?? 'builtin'],
     ['memory', `${memory.enabled ? 'on' : 'off'} in chat; up to ${memory.max_memories}, ${cleanup}${facts}`],
     ['adaptation', `${mutation.enabled ? 'on' : 'off'} in chat; ${mutation.sensitivity}${auto}`],

@@ -363,6 +363,7 @@ function withSettings(command: CliCommand): CliCommand {
     )
     .option('--auto-adapt', 'adapt in chats')
     .option('--no-auto-adapt', 'adapt only by command')
+    .option('--mcp <server>', 'a server whose tools it may call, see aichat mcp; "" for none (repeatable)', parseServer)
     .fields({
       system_prompt: '--prompt',
       parameters: '--parameter',
@@ -372,7 +373,13 @@ function withSettings(command: CliCommand): CliCommand {
       'memory_settings.extract': '--extract',
       'memory_settings.extract_min_confidence': '--extract-confidence',
       mutation_settings: '--mutation',
+      mcp_servers: '--mcp',
     })
+}
+
+/** Collects the names of servers; an empty one stands for none. */
+function parseServer(name: string, before: readonly string[] = []): readonly string[] {
+  return name === '' ? before : [...before, name]
 }
 
 /** Collects `name=value`; a value that parses as JSON is that value, any other is text. */

@@ -26,6 +26,11 @@ export interface PersonaChatCall {
   /** The plugin that the caller named. */
   readonly plugin?: string | undefined
   readonly request: OpenRequest
+  /**
+   * The messages after the user's last are calls of tools and their results, in one turn that is not over while the answer
+   * calls more. Of the turn, the user's message and the final answer are kept.
+   */
+  readonly toolTurn?: boolean | undefined
   /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
   readonly allow?: ((persona: string | undefined) => void) | undefined
   /** The payer of requests to a model behind the answer; by default the owner. */
@@ -41,6 +46,8 @@ export interface PreparedChat {
   readonly keeping?: readonly Keeping[]
   /** Whether the persona's model will look for facts in the kept parts, and how they are accepted. */
   readonly extract?: 'manual' | 'auto'
+  /** The servers whose tools the persona may call here; absent for none. */
+  readonly servers?: readonly string[]
   /**
    * Saves the turn once the answer is whole: in the conversation, with the answer's cost in nano-USD where it is known, and
    * in the persona's memory.
@@ -90,17 +97,19 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       memory,
       plugin,
       request,
+      toolTurn = false,
       allow,
       by = {},
       signal,
     }) {
+      const turn = toolTurn ? withoutToolCalls(request.messages) : request.messages
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id
       const persona = name === undefined ? undefined : await parts.personas.get(owner, name)
       if (conversation) allow?.(conversation.persona_id)
       if (persona) allow?.(persona.id)
       const history = conversation ? await parts.conversations.messages(owner, conversation.id) : []
-      const whole = lastUserText(request.messages)
+      const whole = lastUserText(turn)
       // A message may have 30 MiB: it is cut before it is searched for and learned from.
       const text = whole.slice(0, maxContentLength).trim()
       const end = whole.slice(-queryLength).trim()
@@ -134,15 +143,17 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ],
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
+        ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
         async finish(answer, cost) {
-          if (conversation) await keepTurn(conversation, request.messages, answer, cost)
+          if (toolTurn && answer.tool_calls) return
+          if (conversation) await keepTurn(conversation, turn, answer, cost)
           if (!persona) return
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
             const said = await remember(persona, keeping, textOf(answer.content), speaker, where)
             parts.remembered(persona, said, by)
           }
-          const followsAnswer = before.length > 0 || request.messages.length > 1
+          const followsAnswer = before.length > 0 || turn.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
         },
       }
@@ -313,6 +324,11 @@ function shortened(content: string): string {
 /** Replaces white space and control characters by single spaces. */
 function oneLine(text: string): string {
   return text.replace(/[\s\u0000-\u001f\u0085]+/g, ' ').trim()
+}
+
+/** The messages up to the user's last. */
+function withoutToolCalls(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1)
 }
 
 /** The query for memories: the most characters from the end of a message. */

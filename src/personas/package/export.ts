@@ -50,7 +50,7 @@ function metadataOf({ persona, passthrough, spaces }: PersonaSnapshot, options: 
 }
 
 /** The persona's fields over unknown ones; settings keep their unknown fields. */
-function personaFields({ extra = {}, ...persona }: Persona, passthrough: Passthrough): Fields {
+function personaFields({ extra = {}, mcp_servers: _servers, ...persona }: Persona, passthrough: Passthrough): Fields {
   const settings = (['memory_settings', 'mutation_settings'] as const).flatMap((name) => {
     const both = { ...(extra[name] as Fields | undefined), ...persona[name] }
     return Object.keys(both).length > 0 || persona[name] ? [[name, both] as const] : []

@@ -79,6 +79,7 @@ async function writeAnew(
   const persona: Persona = {
     ...withMemoryLimit(input, result.memories),
     extra,
+    ...(replaced?.mcp_servers && { mcp_servers: replaced.mcp_servers }),
     id: replaced?.id ?? newId(),
     user_id: owner,
     created_at: replaced?.created_at ?? now(),

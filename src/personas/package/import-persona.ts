@@ -29,7 +29,8 @@ const settingNames = {
   memory_settings: ['enabled', 'max_memories', 'auto_cleanup', 'retention_days', 'min_score'],
   mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
 } as const
-const knownPersonaFields = [...personaNames, 'id', 'user_id', 'created_at', 'updated_at']
+/** Servers of tools are of the installation that exported: a stranger's package may not name ours. */
+const knownPersonaFields = [...personaNames, 'id', 'user_id', 'created_at', 'updated_at', 'mcp_servers']
 const knownStateFields = new Set<string>([
   'persona_id',
   'user_id',

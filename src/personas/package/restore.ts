@@ -32,9 +32,9 @@ export async function restoringWrite(
   const { input, extra, passthrough } = incomingPersona(source.head, {})
   const { lineage: _step, ...fields } = passthrough
   const { lineage } = source.head.metadata
-  const { id, user_id, created_at } = persona
+  const { id, user_id, created_at, mcp_servers } = persona
   return {
-    persona: { ...input, extra, id, user_id, created_at, updated_at: now },
+    persona: { ...input, extra, ...(mcp_servers && { mcp_servers }), id, user_id, created_at, updated_at: now },
     how: 'replace',
     memories: () => incomingMemories(source, undefined),
     count: memories,

@@ -20,6 +20,11 @@ interface Row {
   updated_at: number
 }
 
+/** The column of unknown fields, which also holds the names of servers. */
+interface Extra extends Readonly<Record<string, unknown>> {
+  readonly mcp_servers?: readonly string[]
+}
+
 /** Personas in SQLite. */
 export function createPersonaStore(db: Database, quota?: Quota): PersonaStore {
   const rows = personaRows(db)
@@ -100,19 +105,22 @@ export function personaRows(db: Database) {
 
 function rowOf(persona: Persona): Row {
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+  const { mcp_servers, ...columns } = persona
   return {
-    ...persona,
+    ...columns,
     description: persona.description ?? null,
     system_prompt: persona.system_prompt ?? null,
     parameters: JSON.stringify(persona.parameters),
     embedding_model: persona.embedding_model ?? null,
     memory_settings: json(persona.memory_settings),
     mutation_settings: json(persona.mutation_settings),
-    extra: json(persona.extra),
+    // No package brings this name, see knownPersonaFields in import-persona.ts.
+    extra: json(mcp_servers ? { ...persona.extra, mcp_servers } : persona.extra),
   }
 }
 
 function personaOf(row: Row): Persona {
+  const { mcp_servers, ...extra } = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
   return {
     id: row.id,
     user_id: row.user_id,
@@ -124,7 +132,8 @@ function personaOf(row: Row): Persona {
     ...(row.embedding_model !== null && { embedding_model: row.embedding_model }),
     ...(row.memory_settings !== null && { memory_settings: JSON.parse(row.memory_settings) }),
     ...(row.mutation_settings !== null && { mutation_settings: JSON.parse(row.mutation_settings) }),
-    ...(row.extra !== null && { extra: JSON.parse(row.extra) }),
+    ...(mcp_servers && { mcp_servers }),
+    ...(row.extra !== null && { extra }),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

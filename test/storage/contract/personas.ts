@@ -18,6 +18,7 @@ export const personaRules: readonly Rule[] = [
         memory_settings: { enabled: true },
         mutation_settings: { enabled: false },
         extra: { kept: 'as it came' },
+        mcp_servers: ['files'],
       })
       await personas.save(full)
       assert.equal(await personas.find('p'), full)

@@ -1,0 +1,163 @@
+import { join } from 'node:path'
+import type { ToolServer } from '../chat/tools/tool-server.ts'
+import { AppError } from '../errors.ts'
+import { parseJson } from '../formats/json.ts'
+import { openHttpClient } from '../http-client/agent.ts'
+import { createKeychain, type Keychain } from '../keychain/keychain.ts'
+import type { ConfiguredServer, ServerList } from '../mcp-client/server-list.ts'
+import { openServerList } from '../mcp-client/server-list.ts'
+import type { Settings } from '../settings/settings.ts'
+import { openSecretFile } from '../storage/files/secrets.ts'
+
+/** The values of a server's variables and headers. */
+export interface ServerSecrets {
+  readonly env?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The servers of the Model Context Protocol that this machine knows, and whose tools chats may call. */
+export interface ToolServers {
+  readonly list: ServerList
+  /** Connects to a server. Throws `not_found`, `unavailable` or `timeout`. */
+  open(name: string, signal?: AbortSignal): Promise<ToolServer>
+  /** The same for several chats at once: a connection stays open for some time after its last use. */
+  share(name: string): Promise<ToolServer>
+  /** The keychain, else, if allowed, a file with mode 600. Throws `unavailable` where neither can be used. */
+  chooseStorage(fileAllowed: boolean): Promise<'keychain' | 'file'>
+  setSecrets(name: string, storage: 'keychain' | 'file', secrets: ServerSecrets): Promise<void>
+  removeSecrets(name: string, storage: 'keychain' | 'file' | undefined): Promise<void>
+  close(): Promise<void>
+}
+
+/** Seconds that a call may take where its server sets no other limit. */
+const usualTimeout = 60
+
+/** The variables of our own environment that a server gets: where things are and how to write, never a key. */
+const inherited = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot']
+
+/** Opens the servers of the settings' folder; nothing is started or read before its use. */
+export function openToolServers(
+  { paths, environment, pluginAllowPrivate }: Pick<Settings, 'paths' | 'environment' | 'pluginAllowPrivate'>,
+  {
+    ownPorts,
+    keychain = createKeychain(),
+  }: { readonly ownPorts?: ReadonlySet<number>; readonly keychain?: Keychain } = {},
+): ToolServers {
+  const list = openServerList(join(paths.config, 'mcp.json'))
+  const file = openSecretFile(join(paths.config, 'mcp-secrets.json'))
+  let client: ReturnType<typeof openHttpClient> | undefined
+  const shared = new Map<string, Shared>()
+  const self: ToolServers = {
+    list,
+    share: (name) => share(shared, name, () => self.open(name)),
+    async open(name, signal) {
+      const server = list.get(name)
+      const secrets = await secretsOf(name, server)
+      client ??= openHttpClient({ allowPrivate: pluginAllowPrivate, ...(ownPorts && { ownPorts }) })
+      const { connectServer } = await import('../mcp-client/connection.ts')
+      return connectServer({
+        name,
+        address:
+          'url' in server
+            ? { url: server.url, headers: secrets.headers ?? {} }
+            : { command: server.command, args: server.args, environment: { ...plainEnvironment(), ...secrets.env } },
+        send: client.send,
+        timeoutMs: (server.timeout ?? usualTimeout) * 1000,
+        signal,
+      })
+    },
+    async chooseStorage(fileAllowed) {
+      try {
+        await keychain.probe()
+        return 'keychain'
+      } catch (reason) {
+        if (fileAllowed) return 'file'
+        throw reason
+      }
+    },
+    async setSecrets(name, storage, secrets) {
+      const text = JSON.stringify(secrets)
+      if (storage === 'keychain') await keychain.set(accountOf(name), text)
+      else file.set(accountOf(name), text)
+    },
+    async removeSecrets(name, storage) {
+      if (storage === 'keychain') await keychain.remove(accountOf(name))
+      else if (storage === 'file') file.remove(accountOf(name))
+    },
+    async close() {
+      const open = [...shared.values()]
+      shared.clear()
+      await Promise.all(open.map(({ server, timer }) => endShared(server, timer)))
+      await client?.close()
+    },
+  }
+  return self
+
+  async function secretsOf(name: string, { secrets }: ConfiguredServer): Promise<ServerSecrets> {
+    if (secrets === undefined) return {}
+    const text = secrets === 'keychain' ? await keychain.get(accountOf(name)) : file.get(accountOf(name))
+    if (text !== undefined) return parseJson(text, 'the secret') as ServerSecrets
+    throw new AppError('configuration', `The secrets of the MCP server ${name} are gone from the ${secrets}`, {
+      details: [`Add it again: aichat mcp add ${name} --force …`],
+    })
+  }
+
+  function plainEnvironment(): Record<string, string> {
+    const found = inherited.map((name) => [name, environment[name]] as const)
+    return Object.fromEntries(found.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
+  }
+}
+
+/** How long a connection without a use stays open: milliseconds. */
+const idleMs = 60_000
+
+/** A connection that chats share. */
+interface Shared {
+  readonly server: Promise<ToolServer>
+  uses: number
+  timer: NodeJS.Timeout | undefined
+}
+
+/** A use of the open connection of a name, else of a new one; a connection that fails is not used again. */
+async function share(all: Map<string, Shared>, name: string, open: () => Promise<ToolServer>): Promise<ToolServer> {
+  const known: Shared = all.get(name) ?? { server: open(), uses: 0, timer: undefined }
+  all.set(name, known)
+  known.uses++
+  clearTimeout(known.timer)
+  const drop = () => {
+    if (all.get(name) === known) all.delete(name)
+  }
+  const server = await known.server.catch((thrown: unknown) => {
+    drop()
+    throw thrown
+  })
+  let isClosed = false
+  return {
+    ...server,
+    tools: (options) =>
+      server.tools(options).catch((thrown: unknown) => {
+        drop()
+        throw thrown
+      }),
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      known.uses--
+      if (known.uses > 0) return
+      if (all.get(name) !== known) return server.close()
+      known.timer = setTimeout(() => {
+        drop()
+        void server.close()
+      }, idleMs).unref()
+    },
+  }
+}
+
+async function endShared(server: Promise<ToolServer>, timer: NodeJS.Timeout | undefined): Promise<void> {
+  clearTimeout(timer)
+  await server.then((open) => open.close()).catch(() => undefined)
+}
+
+function accountOf(name: string): string {
+  return `mcp:${name}`
+}

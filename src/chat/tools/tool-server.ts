@@ -1,0 +1,30 @@
+/** Servers whose tools a model may call. The area states what it needs of them; `src/mcp-client` connects to them. */
+
+/** A tool as its server describes it. Every word of it is untrusted. */
+export interface ServerTool {
+  readonly name: string
+  readonly description?: string | undefined
+  /** JSON Schemas. */
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The result of a call, as text for the model. */
+export interface ToolResult {
+  readonly text: string
+  readonly isError: boolean
+}
+
+/** A connection to a server. */
+export interface ToolServer {
+  readonly name: string
+  /** Identifies what was connected to, such as the command line or the address: a part of every pin. */
+  readonly origin: string
+  /** The tools of the moment: asked for again after the server announced a change, and with `fresh`. */
+  tools(options?: { readonly fresh?: boolean }): Promise<readonly ServerTool[]>
+  /** Throws an AppError: `timeout` after the server's time limit, `unavailable` where the server has ended. */
+  call(tool: string, args: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ToolResult>
+  /** Ends the connection, and the server's processes. */
+  close(): Promise<void>
+}

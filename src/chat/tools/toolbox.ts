@@ -1,0 +1,185 @@
+import { AppError, toAppError } from '../../errors.ts'
+import { parseJson } from '../../formats/json.ts'
+import { printableLine } from '../../formats/terminal-text.ts'
+import type { Message, Tool, ToolCall } from '../protocol/messages.ts'
+import { offeredName, pinOf } from './pins.ts'
+import type { ServerTool, ToolResult, ToolServer } from './tool-server.ts'
+
+/** How often a model may call tools in one turn; then it has to answer. */
+export const mostRounds = 16
+
+/** The bounds of one turn's tools. */
+const bounds = {
+  /** Tools of all servers together: OpenAI takes 128. */
+  tools: 128,
+  /** Characters of a description, and of a schema as JSON. */
+  description: 4_000,
+  schema: 40_000,
+  /** Calls of one answer of the model; further ones are refused. */
+  calls: 32,
+  /** Characters of the arguments of a call. */
+  arguments: 100_000,
+  /** Characters of one result, and of all of a turn. */
+  result: 50_000,
+  results: 400_000,
+  /** Milliseconds that the calls of a turn may take together; the user's time to answer questions is not counted. */
+  time: 600_000,
+}
+
+/** A call before it is made. */
+export interface AskedCall {
+  readonly server: string
+  readonly tool: string
+  /** The hash of what is approved; see `pinOf`. */
+  readonly pin: string
+  readonly description: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** Whether a call may be made; a reason against it is told to the model. */
+export type Approve = (call: AskedCall, signal?: AbortSignal) => Promise<true | string>
+
+export interface ToolboxParts {
+  readonly servers: readonly ToolServer[]
+  readonly approve: Approve
+  /** Leaves out tools that `approve` would refuse in any case; without it all are offered. */
+  readonly isOffered?: ((server: string, tool: string, pin: string) => boolean) | undefined
+  /** Told as a call begins. */
+  readonly onCall?: ((call: AskedCall) => void) | undefined
+}
+
+/** The tools of some servers, as a model may call them. */
+export interface Toolbox {
+  /** Reads the tools anew and begins a turn; resolves with them and with remarks about those that are left out. */
+  offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }>
+  /** Whether all these calls are of tools that were offered. */
+  knows(calls: readonly ToolCall[]): boolean
+  /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
+  run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]>
+  close(): Promise<void>
+}
+
+interface Offered {
+  readonly server: ToolServer
+  readonly tool: ServerTool
+  readonly pin: string
+}
+
+/** A toolbox over connections that are open. */
+export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxParts): Toolbox {
+  let offered = new Map<string, Offered>()
+  let room = bounds.results
+  let spent = 0
+
+  return {
+    async offer() {
+      const found = new Map<string, Offered>()
+      const warnings: string[] = []
+      room = bounds.results
+      spent = 0
+      for (const server of servers) {
+        try {
+          const left = (await server.tools({ fresh: true })).filter((tool) => !addTool(found, server, tool))
+          if (left.length > 0) warnings.push(tooMuch(server.name, left))
+        } catch (thrown) {
+          warnings.push(`The tools of ${server.name} are left out: ${toAppError(thrown).message}`)
+        }
+      }
+      offered = found
+      return { tools: [...found].map(([name, { tool }]) => functionOf(name, tool)), warnings }
+    },
+    knows: (calls) => calls.every((call) => offered.has(call.function.name)),
+    async run(calls, signal) {
+      const messages: Message[] = []
+      for (const [at, call] of calls.entries()) {
+        const text = at < bounds.calls ? await resultOf(call, signal) : `Error: more than ${bounds.calls} calls at once`
+        messages.push({ role: 'tool', tool_call_id: call.id, content: shortened(text) })
+      }
+      return messages
+    },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()))
+    },
+  }
+
+  /** False where there are too many tools, or this one is too long. One that may not be called is not offered. */
+  function addTool(found: Map<string, Offered>, server: ToolServer, tool: ServerTool): boolean {
+    const pin = pinOf(server, tool)
+    if (isOffered?.(server.name, tool.name, pin) === false) return true
+    if (found.size >= bounds.tools || JSON.stringify(tool.inputSchema).length > bounds.schema) return false
+    found.set(offeredName(server.name, tool.name, new Set(found.keys())), { server, tool, pin })
+    return true
+  }
+
+  /** The result of a call as text for the model. A failure is one, too: the model can try something else. */
+  async function resultOf(call: ToolCall, signal: AbortSignal | undefined): Promise<string> {
+    try {
+      const known = offered.get(call.function.name)
+      if (!known) throw new AppError('not_found', 'There is no such tool')
+      const args = argumentsOf(call)
+      const now = await current(known)
+      const asked: AskedCall = {
+        server: now.server.name,
+        tool: now.tool.name,
+        pin: now.pin,
+        description: now.tool.description ?? '',
+        arguments: args,
+      }
+      const verdict = await approve(asked, signal)
+      if (verdict !== true) return `Error: ${verdict}`
+      if (spent >= bounds.time) throw new AppError('timeout', 'The time for tools in this turn is over')
+      onCall?.(asked)
+      return await timed(() => now.server.call(now.tool.name, args, signal))
+    } catch (thrown) {
+      // Ctrl-C at a question ends the turn.
+      if (signal?.aborted || !(thrown instanceof AppError)) throw thrown
+      return `Error: ${thrown.message}`
+    }
+  }
+
+  async function timed(call: () => Promise<ToolResult>): Promise<string> {
+    const began = performance.now()
+    try {
+      const { text, isError } = await call()
+      return isError ? `Error: ${text}` : text
+    } finally {
+      spent += performance.now() - began
+    }
+  }
+
+  /** The tool as its server describes it now: a changed one has another pin, which has to be approved anew. */
+  async function current({ server, tool }: Offered): Promise<Offered> {
+    const now = (await server.tools()).find(({ name }) => name === tool.name)
+    if (!now) throw new AppError('not_found', 'The server does not have this tool any more')
+    return { server, tool: now, pin: pinOf(server, now) }
+  }
+
+  function shortened(text: string): string {
+    const most = Math.max(0, Math.min(bounds.result, room))
+    room -= Math.min(text.length, most)
+    return text.length <= most ? text : `${text.slice(0, most)}\n[cut: ${text.length} characters in all]`
+  }
+}
+
+/** The remark on tools that are left out for their number or length. */
+function tooMuch(server: string, left: readonly ServerTool[]): string {
+  const names = left.slice(0, 3).map(({ name }) => printableLine(name).slice(0, 100))
+  const all =
+    left.length > names.length ? `${names.join(', ')} and ${left.length - names.length} more` : names.join(', ')
+  return `Of ${server} these tools are left out, since there are more than ${bounds.tools} or their schemas are too long: ${all}`
+}
+
+function functionOf(name: string, { description = '', inputSchema }: ServerTool): Tool {
+  return {
+    type: 'function',
+    function: { name, description: description.slice(0, bounds.description), parameters: inputSchema },
+  }
+}
+
+/** The arguments of a call. Throws `invalid`, which the model is told. */
+function argumentsOf({ function: { arguments: text } }: ToolCall): Readonly<Record<string, unknown>> {
+  if (text.length > bounds.arguments) throw new AppError('too_large', 'The arguments are too long')
+  const value = text.trim() === '' ? {} : parseJson(text, 'the arguments')
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new AppError('invalid', 'The arguments must be a JSON object')
+}

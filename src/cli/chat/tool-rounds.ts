@@ -1,0 +1,50 @@
+import type { Message, Tool } from '../../chat/protocol/messages.ts'
+import { mostRounds, type Toolbox } from '../../chat/tools/toolbox.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note } from '../terminal/output.ts'
+import { type Answer, answerQuestion } from './answer.ts'
+import type { ChatQuestion } from './question.ts'
+
+/** The fields of a request that offers tools; after the last round the model has to answer without. */
+export function offering(question: ChatQuestion, tools: readonly Tool[], messages: readonly Message[], isLast = false) {
+  return {
+    ...question,
+    messages: [...question.messages, ...messages.map((message) => ({ ...message, content: contentOf(message) }))],
+    ...(tools.length > 0 && { tools: [...tools], ...(isLast && { tool_choice: 'none' }) }),
+    tool_turn: true,
+  }
+}
+
+/**
+ * Asks, calls the tools that the model asks for, and asks again with their results, until it answers. `answer` is filled as
+ * text arrives, and its cost is that of all rounds.
+ */
+export async function answerWithTools(
+  cli: Cli,
+  question: ChatQuestion,
+  answer: Answer,
+  signal: AbortSignal,
+  toolbox: Toolbox,
+): Promise<void> {
+  const { tools, warnings } = await toolbox.offer()
+  for (const warning of warnings) note(cli, `aichat: ${warning}`)
+  const messages: Message[] = []
+  let cost: number | undefined
+  for (let round = 1; ; round++) {
+    const isLast = round > mostRounds
+    if (isLast) note(cli, `aichat: the model called tools ${mostRounds} times; now it has to answer`)
+    answer.calls.length = 0
+    answer.cost = undefined
+    await answerQuestion(cli, offering(question, tools, messages, isLast), answer, signal, toolbox.knows)
+    cost = answer.cost === undefined ? cost : (cost ?? 0) + answer.cost
+    answer.cost = cost
+    const { message } = answer
+    const calls = message?.tool_calls ?? []
+    if (!message || calls.length === 0 || !toolbox.knows(calls) || isLast || cli.io.outClosed) return
+    messages.push(message, ...(await toolbox.run(calls, signal)))
+  }
+}
+
+function contentOf({ content }: Message) {
+  return typeof content === 'string' ? content : (content?.map((part) => ({ ...part })) ?? null)
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { boundedRecord } from '../formats/bounded-record.ts'
+import { validate } from '../formats/schema-problems.ts'
+import { replaceFile } from '../storage/files/atomic.ts'
+
+/** Servers in the list. */
+const mostServers = 100
+
+/** The name of a server: the first part of its tools' names. */
+const serverName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w-]{0,31}$/, 'must be 1 to 32 letters, digits, _ and -, and begin with a letter or digit')
+
+const word = z.string().max(10_000)
+const names = z.array(z.string().max(200)).max(100)
+
+const shared = {
+  /** The place of its secrets: the values of `env` and `headers`. */
+  secrets: z.exactOptional(z.enum(['keychain', 'file'])),
+  /** Seconds that a call may take. */
+  timeout: z.exactOptional(z.int().min(1).max(3600)),
+}
+
+const configuredServer = z.union([
+  z.strictObject({
+    command: word.min(1),
+    args: z.array(word).max(200).default([]),
+    /** The names of the variables that it gets beside PATH, HOME and the like. */
+    env: z.exactOptional(names),
+    ...shared,
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).max(2_000),
+    /** The names of the headers that go with each request. */
+    headers: z.exactOptional(names),
+    ...shared,
+  }),
+])
+export type ConfiguredServer = z.output<typeof configuredServer>
+
+/** A decision about a tool, by its pin: of a user for their own chats, or of the operator for chats over HTTP. */
+const decision = z.strictObject({
+  server: serverName,
+  tool: z.string().max(1_000),
+  pin: z.string().max(100),
+  decision: z.enum(['always', 'never']),
+  service: z.exactOptional(z.literal(true)),
+})
+export type Decision = z.output<typeof decision>
+
+const document = z.strictObject({
+  servers: boundedRecord(serverName, configuredServer, mostServers).default({}),
+  decisions: z.array(decision).max(5_000).default([]),
+})
+type Document = z.output<typeof document>
+
+/** The servers that are configured on this machine, and the decisions about their tools, in a file. */
+export interface ServerList {
+  /** By name. Throws `configuration` for a file that does not parse. */
+  servers(): Readonly<Record<string, ConfiguredServer>>
+  /** Throws `not_found`. */
+  get(name: string): ConfiguredServer
+  /** Throws `invalid` for a name or a server that makes no sense. A server of another origin loses the decisions. */
+  set(name: string, server: unknown): ConfiguredServer
+  /** Removes a server and the decisions about its tools. Throws `not_found`. */
+  remove(name: string): void
+  decisions(): readonly Decision[]
+  /** Puts a decision in the place of the earlier ones about the tool. */
+  decide(made: Decision): void
+  /** Forgets the decisions about these tools, or about all of a server; resolves with their number. */
+  forget(server: string, tools: readonly string[]): number
+}
+
+/** Opens the list in a file; it is read at each use, since other processes write it. */
+export function openServerList(path: string): ServerList {
+  return {
+    servers: () => read().servers,
+    get,
+    set(name, server) {
+      const valid = validate(z.strictObject({ name: serverName, server: configuredServer }), { name, server })
+      if (valid.problems) throw new AppError('invalid', 'Invalid server', { details: valid.problems })
+      const { servers, decisions } = read()
+      const all = { ...servers, [name]: valid.data.server }
+      if (Object.keys(all).length > mostServers)
+        throw new AppError('invalid', `There may be at most ${mostServers} servers: remove one first`)
+      write({ servers: all, decisions })
+      return valid.data.server
+    },
+    remove(name) {
+      get(name)
+      const { servers, decisions } = read()
+      const { [name]: _removed, ...rest } = servers
+      write({ servers: rest, decisions: decisions.filter(({ server }) => server !== name) })
+    },
+    decisions: () => read().decisions,
+    decide(made) {
+      const { servers, decisions } = read()
+      const others = decisions.filter(
+        ({ server, tool, service }) => server !== made.server || tool !== made.tool || service !== made.service,
+      )
+      write({ servers, decisions: [...others, made] })
+    },
+    forget(name, tools) {
+      get(name)
+      const { servers, decisions } = read()
+      const kept = decisions.filter(
+        ({ server, tool }) => server !== name || (tools.length > 0 && !tools.includes(tool)),
+      )
+      if (kept.length < decisions.length) write({ servers, decisions: kept })
+      return decisions.length - kept.length
+    },
+  }
+
+  function get(name: string): ConfiguredServer {
+    const { servers } = read()
+    const found = Object.hasOwn(servers, name) ? servers[name] : undefined
+    if (found) return found
+    throw new AppError('not_found', `MCP server "${name.slice(0, 100)}" not found`, {
+      details: ['`aichat mcp list` shows the servers', 'To add one: aichat mcp add NAME -- COMMAND'],
+    })
+  }
+
+  function read(): Document {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (reason) {
+      if ((reason as NodeJS.ErrnoException).code === 'ENOENT') return { servers: {}, decisions: [] }
+      throw reason
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (cause) {
+      throw new AppError('configuration', `Invalid JSON in ${path}: correct or remove the file`, { cause })
+    }
+    const valid = validate(document, value)
+    if (valid.problems)
+      throw new AppError('configuration', `Invalid servers in ${path}: correct or remove the file`, {
+        details: valid.problems,
+      })
+    return valid.data
+  }
+
+  function write(content: Document): void {
+    replaceFile(path, `${JSON.stringify(content, null, 2)}\n`)
+  }
+}

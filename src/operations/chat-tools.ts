@@ -1,0 +1,144 @@
+import type { App } from '../app/app.ts'
+import type { ToolServers } from '../app/tool-servers.ts'
+import type { Message } from '../chat/protocol/messages.ts'
+import type { Booking, RouteReport } from '../chat/route-report.ts'
+import type { ChatCall, RoutedReply, RoutedStream } from '../chat/router.ts'
+import type { ToolChat } from '../chat/tools/rounds.ts'
+import type { ToolServer } from '../chat/tools/tool-server.ts'
+import { createToolbox, type Toolbox } from '../chat/tools/toolbox.ts'
+import { toAppError } from '../errors.ts'
+import { usdOf } from '../usage/money.ts'
+
+/** A stream, with the message of its last round where tools were called in it. */
+export type ToolStream = RoutedStream & { readonly answer?: () => Message | undefined }
+
+/** Asks for a whole answer, with the tools of these servers as far as the operator allows them. */
+export async function completeWithTools(
+  app: App,
+  call: ChatCall,
+  servers: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<RoutedReply> {
+  const { router } = await app.chat()
+  if (!servers || servers.length === 0) return router.complete(call, signal)
+  const { tools, left } = await serviceTools(app, call, servers)
+  if (!tools) return warned(await router.complete(call, signal), left)
+  const { completeRounds } = await import('../chat/tools/rounds.ts')
+  try {
+    const rounds = await completeRounds({ ...tools, router, call, signal })
+    return warned({ ...rounds, booking: wholeBooking(rounds.bookings) }, left)
+  } finally {
+    await tools.toolbox.close()
+  }
+}
+
+/** The same as a stream, whose end closes the tools. */
+export async function streamWithTools(
+  app: App,
+  call: ChatCall,
+  servers: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ToolStream> {
+  const { router } = await app.chat()
+  if (!servers || servers.length === 0) return router.stream(call, signal)
+  const { tools, left } = await serviceTools(app, call, servers)
+  if (!tools) return warned(await router.stream(call, signal), left)
+  const { toolbox } = tools
+  const { streamRounds } = await import('../chat/tools/rounds.ts')
+  try {
+    const rounds = await streamRounds({ ...tools, router, call, signal })
+    const chunks = closingAfter(rounds.chunks, () => toolbox.close())
+    return warned({ ...rounds, chunks, booking: wholeBooking(rounds.bookings) }, left)
+  } catch (thrown) {
+    await toolbox.close()
+    throw thrown
+  }
+}
+
+function warned<T extends { readonly report: RouteReport }>(routed: T, left: readonly string[]): T {
+  return { ...routed, report: { ...routed.report, warnings: [...routed.report.warnings, ...left] } }
+}
+
+async function* closingAfter<T>(items: AsyncIterable<T>, close: () => Promise<void>): AsyncGenerator<T> {
+  try {
+    for await (const item of items) yield item
+  } finally {
+    await close()
+  }
+}
+
+/** One account for the rounds of a chat: the costs together, and the newest limits. */
+function wholeBooking(bookings: readonly Booking[]): Booking {
+  return {
+    cost() {
+      const costs = bookings.map((booking) => booking.cost()).filter((cost) => cost !== undefined)
+      const last = costs.at(-1)
+      if (!last || costs.some(({ cost_nano }) => cost_nano === null)) return last
+      const sum = costs.reduce((total, { cost_nano }) => total + (cost_nano ?? 0), 0)
+      return { ...last, cost_nano: sum, cost_usd: usdOf(sum), estimated: costs.some(({ estimated }) => estimated) }
+    },
+    limitHeaders: (names) => bookings.at(-1)?.limitHeaders(names),
+  }
+}
+
+/** The tools that a chat may call here, and remarks about those that are left out. */
+async function serviceTools(
+  app: App,
+  { request }: ChatCall,
+  servers: readonly string[],
+): Promise<{ readonly tools?: Pick<ToolChat, 'toolbox' | 'tools'>; readonly left: readonly string[] }> {
+  if (request.tools && request.tools.length > 0)
+    return { left: ["The tools of the persona's servers are left out, since the request brings its own"] }
+  const { toolbox, warnings } = await openServiceTools(app, servers)
+  if (!toolbox) return { left: warnings }
+  const { tools, warnings: more } = await toolbox.offer()
+  const left = [...warnings, ...more]
+  if (tools.length > 0) return { tools: { toolbox, tools }, left }
+  await toolbox.close()
+  return { left: more.length > 0 ? left : [...left, noneAllowed(servers.join(', '))] }
+}
+
+/**
+ * Opens the tools of servers, as far as the operator of this machine has allowed them for chats without a terminal,
+ * each as it was then: a changed one is left out.
+ */
+async function openServiceTools(
+  app: App,
+  names: readonly string[],
+): Promise<{ readonly toolbox: Toolbox | undefined; readonly warnings: readonly string[] }> {
+  const servers = await app.toolServers()
+  const open: ToolServer[] = []
+  const warnings: string[] = []
+  const before = operatorsDecisions(servers)
+  for (const name of names) {
+    try {
+      if (before.some(({ server }) => server === name)) open.push(await servers.share(name))
+      else warnings.push(noneAllowed(name))
+    } catch (thrown) {
+      warnings.push(`The tools of ${name} are left out: ${toAppError(thrown).message}`)
+    }
+  }
+  if (open.length === 0) return { toolbox: undefined, warnings }
+  const toolbox = createToolbox({
+    servers: open,
+    isOffered: (server, tool, pin) => includes(before, server, tool, pin),
+    approve: async ({ server, tool, pin }) =>
+      includes(operatorsDecisions(servers), server, tool, pin) ||
+      'The tool is not allowed here, or has changed since it was allowed',
+  })
+  return { toolbox, warnings }
+}
+
+type Allowed = readonly { readonly server: string; readonly tool: string; readonly pin: string }[]
+
+function operatorsDecisions({ list }: ToolServers): Allowed {
+  return list.decisions().filter(({ service, decision }) => service === true && decision === 'always')
+}
+
+function includes(allowed: Allowed, server: string, tool: string, pin: string): boolean {
+  return allowed.some((each) => each.server === server && each.tool === tool && each.pin === pin)
+}
+
+function noneAllowed(server: string): string {
+  return `The tools of ${server} are left out: none is allowed here as it is now (aichat mcp allow ${server} --service)`
+}

@@ -1,0 +1,260 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { Home } from '../../command.ts'
+import { openStandIn, type StandIn } from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { toolServerCommand } from '../../mcp-client/stdio-server.ts'
+import { converse, hasPseudoTerminal, openTerminal, processGone } from '../../pseudo-terminal.ts'
+import { suite } from '../../suite.ts'
+import { openFastHome } from '../../terminal.ts'
+import { resultsIn, scripted, sent, type Turn } from './scripted-provider.ts'
+
+const test = suite('chats that call tools')
+const atTerminal = hasPseudoTerminal ? test : test.skip
+const environment = { CUSTOM_API_KEY: 'sk-of-the-test' }
+
+interface Setting {
+  readonly home: Home
+  readonly provider: StandIn
+  /** Runs a command and checks that it succeeds. */
+  aichat(...words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
+}
+
+/** Does something with a provider that answers these turns, and a server of tools. */
+async function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>): Promise<void> {
+  const provider = await openStandIn(scripted(turns))
+  const home = openFastHome(environment)
+  const aichat = async (...words: readonly string[]) => {
+    const { code, stdout, stderr } = await home.aichat(words)
+    assert.is(code, 0, stderr)
+    return { stdout, stderr }
+  }
+  try {
+    const document = JSON.stringify(pluginAt(provider.url))
+    assert.is((await home.aichat(['plugin', 'install', '-', '--activate'], { input: document })).code, 0)
+    await aichat('mcp', 'add', 'tools', '--timeout-seconds', '5', '--', ...toolServerCommand)
+    await work({ home, provider, aichat })
+  } finally {
+    await provider.close()
+    home.remove()
+  }
+}
+
+for (const flags of [[], ['--no-stream']])
+  test(`an allowed tool is called, and the model goes on with its result ${flags.join(' ')}`, () =>
+    withTools([[['tools__echo', { text: 'Ada' }]], 'Done.'], async ({ aichat, provider }) => {
+      await aichat('mcp', 'allow', 'tools', 'echo')
+      const { stdout, stderr } = await aichat('chat', ...flags, '--mcp', 'tools', 'Say it')
+      assert.is(stdout, 'Done.\n')
+      assert.match(stderr, 'aichat: tools: echo {"text":"Ada"}')
+      const [first, second] = provider.received.map(sent)
+      assert.equal(
+        first!.tools!.map((tool) => tool.function.name),
+        ['tools__echo'],
+      )
+      assert.equal(
+        second!.messages.map(({ role }) => role),
+        ['user', 'assistant', 'tool'],
+      )
+      assert.equal(second!.messages.at(-1)!.tool_call_id, 'call_0')
+      assert.equal(resultsIn(provider.received), ['You said: Ada'])
+    }))
+
+test('with --json there is the last answer alone', () =>
+  withTools([[['tools__echo', { text: 'x' }]], 'Done.'], async ({ aichat }) => {
+    await aichat('mcp', 'allow', 'tools', 'echo')
+    const { stdout } = await aichat('chat', '--json', '--mcp', 'tools', 'Say it')
+    assert.is(JSON.parse(stdout).choices[0].message.content, 'Done.')
+  }))
+
+test('without a terminal, tools that were not allowed are neither offered nor called', () =>
+  withTools(
+    [
+      [
+        ['tools__echo', { text: 'x' }],
+        ['tools__environment', {}],
+      ],
+      'Sorry.',
+    ],
+    async ({ aichat, provider }) => {
+      const { stdout } = await aichat('chat', '--mcp', 'tools', 'Say it')
+      assert.match(stdout, /tools__echo/)
+      assert.is(sent(provider.received[0]!).tools, undefined)
+      assert.is(provider.received.length, 1)
+    },
+  ))
+
+test('a tool that changed is blocked until it is allowed again, also in the middle of a turn', () =>
+  withTools([[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'], async ({ aichat, provider }) => {
+    await aichat('mcp', 'allow', 'tools', 'shift', 'shifty')
+    const { stderr } = await aichat('chat', '--mcp', 'tools', 'Go')
+    assert.equal(resultsIn(provider.received), ['changed', 'Error: The tool has changed since it was allowed'])
+    assert.match(stderr, 'allow it first: aichat mcp allow tools shifty')
+  }))
+
+test('what hangs, says too much, fails or makes no sense comes back to the model as an error', () =>
+  withTools(
+    [
+      [
+        ['tools__slow', {}],
+        ['tools__loud', {}],
+        ['tools__long', {}],
+        ['tools__fail', {}],
+        ['tools__echo', '{"text":'],
+        ['tools__echo', '[]'],
+        ['tools__echo', { text: 'still there' }],
+      ],
+      'Done.',
+    ],
+    async ({ aichat, provider }) => {
+      await aichat('mcp', 'allow', 'tools', '-y')
+      await aichat('chat', '--mcp', 'tools', 'Go')
+      const [slow, loud, long, fail, broken, list, fine] = resultsIn(provider.received)
+      assert.match(slow!, /^Error: The server tools gave no answer within 5 s/)
+      assert.match(loud!, /^Error: The server tools answered with more than/)
+      assert.match(long!, /y\n\[cut: 200000 characters in all\]$/)
+      assert.ok(long!.length < 51_000)
+      assert.is(fail, 'Error: no such thing')
+      assert.match(broken!, /^Error: .*not JSON/)
+      assert.match(list!, /^Error: The arguments must be a JSON object/)
+      assert.is(fine, 'You said: still there')
+    },
+  ))
+
+test('a model that calls tools without end has to answer after sixteen rounds', () =>
+  withTools([[['tools__echo', { text: 'again' }]]], async ({ aichat, provider, home }) => {
+    await aichat('mcp', 'allow', 'tools', 'echo')
+    const { stderr } = await home.aichat(['chat', '--mcp', 'tools', 'Go'])
+    assert.match(stderr, 'now it has to answer')
+    assert.is(provider.received.length, 17)
+    assert.is(sent(provider.received.at(-1)!).tool_choice, 'none')
+  }))
+
+test('a conversation and a memory keep the question and the final answer', () =>
+  withTools([[['tools__echo', { text: 'x' }]], 'Your cat is called Tilly.'], async ({ aichat, provider }) => {
+    await aichat('mcp', 'allow', 'tools', 'echo')
+    await aichat('persona', 'create', '--name', 'Mia', '-m', 'custom-model', '--memory', '--mcp', 'tools')
+    await aichat('chat', '-p', 'Mia', '-s', 'talk', 'My cat is called Tilly')
+    assert.equal(resultsIn(provider.received), ['You said: x'])
+    const { messages } = JSON.parse((await aichat('session', 'show', 'talk', '--json')).stdout)
+    assert.equal(
+      messages.map(({ role, content }: { role: string; content: string }) => [role, content]),
+      [
+        ['user', 'My cat is called Tilly'],
+        ['assistant', 'Your cat is called Tilly.'],
+      ],
+    )
+    const { memories } = JSON.parse((await aichat('persona', 'memory', 'list', 'Mia', '--json')).stdout)
+    assert.ok(memories.length > 0)
+    assert.not.match(JSON.stringify(memories), /You said/)
+  }))
+
+test('--dry-run shows the tools', () =>
+  withTools(['x'], async ({ aichat, provider }) => {
+    await aichat('mcp', 'allow', 'tools', 'echo')
+    const { body } = JSON.parse((await aichat('chat', '--dry-run', '--mcp', 'tools', 'Go')).stdout)
+    assert.is(body.tools[0].function.name, 'tools__echo')
+    assert.is(provider.received.length, 0)
+  }))
+
+test('an unknown server ends the command, one that only a persona names does not', () =>
+  withTools(['Hello.'], async ({ aichat, home }) => {
+    const { code, stderr } = await home.aichat(['chat', '--mcp', 'none', 'Go'])
+    assert.is(code, 67)
+    assert.match(stderr, /MCP server "none" not found/)
+    await aichat('persona', 'create', '--name', 'Mia', '-m', 'custom-model', '--mcp', 'none')
+    assert.match((await aichat('chat', '-p', 'Mia', 'Go')).stderr, /the tools of none are left out/)
+  }))
+
+atTerminal('at a terminal each call is asked about, with its arguments, until the user says always', () =>
+  withTools(
+    [[['tools__echo', { text: 'one \u001b[2Jtwo' }]], [['tools__echo', { text: 'again' }]], 'Done.'],
+    async ({ home, provider }) => {
+      const { code, shown, stdout } = await converse(
+        home.folder,
+        ['chat', '--mcp', 'tools', 'Go'],
+        [
+          [/Call it\?/, ''],
+          [/Call it\?/, 'always'],
+        ],
+        { ...environment, OLLAMA_HOST: '127.0.0.1:9' },
+      )
+      assert.equal([code, stdout], [0, 'Done.\n'], shown)
+      assert.match(shown, /wants to call echo of tools/)
+      assert.match(shown, '{"text":"one \\u001b[2Jtwo"}')
+      assert.equal(resultsIn(provider.received), ['Error: The user does not allow this call', 'You said: again'])
+      const { decisions } = JSON.parse(readFileSync(join(home.folder, 'mcp.json'), 'utf8'))
+      assert.equal([decisions.length, decisions[0].tool, decisions[0].decision], [1, 'echo', 'always'])
+    },
+  ),
+)
+
+atTerminal('in a conversation a session lasts, and a changed tool is asked about again', () =>
+  withTools(
+    [[['tools__shifty', {}]], 'One.', [['tools__shifty', {}]], [['tools__shift', {}]], [['tools__shifty', {}]], 'Two.'],
+    async ({ home, provider }) => {
+      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], {
+        ...environment,
+        OLLAMA_HOST: '127.0.0.1:9',
+      })
+      await terminal.shows(/> $/)
+      terminal.type('first\r')
+      await terminal.shows(/Call it\?/)
+      terminal.type('s\r')
+      await terminal.shows(/One\.[\s\S]*> $/)
+      terminal.type('second\r')
+      await terminal.shows(/call shift of tools[\s\S]*Call it\?/)
+      terminal.type('o\r')
+      await terminal.shows(/call shifty of tools[\s\S]*stranger[\s\S]*Call it\?/)
+      terminal.type('never\r')
+      await terminal.shows(/Two\.[\s\S]*> $/)
+      terminal.type('\x04')
+      const { code, restored } = await terminal.ended()
+      assert.equal([code, restored], [0, true])
+      assert.equal(resultsIn(provider.received).slice(-3), [
+        'shifty was called',
+        'changed',
+        'Error: The user does not allow this call',
+      ])
+    },
+  ),
+)
+
+atTerminal('Ctrl-C at a question calls nothing: a conversation goes on, a single question ends', () =>
+  withTools(
+    [[['tools__echo', { text: 'x' }]], [['tools__echo', { text: 'x' }]], 'Hello.'],
+    async ({ home, provider }) => {
+      const more = { ...environment, OLLAMA_HOST: '127.0.0.1:9' }
+      const single = await converse(
+        home.folder,
+        ['chat', '--mcp', 'tools', 'Go'],
+        [[/Call it\?/, { keys: '\x03' }]],
+        more,
+      )
+      assert.equal([single.code, single.stdout], [130, ''])
+      const terminal = await openTerminal(home.folder, ['chat', '--mcp', 'tools'], more)
+      await terminal.shows(/> $/)
+      terminal.type('first\r')
+      await terminal.shows(/Call it\?/)
+      terminal.type('\x03')
+      await terminal.shows(/> $/)
+      terminal.type('second\r')
+      await terminal.shows(/Hello\.[\s\S]*> $/)
+      terminal.type('\x04')
+      const { code, restored } = await terminal.ended()
+      assert.equal([code, restored, provider.received.length], [0, true, 3])
+    },
+  ),
+)
+
+test('the processes of a server end with the chat', () =>
+  withTools(['Hello.'], async ({ aichat, home }) => {
+    const file = join(home.folder, 'pids')
+    await aichat('mcp', 'add', 'tools', '--force', '--', ...toolServerCommand, file)
+    await aichat('chat', '--mcp', 'tools', 'Go')
+    for (const pid of readFileSync(file, 'utf8').split(' ')) await processGone(Number(pid))
+    rmSync(file)
+  }))
+
+test.run()

@@ -1,0 +1,167 @@
+import * as assert from 'uvu/assert'
+import { pinOf } from '../../src/chat/tools/pins.ts'
+import { resultsIn, scripted, sent, type Turn } from '../cli/chat/scripted-provider.ts'
+import { toolServerCommand } from '../mcp-client/stdio-server.ts'
+import { resigned } from '../personas/package/package-forge.ts'
+import { suite } from '../suite.ts'
+import { type UserDaemon, withUsers } from './user-daemon.ts'
+
+const test = suite('tools in chats over HTTP')
+
+interface Setting extends UserDaemon {
+  /** Allows tools for chats over HTTP, as `aichat mcp allow --service` does. */
+  allow(...tools: readonly string[]): Promise<void>
+}
+
+/** The API with a server of tools that is configured, a persona Mia that names it, and a provider of these turns. */
+function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<void>): Promise<void> {
+  return withUsers(
+    async (daemon) => {
+      const servers = await daemon.installation.app.toolServers()
+      const [command, ...args] = toolServerCommand
+      servers.list.set('tools', { command, args, timeout: 5 })
+      await daemon.persona({ model: 'custom-model', memory_settings: { enabled: true }, mcp_servers: ['tools'] })
+      await work({
+        ...daemon,
+        async allow(...tools) {
+          const server = await servers.open('tools')
+          for (const tool of await server.tools())
+            if (tools.includes(tool.name)) {
+              const pin = pinOf(server, tool)
+              servers.list.decide({ server: 'tools', tool: tool.name, pin, decision: 'always', service: true })
+            }
+          await server.close()
+        },
+      })
+    },
+    { provider: scripted(turns) },
+  )
+}
+
+const ask = (more: object = {}) => ({ persona: 'Mia', messages: [{ role: 'user', content: 'I live in Ulm' }], ...more })
+
+test('only the tools that the operator allowed are offered, and are called by the daemon', () =>
+  withTools([[['tools__echo', { text: 'Ulm' }]], 'Done.'], async ({ ada, allow, provider }) => {
+    await allow('echo')
+    const { status, body } = await ada('POST', '/api/chat', ask())
+    assert.equal([status, body.choices[0].message.content], [200, 'Done.'])
+    assert.equal(body.aichat.warnings, [])
+    assert.equal(
+      sent(provider.received[0]!).tools!.map((tool) => tool.function.name),
+      ['tools__echo'],
+    )
+    assert.equal(resultsIn(provider.received), ['You said: Ulm'])
+  }))
+
+test('streamed, the client sees one answer: texts, no calls, one end', () =>
+  withTools([[['tools__echo', { text: 'Ulm' }]], 'Done.'], async ({ stream, allow, ada }) => {
+    await allow('echo')
+    const { id } = (await ada('POST', '/api/sessions', { persona: 'Mia' })).body
+    const text = await stream('ada', ask({ stream: true, session: id }))
+    const chunks = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json]) => JSON.parse(json!))
+    const deltas = chunks.flatMap(({ choices }) => choices)
+    assert.is(deltas.map(({ delta }) => delta.content ?? '').join(''), 'Done.')
+    assert.not.match(text, 'tool_calls')
+    assert.equal(
+      deltas.map(({ finish_reason }) => finish_reason).filter((reason) => reason !== null),
+      ['stop'],
+    )
+    assert.is(new Set(chunks.map((chunk) => chunk.id)).size, 1)
+    assert.match(text, /data: \[DONE\]\n\n$/)
+    const { messages } = (await ada('GET', `/api/sessions/${id}`)).body
+    assert.equal(
+      messages.map(({ content }: { content: string }) => content),
+      ['I live in Ulm', 'Done.'],
+    )
+  }))
+
+test('the persona has her tools in the dialects, too', () =>
+  withTools(
+    [[['tools__echo', { text: 'Ulm' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],
+    async ({ ada, allow, provider }) => {
+      await allow('echo')
+      const input = { model: 'persona:Mia' }
+      const messages = [{ role: 'user', content: 'I live in Ulm' }]
+      const chat = await ada('POST', '/v1/chat/completions', { ...input, messages })
+      assert.is(chat.body.choices[0].message.content, 'Done.', JSON.stringify(chat.body))
+      const response = await ada('POST', '/v1/responses', { ...input, input: 'I live in Ulm', store: false })
+      assert.is(response.body.output.at(-1).content[0].text, 'Done.', JSON.stringify(response.body))
+      assert.is(provider.received.length, 4)
+    },
+  ))
+
+test('without an allowed tool the chat goes on without, and says so', () =>
+  withTools(['Hello.'], async ({ ada, provider }) => {
+    const { body } = await ada('POST', '/api/chat', ask())
+    assert.is(body.choices[0].message.content, 'Hello.')
+    assert.match(body.aichat.warnings.join(), /tools of tools are left out: none is allowed here/)
+    assert.is(sent(provider.received[0]!).tools, undefined)
+  }))
+
+test('a request with tools of its own gets no others', () =>
+  withTools(['Hello.'], async ({ ada, provider, allow }) => {
+    await allow('echo')
+    const own = { type: 'function', function: { name: 'own', parameters: { type: 'object' } } }
+    const { body } = await ada('POST', '/api/chat', ask({ tools: [own] }))
+    assert.match(body.aichat.warnings.join(), /brings its own/)
+    assert.equal(
+      sent(provider.received[0]!).tools!.map((tool) => tool.function.name),
+      ['own'],
+    )
+  }))
+
+test('a tool that changes in the middle of a turn is not called', () =>
+  withTools([[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'], async ({ ada, allow, provider }) => {
+    await allow('shift', 'shifty')
+    await ada('POST', '/api/chat', ask())
+    assert.match(resultsIn(provider.received)[1]!, /has changed since it was allowed/)
+  }))
+
+test('a call that was not offered is refused, and the client gets the calls that are not ours', () =>
+  withTools([[['tools__environment', {}]]], async ({ ada, allow }) => {
+    await allow('echo')
+    const { body } = await ada('POST', '/api/chat', ask())
+    assert.is(body.choices[0].finish_reason, 'tool_calls')
+  }))
+
+test('what is asked in rounds by a client of its own is kept as one turn', () =>
+  withTools(['Ulm is nice.'], async ({ ada, provider }) => {
+    const { id } = (await ada('POST', '/api/sessions', { persona: 'Mia' })).body
+    const call = { id: 'call_0', type: 'function', function: { name: 'own', arguments: '{}' } }
+    const messages = [
+      { role: 'user', content: 'I live in Ulm' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_0', content: 'a long result' },
+    ]
+    const tools = [{ type: 'function', function: { name: 'own', parameters: { type: 'object' } } }]
+    await ada('POST', '/api/chat', { persona: 'Mia', session: id, messages, tools, tool_turn: true })
+    assert.is((provider.received[0] && JSON.parse(provider.received[0].body).tool_turn) ?? 'absent', 'absent')
+    const saved = (await ada('GET', `/api/sessions/${id}`)).body.messages
+    assert.equal(
+      saved.map(({ content }: { content: string }) => content),
+      ['I live in Ulm', 'Ulm is nice.'],
+    )
+    const { memories } = (await ada('GET', '/api/personas/Mia/memory')).body
+    assert.ok(memories.some(({ content }: { content: string }) => content === 'I live in Ulm'))
+  }))
+
+test('the servers of a persona stay here: no package takes them along or brings them', () =>
+  withTools(['x'], async ({ ada }) => {
+    const persona = (await ada('GET', '/api/personas/Mia')).body
+    assert.equal(persona.mcp_servers, ['tools'])
+    const exported = (await ada('POST', '/api/personas/Mia/export', {})).body
+    assert.is(JSON.stringify(exported).includes('mcp_servers'), false)
+    exported.persona.mcp_servers = ['tools']
+    const imported = await ada('POST', '/api/personas/import', JSON.parse(resigned(exported)))
+    assert.is(imported.status, 201, JSON.stringify(imported.body))
+    assert.is((await ada('GET', `/api/personas/${imported.body.persona_id}`)).body.mcp_servers, undefined)
+    assert.is((await ada('DELETE', `/api/personas/${imported.body.persona_id}`)).status, 200)
+    const { backup_id } = (await ada('POST', '/api/personas/Mia/backup', {})).body
+    assert.is((await ada('POST', '/api/personas/Mia/restore', { backup_id })).status, 200)
+    assert.equal((await ada('GET', '/api/personas/Mia')).body.mcp_servers, ['tools'])
+    const renamed = await ada('PUT', '/api/personas/Mia', { mcp_servers: null })
+    assert.is(renamed.body.mcp_servers, undefined)
+    assert.is((await ada('PUT', '/api/personas/Mia', { mcp_servers: ['a b'] })).status, 400)
+  }))
+
+test.run()
