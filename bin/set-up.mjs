@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundle } from './bundle.mjs'
 import { recipeOf } from './recipe.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -18,7 +19,7 @@ const say = (text) => process.stderr.write(`${text}\n`)
 
 const [mode = '--run', ...rest] = process.argv.slice(2)
 
-const code = requireNode() ?? prepare()
+const code = requireNode() ?? (await prepare())
 if (code !== 0) process.exitCode = code
 else if (mode === '--run') {
   process.argv = [process.argv[0], at('bin', 'aichat'), ...(rest.length > 0 ? rest : ['serve'])]
@@ -39,7 +40,7 @@ function requireNode() {
 }
 
 /** Installs and builds if sources changed; returns an exit code. */
-function prepare() {
+async function prepare() {
   if (installed() && built() && mode !== '--force') return 0
   const unlock = lock()
   if (!unlock) return 75
@@ -61,7 +62,9 @@ function prepare() {
       say('aichat: building …')
       rmSync(at('dist', '.stamp'), { force: true })
       const failed =
-        run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root], process.env) || buildData()
+        run(process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root], process.env) ||
+        (await bundled()) ||
+        buildData()
       if (failed) {
         say('aichat: the build failed; see the lines above.')
         return failed
@@ -73,6 +76,17 @@ function prepare() {
   } finally {
     unlock()
   }
+}
+
+/** Bundles the program; returns an exit code. */
+async function bundled() {
+  return bundle(root).then(
+    () => 0,
+    (reason) => {
+      say(`aichat: ${reason.message}`)
+      return 70
+    },
+  )
 }
 
 /** Removes the output of moved and removed sources, since tests among it would still run. */
@@ -118,6 +132,8 @@ function lockDigest() {
 function sourceDigest() {
   return digestOf(['src', 'speech', 'test'])
     .update(readFileSync(at('tsconfig.json')))
+    .update(readFileSync(at('package.json')))
+    .update(readFileSync(at('bin', 'bundle.mjs')))
     .digest('hex')
 }
 

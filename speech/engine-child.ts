@@ -6,10 +6,17 @@ import type { EngineMethods } from './engines/messages.ts'
 let engine: SpeechEngine | undefined
 const voices = new Map<string, VoiceHandle>()
 
+/** The engines by their folders. */
+const engines: Readonly<Record<string, () => Promise<EngineModule>>> = {
+  flite: () => import('./engines/flite/engine.ts'),
+  'pocket-tts': () => import('./engines/pocket-tts/engine.ts'),
+}
+
 serveParent<EngineMethods>(
   {
     async open({ module, options }) {
-      const created = await ((await import(module)) as EngineModule).createEngine(options)
+      const load = engines[module] ?? (() => import(module) as Promise<EngineModule>)
+      const created = await (await load()).createEngine(options)
       await created.load()
       engine = created
       const { id, sampleRate, capabilities } = created

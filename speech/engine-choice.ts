@@ -39,7 +39,7 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
   if (device !== 'auto' && device !== 'cpu') reasons.push(`the built-in voice runs on the processor, not on ${device}`)
   return {
     id: 'embedded',
-    module: moduleAddress('engines/flite/engine'),
+    module: 'flite',
     own: false,
     device: 'cpu',
     reason: reasons.join('; '),
@@ -52,7 +52,7 @@ function pocketChoice(
 ): EngineChoice {
   return {
     id: 'pocket-tts',
-    module: moduleAddress('engines/pocket-tts/engine'),
+    module: 'pocket-tts',
     // A second core decodes the latents of the first.
     options: {
       folder: main!.folder,
@@ -64,9 +64,4 @@ function pocketChoice(
     own: true,
     device: 'cpu',
   }
-}
-
-/** The address of an engine's module beside this one, from the sources and from the build alike. */
-function moduleAddress(name: string): string {
-  return new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
 }

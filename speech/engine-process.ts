@@ -6,7 +6,7 @@ import type { SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts
 import type { EngineMethods, OpenedEngine } from './engines/messages.ts'
 
 export interface EngineProcessOptions {
-  /** The address (`file:` URL) of the engine's module; see EngineModule. */
+  /** The folder of an engine, or the address (`file:` URL) of another one's module; see EngineModule. */
   readonly module: string
   readonly options?: Readonly<Record<string, unknown>>
   /** The whole environment of the process; empty by default, so that no secret reaches native code. */

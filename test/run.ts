@@ -44,6 +44,7 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
   .sort((one, other) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1))
 
+await bundleProgram()
 const scratch = openScratch()
 const started = Date.now()
 let cpu = 0
@@ -127,4 +128,14 @@ function start(): TestProcess {
 
 function cpuNote(seconds: number): string {
   return seconds > 0 ? `, ${seconds.toFixed(1)} s of CPU` : ''
+}
+
+/** Bundles the program again where `tsc` alone has compiled a change: the tests of commands start the bundle. */
+async function bundleProgram(): Promise<void> {
+  if (import.meta.url.endsWith('.ts')) return
+  const root = new URL('.', import.meta.resolve('#package'))
+  const { bundleIfStale } = (await import(new URL('bin/bundle.mjs', root).href)) as {
+    bundleIfStale(root: string): Promise<void>
+  }
+  await bundleIfStale(fileURLToPath(root))
 }

@@ -2,7 +2,7 @@ import type { EngineCapabilities, SpeechRequest, VoiceSource } from './engine.ts
 
 /** The methods of an engine's process. Voices stay in it; a key names each. */
 export interface EngineMethods {
-  /** Imports the engine's module by its address and loads the engine. */
+  /** Imports the engine's module, by its folder or address, and loads the engine. */
   readonly open: {
     readonly input: { readonly module: string; readonly options: Readonly<Record<string, unknown>> }
     readonly result: OpenedEngine

@@ -8,6 +8,13 @@ const test = suite('starting aichat')
 const home = openHome()
 test.after(() => home.remove())
 
+/** The program module by module: the bundle joins modules, and their names are lost. */
+const main = new URL('../../src/cli/main.js', import.meta.url).href
+const run = `process.exitCode = await (await import('${main}')).main(process.argv.slice(1))`
+const unbundled = import.meta.url.endsWith('.ts')
+  ? aichatCommand
+  : [process.execPath, '--input-type=module', '-e', run, '--']
+
 test('--version says which aichat this is', async () => {
   const { code, stdout } = await home.aichat(['--version'])
   assert.is(code, 0)
@@ -15,7 +22,7 @@ test('--version says which aichat this is', async () => {
 })
 
 test('--help goes to stdout and loads the command tree and nothing of the core', () => {
-  const [program, ...args] = aichatCommand
+  const [program, ...args] = unbundled
   // NODE_DEBUG=esm names every module that is loaded.
   const { status, stdout, stderr } = spawnSync(program!, [...args, '--help'], {
     env: { PATH: process.env['PATH'], NODE_DEBUG: 'esm' },
@@ -55,16 +62,23 @@ test('a command loads the store that it asks, and no other', async () => {
   try {
     const words = ['setup', '--username', 'ada', '--password-stdin']
     assert.is((await made.aichat(words, { input: 'a-Long-password-1\n' })).code, 0)
-    const [program, ...args] = aichatCommand
-    const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
-      env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
-      encoding: 'utf8',
-    })
-    assert.equal([status, stdout], [0, 'ada (admin)\n'])
+    const whoami = ([program, ...args]: readonly string[]) => {
+      const { status, stdout, stderr } = spawnSync(program!, [...args, 'whoami'], {
+        env: { PATH: process.env['PATH'], HOME: made.folder, AICHAT_HOME: made.folder, NODE_DEBUG: 'esm' },
+        encoding: 'utf8',
+      })
+      assert.equal([status, stdout], [0, 'ada (admin)\n'])
+      return stderr
+    }
+    const stderr = whoami(unbundled)
     const stores =
       /src\/storage\/sqlite\/(accounts|personas|memories|conversations|adaptations|persona-archive|backups)\.[jt]s/g
     assert.equal([...new Set([...stderr.matchAll(stores)].map(([, name]) => name))], ['accounts'])
     assert.not.match(stderr, /src\/personas\/(?:adaptation|package)\//)
+    const files = new Set(
+      [...whoami(aichatCommand).matchAll(/\/dist\/bundle\/([\w.-]+)\.js\b/g)].map(([, name]) => name),
+    )
+    if (unbundled !== aichatCommand) assert.ok(files.size > 1 && files.size <= 75, `${files.size} files of the bundle`)
   } finally {
     made.remove()
   }
