@@ -1,8 +1,13 @@
-import type { Cli } from '../terminal/cli.ts'
+import type { Io } from '../terminal/io.ts'
 import { type Highlighter, loadHighlighter } from './code.ts'
 import { createLiveLines } from './live-lines.ts'
 import { createMarkdownStream } from './stream.ts'
 import { openRuler } from './styled.ts'
+
+/** The terminal of stdout. */
+interface Window {
+  readonly io: Pick<Io, 'columns' | 'rows' | 'onResize' | 'out'>
+}
 
 /** Markdown on a terminal, written while it arrives. */
 export interface MarkdownView {
@@ -19,7 +24,7 @@ const frameMs = 30
 const largestShare = 0.04
 
 /** Opens a view of stdout, which must be a terminal. `frame` is the least time between two drawings in milliseconds. */
-export async function openMarkdownView(cli: Pick<Cli, 'io'>, frame = frameMs): Promise<MarkdownView> {
+export async function openMarkdownView(cli: Window, frame = frameMs): Promise<MarkdownView> {
   const { io } = cli
   const ruler = await openRuler()
   let highlighter: Highlighter | undefined
@@ -85,7 +90,7 @@ export async function openMarkdownView(cli: Pick<Cli, 'io'>, frame = frameMs): P
 }
 
 /** Writes a whole text to stdout, a terminal, as an answer that streamed is shown. */
-export async function writeMarkdown(cli: Pick<Cli, 'io'>, text: string): Promise<void> {
+export async function writeMarkdown(cli: Window, text: string): Promise<void> {
   const view = await openMarkdownView(cli)
   await view.write(text, true)
   await view.end()

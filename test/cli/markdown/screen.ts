@@ -1,11 +1,10 @@
-import { Readable, Writable } from 'node:stream'
 import xterm from '@xterm/headless'
 import { openMarkdownView } from '../../../src/cli/markdown/view.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
 
 /** A window of a terminal emulator. */
 export interface Screen {
-  readonly io: Io
+  readonly io: Pick<Io, 'columns' | 'rows' | 'onResize' | 'out' | 'err'>
   /** All bytes that were written. */
   bytes(): string
   /** The lines of the screen and of what scrolled out of it, without empty ones at the end. */
@@ -31,11 +30,7 @@ export function openScreen(columns: number, rows: number): Screen {
     title = text
   })
   const flushed = () => new Promise<void>((resolve) => terminal.write('', resolve))
-  const io: Io = {
-    environment: {},
-    stdinIsTerminal: true,
-    stdoutIsTerminal: true,
-    stderrIsTerminal: true,
+  const io: Screen['io'] = {
     get columns() {
       return terminal.cols
     },
@@ -46,18 +41,11 @@ export function openScreen(columns: number, rows: number): Screen {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    signal: new AbortController().signal,
-    stdin: Readable.from([]),
-    stderr: new Writable({ write: (_piece, _, done) => done() }),
     async out(data) {
       bytes += String(data)
       terminal.write(data)
     },
     err: (text) => terminal.write(`${text}\n`),
-    outClosed: false,
-    stdinIsPiped: () => false,
-    outliveTerminal: () => {},
-    passSignals: () => {},
   }
   return {
     io,
