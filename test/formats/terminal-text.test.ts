@@ -124,7 +124,7 @@ test('no text controls the terminal: answers, tools, failures, conversations and
   ]) {
     const { stdout, stderr } = await runMain(words, { environment, shown: true })
     // Ours: styles, and the redrawing of an answer's last block (test/cli/markdown/hostile.test.ts knows each byte of it).
-    const shown = `${stdout}${stderr}`.replace(/\u001b\[(?:[\d;]*m|\d+A\r|J|\?2026[hl])/g, '')
+    const shown = `${stdout}${stderr}`.replace(/\u001b\[(?:\d+(?:;\d+)*m|\?2026h\u001b\[\d+A\r\u001b\[J|\?2026l)/g, '')
     assert.is(
       shown.search(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/),
       -1,

@@ -281,7 +281,7 @@ test('control characters in stored text do not reach the terminal', () =>
     ]) {
       const { stdout, stderr } = await runMain(words, { environment, shown: true })
       // Our own: styles, and the redrawing of an answer's last block.
-      const looks = `${stdout}${stderr}`.replace(/\x1b\[(?:[\d;]*m|\d+A\r|J|\?2026[hl])/g, '')
+      const looks = `${stdout}${stderr}`.replace(/\x1b\[(?:\d+(?:;\d+)*m|\?2026h\x1b\[\d+A\r\x1b\[J|\?2026l)/g, '')
       assert.not.match(`${stdout}${stderr}`, /\x1b\[2J|\x1b\]/, words.join(' '))
       assert.not.match(looks, /[\x00-\x08\x0b-\x1f\x7f-\x9f]/, words.join(' '))
       assert.match(looks, /\S/)
