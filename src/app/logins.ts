@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
-import { createKeychain, type Keychain } from '../keychain/keychain.ts'
+import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
 import type { Settings } from '../settings/settings.ts'
 import { replaceFile } from '../storage/files/atomic.ts'
 import { openSecretFile } from '../storage/files/secrets.ts'
@@ -41,15 +41,7 @@ export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychai
       const token = login.storage === 'keychain' ? await keychain.get(name) : file.get(name)
       return token === undefined ? undefined : { token, from: login.storage }
     },
-    async chooseStorage(fileAllowed) {
-      try {
-        await keychain.probe()
-        return 'keychain'
-      } catch (reason) {
-        if (fileAllowed) return 'file'
-        throw reason
-      }
-    },
+    chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
     async save(login, token, current) {
       const name = originOf(login.server)
       if (login.storage === 'keychain') await keychain.set(name, token)

@@ -3,7 +3,7 @@ import type { ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
 import { openHttpClient } from '../http-client/agent.ts'
-import { createKeychain, type Keychain } from '../keychain/keychain.ts'
+import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
 import type { ConfiguredServer, ServerList } from '../mcp-client/server-list.ts'
 import { openServerList } from '../mcp-client/server-list.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -66,15 +66,7 @@ export function openToolServers(
         signal,
       })
     },
-    async chooseStorage(fileAllowed) {
-      try {
-        await keychain.probe()
-        return 'keychain'
-      } catch (reason) {
-        if (fileAllowed) return 'file'
-        throw reason
-      }
-    },
+    chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
     async setSecrets(name, storage, secrets) {
       const text = JSON.stringify(secrets)
       if (storage === 'keychain') await keychain.set(accountOf(name), text)

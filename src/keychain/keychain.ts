@@ -18,6 +18,23 @@ const service = 'aichat-toolkit'
 const defaultTimeoutMs = 3000
 
 /**
+ * The place for secrets: the keychain where it works, else a file where the user allowed that. Throws `unavailable`, as
+ * `probe` does, where neither serves.
+ */
+export async function chooseStorage(
+  keychain: Pick<Keychain, 'probe'>,
+  fileAllowed: boolean,
+): Promise<'keychain' | 'file'> {
+  try {
+    await keychain.probe()
+    return 'keychain'
+  } catch (reason) {
+    if (fileAllowed) return 'file'
+    throw reason
+  }
+}
+
+/**
  * The keychain, called in a process of its own: without a desktop the native library can wait for ever inside a call that
  * cannot be cancelled, and only a process can be ended. Every method throws `unavailable` when no keychain is found or it
  * does not answer in time.
