@@ -120,6 +120,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
   const conversations = createConversations({
     store: storage.conversations,
     personas,
+    forget: (owner, persona, ids) => memories.forget(owner, persona, ids),
     greeting: async (persona) => greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.name),
     summary: (messages) => summaryOf(messages, redact),
     onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),

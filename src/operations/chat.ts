@@ -18,11 +18,14 @@ export const mostMessages = 5000
 const mostParts = 1000
 const mostTools = 1000
 
+const partsRule = `must be text or a list of at most ${mostParts} parts`
+
+/** The text or the parts of a message. */
+export const messageContent = z.union([z.string(), z.array(part).max(mostParts)], partsRule)
+
 const message = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: z
-    .union([z.string(), z.array(part).max(mostParts), z.null()], `must be text or a list of at most ${mostParts} parts`)
-    .default(null),
+  content: z.union([messageContent, z.null()], partsRule).default(null),
 })
 
 /** A chat completions request with an optional model, and the fields of aichat. */
@@ -127,7 +130,10 @@ export const chat = defineOperation({
  * Throws `too_large` for a chat with more text than `limits.chat_text`. Pictures and files do not count: they are passed on
  * as they are, while text is read, converted and searched.
  */
-export function boundText({ limits }: Pick<Settings, 'limits'>, { messages, tools }: ChatInput): void {
+export function boundText(
+  { limits }: Pick<Settings, 'limits'>,
+  { messages, tools }: { readonly messages: readonly object[]; readonly tools?: unknown },
+): void {
   if (textLength({ messages, tools }) <= limits.chatText) return
   throw new AppError('too_large', `The chat holds more than ${limits.chatText} characters of text`, {
     details: ['Leave out or shorten its oldest messages, or raise limits.chat_text'],

@@ -3,6 +3,7 @@ import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
 import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
 import type { Conversations } from '../personas/chat/conversations.ts'
 import { usdOf } from '../usage/money.ts'
+import { boundText, messageContent } from './chat.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
@@ -25,7 +26,12 @@ const session = z.object({
   updated_at: z.int(),
 })
 
-const savedMessage = z.looseObject({ role: z.string(), timestamp: z.int() })
+const savedMessage = z.looseObject({
+  role: z.string(),
+  timestamp: z.int(),
+  /** Its end is missing: it was stopped, or its reader left. */
+  cut: z.exactOptional(z.literal(true)),
+})
 
 async function locateSession(
   { app, caller }: Call,
@@ -111,7 +117,7 @@ export const showSession = defineOperation({
     return {
       ...viewOf(conversation),
       ...(cost && { cost }),
-      messages: messages.map(({ message, timestamp }) => ({ ...message, timestamp })),
+      messages: messages.map(messageView),
     }
   },
 })
@@ -137,6 +143,74 @@ export const renameSession = defineOperation({
   output: session,
   run: async ({ app, caller }, { id, name }) =>
     viewOf(await (await app.personas()).conversations.rename(caller.id, id, name)),
+})
+
+/** The most messages that one call adds. */
+const mostAdded = 100
+
+/** How many messages the caller believes it to hold. */
+const expected = { expected_messages: z.exactOptional(z.int().min(0)) }
+
+export const appendToSession = defineOperation({
+  name: 'sessions.append',
+  failures: [409],
+  method: 'POST',
+  path: '/api/sessions/:id/messages',
+  access: 'user',
+  scope: 'personas',
+  summary:
+    'Adds messages to a saved conversation without asking a model, such as a question and the beginning of an answer that was stopped; with `expected_messages`, only while it holds that many.',
+  limit: 32 * 1024 * 1024,
+  locate: locateSession,
+  input: sessionId.extend({
+    messages: z
+      .array(
+        z
+          .strictObject({
+            role: z.enum(['user', 'assistant']),
+            content: messageContent.refine((content) => content.length > 0, 'must not be empty'),
+            /** Its end is missing; a model that is asked later is told so. */
+            cut: z.boolean().default(false),
+          })
+          .refine(({ role, cut }) => role === 'assistant' || !cut, { path: ['cut'], message: 'is for answers' }),
+      )
+      .min(1, 'must hold at least one message')
+      .max(mostAdded, `must hold at most ${mostAdded} messages`),
+    ...expected,
+  }),
+  output: session,
+  run: async ({ app, caller }, { messages, expected_messages }, conversation) => {
+    boundText(app.settings, { messages })
+    const { conversations } = await app.personas()
+    await conversations.add(
+      conversation,
+      messages.map(({ cut, ...message }) => ({ message, ...(cut && { answer: { cut } }) })),
+      expected_messages,
+    )
+    return viewOf(await conversations.get(caller.id, conversation.id))
+  },
+})
+
+export const undoSession = defineOperation({
+  name: 'sessions.undo',
+  failures: [409],
+  method: 'POST',
+  path: '/api/sessions/:id/undo',
+  access: 'user',
+  scope: 'personas',
+  summary:
+    "Takes the last exchange out of a saved conversation: the user's last message and all behind it, with the memories that it added to the persona; with `expected_messages`, only while it holds that many.",
+  locate: locateSession,
+  input: sessionId.extend(expected),
+  output: session.extend({
+    /** The messages that were taken out, in their order. */
+    taken: z.array(savedMessage),
+  }),
+  run: async ({ app, caller }, { expected_messages }, conversation) => {
+    const { conversations } = await app.personas()
+    const taken = await conversations.takeBack(conversation, expected_messages)
+    return { ...viewOf(await conversations.get(caller.id, conversation.id)), taken: taken.map(messageView) }
+  },
 })
 
 export const removeSession = defineOperation({
@@ -169,7 +243,16 @@ export const endSession = defineOperation({
     viewOf(await (await app.personas()).conversations.end(caller.id, id, { quietly: caller.key !== undefined })),
 })
 
-export const sessionOperations = [listSessions, createSession, showSession, renameSession, endSession, removeSession]
+export const sessionOperations = [
+  listSessions,
+  createSession,
+  showSession,
+  renameSession,
+  appendToSession,
+  undoSession,
+  endSession,
+  removeSession,
+]
 
 /** A page of the conversations with the personas of a key. */
 async function listed(
@@ -189,6 +272,10 @@ async function listed(
 
 /** Conversations that are read at once. */
 const pageSize = 1_000
+
+function messageView({ message, timestamp, answer }: SavedMessage) {
+  return { ...message, timestamp, ...(answer?.cut && { cut: answer.cut }) }
+}
 
 function viewOf({ messages, ...conversation }: Conversation): z.output<typeof session> {
   return { ...conversation, message_count: messages }

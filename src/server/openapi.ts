@@ -23,6 +23,7 @@ const reasons: Record<number, string> = {
   404: 'Not found',
   406: 'The client accepts no answer of these types',
   408: 'The body was not received in time',
+  409: 'It was changed meanwhile',
   413: 'The body is too large',
   415: 'The body is of the wrong type',
   422: 'A provider refuses what the request says',

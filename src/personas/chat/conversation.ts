@@ -26,6 +26,17 @@ export interface SavedMessage {
   readonly timestamp: number
   /** The cost of an answer in nano-USD; absent where it is not known. */
   readonly cost?: number
+  /** Of an answer alone. */
+  readonly answer?: AnswerRecord
+}
+
+/** The circumstances of an answer; each field is absent where it is not known. */
+export interface AnswerRecord {
+  /** Its end is missing: it was stopped, or its reader left. */
+  readonly cut?: true
+  /** The persona that answered, and the ids of the memories that the exchange added to hers. */
+  readonly persona_id?: string
+  readonly memories?: readonly string[]
 }
 
 export interface NewConversation {
@@ -50,8 +61,23 @@ export interface ConversationStore {
     offset: number,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, id: string): Promise<readonly SavedMessage[]>
-  /** Adds messages at the end; false when the conversation is gone. */
-  append(owner: string, id: string, messages: readonly SavedMessage[]): Promise<boolean>
+  /**
+   * Adds messages at the end, and resolves with the number of all; undefined where the conversation is gone, or holds another
+   * number of them than `expected`.
+   */
+  append(
+    owner: string,
+    id: string,
+    messages: readonly SavedMessage[],
+    expected?: number | undefined,
+  ): Promise<number | undefined>
+  /**
+   * Removes the user's last message and all behind it, takes end and summary away, and resolves with the removed in their
+   * order, none where the user said nothing; undefined as `append`.
+   */
+  takeBack(owner: string, id: string, expected: number | undefined): Promise<readonly SavedMessage[] | undefined>
+  /** Records the memories beside the answer with this number, counted from 1; nothing where there is none. */
+  recordMemories(owner: string, id: string, number: number, memories: readonly string[]): Promise<void>
   /** False when it is gone or the name is taken. */
   rename(owner: string, id: string, name: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
@@ -111,6 +137,14 @@ function turnsOf(messages: readonly Message[]): Message[][] {
 
 function isSystem(message: Message): boolean {
   return message.role === 'system' || message.role === 'developer'
+}
+
+/** Stands behind a cut answer in what a model is sent, so that it does not take the rest as said. */
+const cutMark = '[The answer was cut off here.]'
+
+/** A saved message as a model is sent it: the end of a cut answer is marked. */
+export function sentMessage({ message, answer }: SavedMessage): Message {
+  return answer?.cut ? { ...message, content: `${textOf(message.content).trimEnd()}\n\n${cutMark}` } : message
 }
 
 /** The stored form of a message: pictures and other data are replaced by their type, since they would be sent with every turn. */

@@ -38,8 +38,22 @@ export interface Conversations {
     offset: number,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   messages(owner: string, idOrName: string): Promise<readonly SavedMessage[]>
-  /** `cost` is that of the last message, in nano-USD. */
-  append(conversation: Conversation, messages: readonly Message[], cost?: number): Promise<void>
+  /**
+   * Adds messages at the end, as of now, and resolves with the number of all. Throws `not_found` where it was removed
+   * meanwhile, and `conflict` where it holds another number than `expected`.
+   */
+  add(
+    conversation: Conversation,
+    messages: readonly Omit<SavedMessage, 'timestamp'>[],
+    expected?: number | undefined,
+  ): Promise<number>
+  /**
+   * Takes the last exchange away: the user's last message and all behind it, with the memories that it added. Resolves with
+   * the messages, in their order. Throws `invalid` where the user said nothing, and the errors of `add`.
+   */
+  takeBack(conversation: Conversation, expected?: number | undefined): Promise<readonly SavedMessage[]>
+  /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
+  recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
   remove(owner: string, idOrName: string): Promise<Conversation>
   /** Ends it and gives it a summary; a later message goes on with it, and takes the summary away. */
@@ -49,6 +63,8 @@ export interface Conversations {
 export interface ConversationsParts {
   readonly store: ConversationStore
   readonly personas: Pick<Personas, 'get'>
+  /** Removes memories of a persona; those that are gone are no error, nor is a persona that is. */
+  readonly forget: (owner: string, persona: string, memories: readonly string[]) => Promise<void>
   /** The words with which a persona begins a conversation; '' for none. */
   readonly greeting: (persona: Persona) => Promise<string>
   /** A line about the conversation; undefined for none. */
@@ -98,17 +114,25 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async messages(owner, idOrName) {
       return store.messages(owner, (await get(owner, idOrName)).id)
     },
-    async append(conversation, messages, cost) {
+    async add(conversation, messages, expected) {
       const timestamp = clock()
-      const saved = messages.map((message, at) => ({
-        message: keptMessage(message),
-        timestamp,
-        ...(cost !== undefined && at === messages.length - 1 && { cost }),
-      }))
-      const { user_id, id, name } = conversation
-      if (!(await store.append(user_id, id, saved)))
-        throw new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)
+      const saved = messages.map((each) => ({ ...each, message: keptMessage(each.message), timestamp }))
+      const { user_id, id } = conversation
+      const number = await store.append(user_id, id, saved, expected)
+      if (number === undefined) throw await changedMeanwhile(conversation)
+      return number
     },
+    async takeBack(conversation, expected) {
+      const { user_id: owner, id, name } = conversation
+      const taken = await store.takeBack(owner, id, expected)
+      if (taken === undefined) throw await changedMeanwhile(conversation)
+      if (taken.length === 0) throw new AppError('invalid', `Nothing was asked in the session "${name}" yet`)
+      for (const { answer } of taken)
+        if (answer?.persona_id !== undefined && answer.memories)
+          await parts.forget(owner, answer.persona_id, answer.memories)
+      return taken
+    },
+    recordMemories: ({ user_id, id }, number, memories) => store.recordMemories(user_id, id, number, memories),
     async rename(owner, idOrName, name) {
       const conversation = await get(owner, idOrName)
       if (!(await store.rename(owner, conversation.id, name))) throw nameTaken(name)
@@ -122,6 +146,20 @@ export function createConversations(parts: ConversationsParts): Conversations {
     async end(owner, idOrName, asking = {}) {
       return end(await get(owner, idOrName), asking)
     },
+  }
+
+  /** The failure of a write: the conversation is gone, or holds other messages than the caller expects. */
+  async function changedMeanwhile({ id, user_id, name }: Conversation): Promise<AppError> {
+    const found = await store.find(id)
+    if (found?.user_id !== user_id)
+      return new AppError('not_found', `Session "${name}" not found: it was removed meanwhile`)
+    return new AppError(
+      'conflict',
+      `The session "${name}" was changed meanwhile: it holds ${found.messages} messages`,
+      {
+        details: ['Read it again, and then decide'],
+      },
+    )
   }
 
   /** One that goes on meanwhile stays as it is. */

@@ -5,7 +5,7 @@ import type { Memories, SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
-import { type Conversation, estimateTokens, fitContext } from './conversation.ts'
+import { estimateTokens, fitContext, sentMessage } from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
@@ -64,7 +64,7 @@ export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
   readonly memories: Pick<Memories, 'find' | 'store'>
   readonly lorebooks: Lorebooks
-  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'append'>
+  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'add' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
@@ -114,7 +114,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const text = whole.slice(0, maxContentLength).trim()
       const end = whole.slice(-queryLength).trim()
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
-      const before = history.map(({ message }) => message)
+      const before = history.map(sentMessage)
       const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
@@ -146,11 +146,19 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
         async finish(answer, cost) {
           if (toolTurn && answer.tool_calls) return
-          if (conversation) await keepTurn(conversation, turn, answer, cost)
+          const persona_id = persona?.id
+          const about = {
+            ...(cost !== undefined && { cost }),
+            ...(persona_id !== undefined && { answer: { persona_id } }),
+          }
+          const exchange = [...spokenOf(turn).map((message) => ({ message })), { message: answer, ...about }]
+          const number = conversation && (await parts.conversations.add(conversation, exchange))
           if (!persona) return
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
-            const said = await remember(persona, keeping, textOf(answer.content), speaker, where)
+            const { said, added } = await remember(persona, keeping, textOf(answer.content), speaker, where)
+            if (number !== undefined && added.length > 0)
+              await parts.conversations.recordMemories(conversation!, number, added)
             parts.remembered(persona, said, by)
           }
           const followsAnswer = before.length > 0 || turn.length > 1
@@ -209,19 +217,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     return fitContext(request.messages, Math.max(256, context - tools - Math.min(reserved, context / 2)))
   }
 
-  async function keepTurn(
-    conversation: Conversation,
-    messages: readonly Message[],
-    answer: Message,
-    cost: number | undefined,
-  ): Promise<void> {
-    const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
-    await parts.conversations.append(conversation, [...spoken, answer], cost)
-  }
-
   /**
    * Stores the parts of a turn that are memories, and those of its answer. An answer to a turn that left nothing, such
-   * as a request or thanks, is no memory either. Resolves with the memories of the user's words.
+   * as a request or thanks, is no memory either. Resolves with the memories of the user's words, and the ids of those that
+   * were not there before.
    */
   async function remember(
     persona: Persona,
@@ -229,8 +228,8 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     answer: string,
     speaker: string,
     conversation: string | undefined,
-  ): Promise<readonly MemoryEntry[]> {
-    if (keeping.every(({ refusal }) => refusal !== undefined)) return []
+  ): Promise<{ readonly said: readonly MemoryEntry[]; readonly added: readonly string[] }> {
+    if (keeping.every(({ refusal }) => refusal !== undefined)) return { said: [], added: [] }
     const labels = { source: 'chat', ...(conversation && { conversation }) }
     const said = memoriesOf(keeping, { ...labels, speaker })
     const memories = [
@@ -241,9 +240,14 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         role: 'assistant',
       }),
     ]
-    const stored = await parts.memories.store(persona, memories)
-    return stored.slice(0, said.length)
+    const { entries, added } = await parts.memories.store(persona, memories)
+    return { said: entries.slice(0, said.length), added }
   }
+}
+
+/** The messages of a turn as a conversation keeps them. */
+function spokenOf(turn: readonly Message[]): readonly Message[] {
+  return turn.filter(({ role }) => role !== 'system' && role !== 'developer')
 }
 
 function extractOf(

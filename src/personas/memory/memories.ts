@@ -71,6 +71,8 @@ export interface Memories {
   edit(owner: string, persona: string, id: string, change: MemoryChange): Promise<MemoryView>
   /** Removes a memory for good. Throws `not_found` as `get`. */
   remove(owner: string, persona: string, id: string): Promise<void>
+  /** Removes memories for good; those that are gone already are no error, nor is a persona that is. */
+  forget(owner: string, persona: string, ids: readonly string[]): Promise<void>
   add(
     owner: string,
     persona: string,
@@ -97,8 +99,14 @@ export interface Memories {
   search(owner: string, persona: string, options: SearchOptions): Promise<SearchOutcome>
   /** The same for a persona that the caller has looked up already. */
   find(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
-  /** Stores memories for a persona that the caller has looked up already; resolves with them in their order. */
-  store(persona: Persona, memories: readonly MemoryInput[]): Promise<readonly MemoryEntry[]>
+  /**
+   * Stores memories for a persona that the caller has looked up already; resolves with them in their order, and with the ids
+   * of those that were not there before.
+   */
+  store(
+    persona: Persona,
+    memories: readonly MemoryInput[],
+  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly added: readonly string[] }>
   /** Embeds memories without a vector of the persona's model, in the background. */
   reembed(persona: Persona): void
   /** Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest behind it. */
@@ -195,6 +203,13 @@ export function createMemories(parts: MemoriesParts): Memories {
       await stored(persona, id)
       if (!(await store.remove(scopeOf(persona), id))) throw noMemory(id)
     },
+    async forget(owner, id, ids) {
+      const persona = await personas.get(owner, id).catch((reason: unknown) => {
+        if (reason instanceof AppError && reason.code === 'not_found') return undefined
+        throw reason
+      })
+      if (persona) for (const one of ids) await store.remove(scopeOf(persona), one)
+    },
     async list(owner, idOrName, options) {
       const persona = await personas.get(owner, idOrName)
       const listed = { ...options, ...unexpiredOf(persona, clock()), embeddings: true }
@@ -217,9 +232,7 @@ export function createMemories(parts: MemoriesParts): Memories {
       return find(await personas.get(owner, idOrName), options)
     },
     find,
-    async store(persona, memories) {
-      return (await keep(persona, memories)).entries
-    },
+    store: (persona, memories) => keep(persona, memories),
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {
       const more = await store.trim(scopeOf(persona), policyOf(persona, clock()))

@@ -16,4 +16,9 @@ export const conversationMigrations: readonly Migration[] = [
     // Nano-USD; NULL where no cost is known.
     up: (db) => db.exec('ALTER TABLE conversation_message ADD COLUMN cost INTEGER'),
   },
+  {
+    name: 'conversations-4',
+    // An AnswerRecord as JSON; NULL where nothing is known.
+    up: (db) => db.exec('ALTER TABLE conversation_message ADD COLUMN answer TEXT'),
+  },
 ]

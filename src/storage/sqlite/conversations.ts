@@ -15,6 +15,13 @@ interface Row {
   ended_at: number | null
 }
 
+interface MessageRow {
+  message: string
+  timestamp: number
+  cost: number | null
+  answer: string | null
+}
+
 const columns = `id, user_id, name, persona_id, created_at, updated_at, summary, ended_at,
   (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) AS messages`
 
@@ -57,21 +64,23 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async messages(owner, id) {
       return db
-        .prepare<[string, string], { message: string; timestamp: number; cost: number | null }>(
-          `SELECT message, conversation_message.timestamp, cost FROM conversation_message
+        .prepare<[string, string], MessageRow>(
+          `SELECT message, conversation_message.timestamp, cost, answer FROM conversation_message
              JOIN conversation ON conversation.id = conversation_id
             WHERE conversation_id = ? AND user_id = ? ORDER BY number`,
         )
         .all(id, owner)
-        .map(
-          ({ message, timestamp, cost }): SavedMessage => ({
-            message: JSON.parse(message),
-            timestamp,
-            ...(cost !== null && { cost }),
-          }),
-        )
+        .map(messageOf)
     },
-    append: async (owner, id, messages) => db.transaction(() => append(owner, id, messages)).immediate(),
+    append: async (owner, id, messages, expected) =>
+      db.transaction(() => append(owner, id, messages, expected)).immediate(),
+    takeBack: async (owner, id, expected) => db.transaction(() => takeBack(owner, id, expected)).immediate(),
+    async recordMemories(owner, id, number, memories) {
+      db.prepare(
+        `UPDATE conversation_message SET answer = json_set(ifnull(answer, '{}'), '$.memories', json(@memories))
+          WHERE conversation_id = (SELECT id FROM conversation WHERE id = @id AND user_id = @owner) AND number = @number`,
+      ).run({ owner, id, number, memories: JSON.stringify(memories) })
+    },
     async rename(owner, id, name) {
       const { changes } = db
         .prepare('UPDATE OR IGNORE conversation SET name = ? WHERE id = ? AND user_id = ?')
@@ -104,23 +113,71 @@ export function createConversationStore(db: Database): ConversationStore {
     },
   }
 
-  function append(owner: string, id: string, messages: readonly SavedMessage[]): boolean {
-    const latest = Math.max(0, ...messages.map(({ timestamp }) => timestamp))
-    const { changes } = db
-      .prepare(
-        `UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL
+  /** The number of messages; undefined where the owner has no such conversation, or it holds another number than expected. */
+  function count(owner: string, id: string, expected: number | undefined): number | undefined {
+    const number = db
+      .prepare<[string, string], number>(
+        `SELECT (SELECT count(*) FROM conversation_message WHERE conversation_id = conversation.id) FROM conversation
           WHERE id = ? AND user_id = ?`,
       )
-      .run(latest, id, owner)
-    if (changes === 0) return false
+      .pluck()
+      .get(id, owner)
+    return expected === undefined || number === expected ? number : undefined
+  }
+
+  function append(
+    owner: string,
+    id: string,
+    messages: readonly SavedMessage[],
+    expected: number | undefined,
+  ): number | undefined {
+    const before = count(owner, id, expected)
+    if (before === undefined) return undefined
+    const latest = Math.max(0, ...messages.map(({ timestamp }) => timestamp))
+    goOn(id, latest)
+    // Messages leave from the end alone, so their numbers are those from 1 to their count.
     const write = db.prepare(
-      `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost)
-         SELECT @id, ifnull(max(number), 0) + 1, @message, @timestamp, @cost FROM conversation_message
-          WHERE conversation_id = @id`,
+      `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost, answer)
+         VALUES (@id, @number, @message, @timestamp, @cost, @answer)`,
     )
-    for (const { message, timestamp, cost = null } of messages)
-      write.run({ id, message: JSON.stringify(message), timestamp, cost })
-    return true
+    for (const [at, { message, timestamp, cost = null, answer }] of messages.entries())
+      write.run({
+        id,
+        number: before + at + 1,
+        message: JSON.stringify(message),
+        timestamp,
+        cost,
+        answer: answer ? JSON.stringify(answer) : null,
+      })
+    return before + messages.length
+  }
+
+  /** Takes the end and the summary of a conversation away. */
+  function goOn(id: string, latest: number): void {
+    db.prepare(
+      'UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL WHERE id = ?',
+    ).run(latest, id)
+  }
+
+  function takeBack(owner: string, id: string, expected: number | undefined): readonly SavedMessage[] | undefined {
+    if (count(owner, id, expected) === undefined) return undefined
+    const last = db
+      .prepare<[string], number>(
+        `SELECT number FROM conversation_message WHERE conversation_id = ? AND message ->> '$.role' = 'user'
+          ORDER BY number DESC LIMIT 1`,
+      )
+      .pluck()
+      .get(id)
+    if (last === undefined) return []
+    const taken = db
+      .prepare<[string, number], MessageRow>(
+        `SELECT message, timestamp, cost, answer FROM conversation_message
+          WHERE conversation_id = ? AND number >= ? ORDER BY number`,
+      )
+      .all(id, last)
+    db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number >= ?').run(id, last)
+    goOn(id, 0)
+    return taken.map(messageOf)
   }
 }
 
@@ -137,6 +194,15 @@ export const conversationOwnership: OwnedRows = {
   remove(db, owner) {
     hideConversations(db, owner)
   },
+}
+
+function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {
+  return {
+    message: JSON.parse(message),
+    timestamp,
+    ...(cost !== null && { cost }),
+    ...(answer !== null && { answer: JSON.parse(answer) }),
+  }
 }
 
 function conversationOf({ persona_id, summary, ended_at, ...row }: Row): Conversation {

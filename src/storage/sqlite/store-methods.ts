@@ -90,6 +90,8 @@ export const methods: MethodsOfStores = {
     list: true,
     messages: true,
     append: true,
+    takeBack: true,
+    recordMemories: true,
     rename: true,
     remove: true,
     end: true,

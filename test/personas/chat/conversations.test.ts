@@ -18,6 +18,7 @@ test('one without a message for an hour has ended, which a list tells, twenty at
     const conversations = createConversations({
       store,
       personas: { get: () => Promise.reject(new Error('none')) },
+      forget: async () => {},
       greeting: async () => '',
       summary: (messages) => summaryOf(messages, (text) => text),
       onEnd: async () => {},
@@ -25,7 +26,9 @@ test('one without a message for an hour has ended, which a list tells, twenty at
     })
     for (let at = 0; at < 25; at++) {
       await store.create({ id: `c${at}`, user_id: 'ada', name: `c${at}`, created_at: now })
-      await conversations.append((await store.find(`c${at}`))!, [{ role: 'user', content: `The garden ${at}` }])
+      await conversations.add((await store.find(`c${at}`))!, [
+        { message: { role: 'user', content: `The garden ${at}` } },
+      ])
     }
     const summaries = async () =>
       (await conversations.list('ada', 100, 0)).conversations.flatMap(({ summary }) => summary ?? [])

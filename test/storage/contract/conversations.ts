@@ -12,7 +12,7 @@ export const conversationRules: readonly Rule[] = [
       const { conversations } = await place.open()
       assert.ok(await conversations.create(talk('c')))
       assert.ok(await conversations.append('ada', 'c', [said('hello')]))
-      assert.not.ok(await conversations.append('eve', 'c', [said('intruder')]))
+      assert.is(await conversations.append('eve', 'c', [said('intruder')]), undefined)
       assert.not.ok(await conversations.rename('eve', 'c', 'stolen'))
       assert.not.ok(await conversations.remove('eve', 'c'))
       assert.equal(await conversations.messages('eve', 'c'), [])
@@ -35,6 +35,78 @@ export const conversationRules: readonly Rule[] = [
       const messages = [said('asked'), { ...said('dear'), cost: 250_000_000 }, { ...said('free'), cost: 0 }]
       await conversations.append('ada', 'c', messages)
       assert.equal(await conversations.messages('ada', 'c'), messages)
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'order',
+    says: 'an answer keeps its circumstances, and the memories that were recorded later',
+    async holds(place) {
+      const { conversations } = await place.open()
+      await conversations.create(talk('c'))
+      const cut = { ...said('half'), answer: { cut: true, persona_id: 'p' } } as const
+      await conversations.append('ada', 'c', [said('asked'), cut, said('again'), said('whole')])
+      await conversations.recordMemories('ada', 'c', 4, ['m', 'n'])
+      await conversations.recordMemories('ada', 'c', 2, ['o'])
+      await conversations.recordMemories('ada', 'c', 5, ['nowhere'])
+      await conversations.recordMemories('eve', 'c', 1, ['hers'])
+      assert.equal(await conversations.messages('ada', 'c'), [
+        said('asked'),
+        { ...cut, answer: { ...cut.answer, memories: ['o'] } },
+        said('again'),
+        { ...said('whole'), answer: { memories: ['m', 'n'] } },
+      ])
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'order',
+    says: "the user's last message is taken back with all behind it, and the next one follows what is left",
+    async holds(place) {
+      const { conversations } = await place.open()
+      await conversations.create(talk('c'))
+      const answered = (content: string): SavedMessage => ({
+        message: { role: 'assistant', content },
+        timestamp: noon,
+        cost: 5,
+        answer: { memories: [content] },
+      })
+      await conversations.append('ada', 'c', [answered('hello'), said('one'), answered('two')])
+      await conversations.append('ada', 'c', [said('three'), answered('four'), answered('five')])
+      await conversations.end('ada', 'c', { messages: 6, summary: 'about five', at: noon })
+      assert.equal(await conversations.takeBack('ada', 'c', 6), [said('three'), answered('four'), answered('five')])
+      const { messages, summary, ended_at } = (await conversations.find('c'))!
+      assert.equal([messages, summary, ended_at], [3, undefined, undefined])
+      assert.is(await conversations.append('ada', 'c', [said('six')]), 4)
+      assert.equal(await conversations.takeBack('ada', 'c', undefined), [said('six')])
+      assert.equal(await conversations.takeBack('ada', 'c', 3), [said('one'), answered('two')])
+      assert.equal(await conversations.takeBack('ada', 'c', 1), [])
+      assert.equal(await conversations.messages('ada', 'c'), [answered('hello')])
+      assert.is(await conversations.takeBack('eve', 'c', undefined), undefined)
+      assert.is(await conversations.takeBack('ada', 'gone', undefined), undefined)
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'concurrency',
+    says: 'a write that states another number of messages changes nothing; of many that state the right one, one succeeds',
+    async holds(place) {
+      const both = [await place.open(), await place.open()]
+      const { conversations } = both[0]!
+      await conversations.create(talk('c'))
+      assert.is(await conversations.append('ada', 'c', [said('one'), said('two')], 0), 2)
+      assert.is(await conversations.append('ada', 'c', [said('late')], 0), undefined)
+      assert.is(await conversations.takeBack('ada', 'c', 1), undefined)
+      const done = await Promise.all(
+        Array.from({ length: 6 }, (_, at) => both[at % 2]!.conversations.append('ada', 'c', [said(`m${at}`)], 2)),
+      )
+      assert.equal(
+        done.filter((number) => number !== undefined),
+        [3],
+      )
+      const taken = await Promise.all(both.map((each) => each.conversations.takeBack('ada', 'c', 3)))
+      assert.is(taken.filter(Boolean).length, 1)
+      assert.is((await conversations.find('c'))?.messages, 2)
     },
   },
   {

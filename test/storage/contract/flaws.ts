@@ -333,7 +333,7 @@ export const flaws: readonly Flaw[] = [
     let isWriting = false
     return {
       async append(owner, id, messages) {
-        if (isWriting) return true
+        if (isWriting) return 1
         isWriting = true
         const appended = await conversations.append(owner, id, messages)
         isWriting = false
@@ -387,7 +387,7 @@ export const flaws: readonly Flaw[] = [
   flaw('personas', 'crash', () => ({ remove: async () => true })),
   flaw('memories', 'crash', () => ({ wipe: async () => 1 })),
   flaw('responses', 'crash', () => ({ add: async () => undefined })),
-  flaw('conversations', 'crash', () => ({ append: async () => true })),
+  flaw('conversations', 'crash', () => ({ append: async () => 1 })),
   flaw('adaptations', 'crash', () => ({ append: async () => true })),
   flaw('packages', 'crash', ({ packages, personas }) => ({
     async stage(write, signal) {
