@@ -5,6 +5,7 @@ import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
+import { addEmbedCommand } from './embed/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { overview } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
@@ -75,6 +76,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addTemplateCommands(program, cli)
   addPluginCommands(program, cli)
   addModelCommands(program, cli)
+  addEmbedCommand(program, cli)
   addPriceCommands(program, cli)
   addPersonaCommands(program, cli)
   addMcpCommands(program, cli)

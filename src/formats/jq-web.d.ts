@@ -5,5 +5,5 @@ declare module 'jq-web' {
     raw(json: string, filter: string, flags?: string[]): string | undefined
   }
   const loaded: Promise<Jq>
-  export default loaded
+  export = loaded
 }

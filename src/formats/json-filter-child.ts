@@ -4,8 +4,8 @@ import { serveParent } from '../process/child-side.ts'
 import { boundMemory } from '../process/memory-bound.ts'
 import { type FilterMethods, mostFilterMemory } from './json-filter.ts'
 
-/** jq's exit codes (jq's manual, "Invoking jq"): 2 for input that is not JSON, 3 for an expression that does not compile. */
-const [notJson, notCompiled] = [2, 3]
+/** jq's exit code for an expression that does not compile (jq's manual, "Invoking jq"). */
+const notCompiled = 3
 
 /** Texts as they are, and each result on a line of its own, as `gh --jq` writes them. */
 const flags = ['-r', '-c']
@@ -39,7 +39,7 @@ function failureOf(reason: { readonly exitCode?: number; readonly stderr?: strin
   const details = linesOf(stderr)
   const cause = { cause: reason }
   if (exitCode === notCompiled) return new AppError('usage', 'Invalid --jq expression', { details, ...cause })
-  if (exitCode === notJson)
+  if (/^jq: parse error/.test(stderr))
     return new AppError('invalid', '--jq filters JSON, and this output is none', { details, ...cause })
   if (exitCode !== undefined)
     return new AppError('invalid', 'The --jq expression does not fit the output', { details, ...cause })

@@ -21,7 +21,7 @@ export type SchemaMethods = {
 export const mostProblems = 19
 
 /** Seconds of compiling a schema, and of checking a value: 5 MB take one. */
-const longestSeconds = 20
+const longestSeconds = 10
 
 /** Bytes of memory of the process that checks. */
 export const mostSchemaMemory = 1024 * 1024 * 1024
@@ -34,6 +34,7 @@ export async function openSchemaCheck(
   schema: Readonly<Record<string, unknown>>,
   name: string,
   signal: AbortSignal,
+  seconds = longestSeconds,
 ): Promise<SchemaCheck> {
   const lost = () =>
     new AppError('too_large', `${name} needs more than ${mostSchemaMemory / 2 ** 30} GiB of memory to be checked`)
@@ -44,15 +45,11 @@ export async function openSchemaCheck(
   })
   const check: SchemaCheck = {
     problemsOf: (json, stopped) =>
-      inTime(stopped, `The answer takes more than ${longestSeconds} seconds to check against ${name}`, (both) =>
-        child.request('check', json, both),
-      ),
+      inTime({ seconds, signal: stopped, subject: 'The answer' }, (both) => child.request('check', json, both)),
     close: () => child.kill(),
   }
   try {
-    await inTime(signal, `${name} takes more than ${longestSeconds} seconds to read`, (both) =>
-      child.request('compile', schema, both),
-    )
+    await inTime({ seconds, signal, subject: name }, (both) => child.request('compile', schema, both))
     return check
   } catch (reason) {
     child.kill()
@@ -64,13 +61,20 @@ export async function openSchemaCheck(
   }
 }
 
-async function inTime<R>(signal: AbortSignal, late: string, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
-  const deadline = AbortSignal.timeout(longestSeconds * 1000)
+interface Limit {
+  readonly seconds: number
+  readonly signal: AbortSignal
+  /** The subject of the error. */
+  readonly subject: string
+}
+
+async function inTime<R>({ seconds, signal, subject }: Limit, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  const deadline = AbortSignal.timeout(seconds * 1000)
   try {
     return await work(AbortSignal.any([signal, deadline]))
   } catch (reason) {
     if (!deadline.aborted || signal.aborted) throw reason
-    throw new AppError('too_large', late, {
+    throw new AppError('too_large', `${subject} takes more than ${seconds} seconds to check`, {
       details: ['A pattern of the schema may be the reason: one such as (a+)+$ takes ages for some texts'],
       cause: reason,
     })

@@ -156,7 +156,7 @@ export async function edit(cli: Cli, name: string): Promise<void> {
   )
   if (after.trimEnd() === before.trimEnd()) {
     await removeDraft(cli, name)
-    return note(cli, 'aichat: nothing was changed')
+    throw new AppError('found', 'Nothing was changed')
   }
   try {
     const template = parseTemplate(after, `template "${name}"`)

@@ -70,7 +70,13 @@ function checkOf(cli: Cli, format: ResponseFormat, problemsOf: Problems): Answer
     async finish(text) {
       const { json, wasFenced } = jsonIn(text)
       const parsed = parse(json)
-      const problems = 'failure' in parsed ? [] : await problemsOf(json)
+      const problems =
+        'failure' in parsed
+          ? []
+          : await problemsOf(json).catch(async (reason: unknown) => {
+              if (!cli.globals().json) await write(cli, text)
+              throw reason
+            })
       const fits = !('failure' in parsed) && problems.length === 0
       // With --json the whole reply is printed already.
       if (!cli.globals().json) await write(cli, fits ? laidOut(cli, json, parsed.value) : text)

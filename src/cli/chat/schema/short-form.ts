@@ -6,6 +6,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 /** The types of the short form, by their names there. */
 const types: Readonly<Record<string, string>> = { str: 'string', int: 'integer', float: 'number', bool: 'boolean' }
 
+/** The names of JSON Schema for the same. */
+const longTypes = new Set(Object.values(types))
+
 /** Fields of one object: OpenAI takes 5,000 in a schema. */
 const mostFields = 200
 
@@ -61,6 +64,7 @@ function fieldOf(text: string): { readonly name: string; readonly schema: JsonSc
   if (!/^[\p{L}_][\p{L}\p{N}_-]{0,63}$/u.test(name) || name === '__proto__')
     return `"${name.slice(0, 80)}" is no name of a field`
   if (rest.length > 0) return `"${text.slice(0, 80)}" has more than a name and a type: a description follows a colon`
+  if (longTypes.has(type)) return { name, schema: { type, ...(description !== '' && { description }) } }
   if (!Object.hasOwn(types, type))
     return `"${type.slice(0, 80)}" is no type${suggestion(type, Object.keys(types))}; the types are ${Object.keys(types).join(', ')}`
   return { name, schema: { type: types[type], ...(description !== '' && { description }) } }
