@@ -20,7 +20,7 @@ import {
 } from './question.ts'
 import { chatSession } from './saved-session.ts'
 import type { AnswerCheck } from './schema/answer-check.ts'
-import { answerCheckOf, finishChecked, templateOf, withFormat } from './shape.ts'
+import { answerCheckOf, finishChecked, inWords, templateOf, withFormat } from './shape.ts'
 
 /** Asks one question; without text and files, opens a conversation on a terminal. */
 export async function runChat(cli: Cli, words: readonly string[], asked: ChatOptions): Promise<void> {
@@ -86,11 +86,14 @@ async function ask(
   check: AnswerCheck | undefined,
 ): Promise<boolean> {
   const answer = { ...emptyAnswer(), held: check !== undefined }
+  const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
-    await askWith(cli, question, answer, cli.signal(), toolbox)
+    await asking(question)
   } catch (reason) {
-    if (!(await offerModel(cli, reason))) throw reason
-    await askWith(cli, question, answer, cli.signal(), toolbox)
+    const other = check && inWords(question, check, reason)
+    if (other) note(cli, 'aichat: the model takes no format of answers; it is asked again with the format in words')
+    else if (!(await offerModel(cli, reason))) throw reason
+    await asking(other ?? question)
   }
   if (cli.io.outClosed) return true
   const isThere = finishAnswer(cli, answer)

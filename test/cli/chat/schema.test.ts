@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../command.ts'
-import { localRunner, openStandIn, type StandIn } from '../../fake-provider.ts'
+import { completion, json, localRunner, openStandIn, type StandIn } from '../../fake-provider.ts'
 import { pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
 import { openFastHome } from '../../terminal.ts'
@@ -220,6 +220,26 @@ test('a local runner gets the schema as its format', async () => {
     assert.is(JSON.parse(body).format.properties.age.type, 'integer')
   } finally {
     await runner.close()
+    home.remove()
+  }
+})
+
+test('a model that takes no format is asked again with the schema in words', async () => {
+  const refused = { message: 'This model does not support response format `json_schema`', param: 'response_format' }
+  const stand = await openStandIn((request, response) =>
+    JSON.parse(request.body).response_format === undefined
+      ? json(response, 200, completion(ada))
+      : json(response, 400, { error: { ...refused, type: 'invalid_request_error', code: null } }),
+  )
+  const home = openFastHome({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  try {
+    await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(stand.url)) })
+    const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '-S', '--schema', fields])
+    assert.equal([code, stdout], [0, `${ada}\n`], stderr)
+    assert.match(stderr, /asked again with the format in words\n$/)
+    assert.match(JSON.parse(stand.received.at(-1)!.body).messages[0].content, /fits this JSON Schema.*\n.*"integer"/)
+  } finally {
+    await stand.close()
     home.remove()
   }
 })

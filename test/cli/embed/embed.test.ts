@@ -15,12 +15,21 @@ test('prints a vector of each text by the built-in model, which is there without
   withHome(async (home) => {
     const { code, stdout, stderr } = await home.aichat(['embed', 'a cat', 'a dog'])
     assert.equal([code, stderr], [0, ''])
-    const vectors = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as number[])
-    assert.equal(vectors.map(({ length }) => length), [448, 448])
+    const vectors = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as number[])
+    assert.equal(
+      vectors.map(({ length }) => length),
+      [448, 448],
+    )
     assert.not.equal(vectors[0], vectors[1])
     assert.is((await home.aichat(['embed', '-m', 'builtin', 'a cat'])).stdout, `${stdout.split('\n')[0]}\n`)
     const whole = JSON.parse((await home.aichat(['embed', 'a cat', '--json'])).stdout)
-    assert.equal([whole.dimensions, whole.embeddings[0].text, whole.embeddings[0].embedding], [448, 'a cat', vectors[0]])
+    assert.equal(
+      [whole.dimensions, whole.embeddings[0].text, whole.embeddings[0].embedding],
+      [448, 'a cat', vectors[0]],
+    )
   }))
 
 test('reads stdin and files, whole or by their lines', () =>
@@ -52,7 +61,9 @@ test('--similar ranks the lines of a file by their nearness', () =>
     assert.is(results.length, 4)
     assert.equal([results[0].line, results[0].text], [4, 'my kitten purrs'])
     assert.ok(results[0].score > results[3].score)
-    const same = await home.aichat(['embed', '--similar', file, '--jq', '.results[0] | .score, .text'], { input: 'rain tomorrow\n' })
+    const same = await home.aichat(['embed', '--similar', file, '--jq', '.results[0] | .score, .text'], {
+      input: 'rain tomorrow\n',
+    })
     assert.is(same.stdout, '1\nrain tomorrow\n')
   }))
 
@@ -84,7 +95,9 @@ test('wrong input is a clear error', () =>
 test('an embedding plugin and a daemon make them too', async () => {
   const stand = await openStandIn((request, response) => {
     const { input } = JSON.parse(request.body)
-    const data = [input].flat().map((text: string, index: number) => ({ object: 'embedding', index, embedding: [text.length, 0.5] }))
+    const data = [input]
+      .flat()
+      .map((text: string, index: number) => ({ object: 'embedding', index, embedding: [text.length, 0.5] }))
     json(response, 200, { object: 'list', data, model: 'small', usage: { prompt_tokens: 1, total_tokens: 1 } })
   })
   const installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
@@ -92,8 +105,14 @@ test('an embedding plugin and a daemon make them too', async () => {
   try {
     await withHome(async (home) => {
       const words = ['--server', url]
-      const plugin = pluginAt(stand.url, { type: 'embedding', endpoint: `${stand.url}/v1/embeddings`, model_map: ['small'] })
-      const installed = await home.aichat(['plugin', 'install', '-', '--activate', ...words], { input: JSON.stringify(plugin) })
+      const plugin = pluginAt(stand.url, {
+        type: 'embedding',
+        endpoint: `${stand.url}/v1/embeddings`,
+        model_map: ['small'],
+      })
+      const installed = await home.aichat(['plugin', 'install', '-', '--activate', ...words], {
+        input: JSON.stringify(plugin),
+      })
       assert.is(installed.code, 0, installed.stderr)
       const { code, stdout, stderr } = await home.aichat(['embed', 'abc', 'de', '-m', 'custom:small', ...words])
       assert.equal([code, stdout], [0, '[3,0.5]\n[2,0.5]\n'], stderr)

@@ -9,7 +9,15 @@ import { openFastHome } from '../../terminal.ts'
 const test = suite('aichat template')
 const withTerminal = hasPseudoTerminal ? test : test.skip
 
-const review = ['--system', 'You review $lang.', '--prompt', 'For $$5, in ${lang}ish: $input', '--default', 'lang=English']
+const review = [
+  '--system',
+  'You review $lang.',
+  '--prompt',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of our templates.
+  'For $$5, in ${lang}ish: $input',
+  '--default',
+  'lang=English',
+]
 
 test('a template is kept in a file that only its user can read, listed, shown and removed', () =>
   withHome(async ({ home, template, json }) => {
@@ -43,7 +51,18 @@ test('aichat chat -t fills in the variables and the text, and flags go before th
       { role: 'user', content: 'For $5, in Englishish: the words' },
     ])
     assert.equal([plain.model, plain.temperature, plain.seed], ['gpt-4.1-mini', 0.2, 7])
-    const words = ['-t', 'review', '--var', 'lang=$input $lang $$', '--temperature', '1', '-o', 'seed=8', '--prompt', 'Be brief']
+    const words = [
+      '-t',
+      'review',
+      '--var',
+      'lang=$input $lang $$',
+      '--temperature',
+      '1',
+      '-o',
+      'seed=8',
+      '--prompt',
+      'Be brief',
+    ]
     const flagged = await sent([...words, '-m', 'openai:gpt-4o'], 'a $lang diff\n')
     assert.equal(flagged.messages, [
       { role: 'system', content: 'Be brief' },
@@ -57,7 +76,10 @@ test('the text follows a prompt without $input, and a template may be nothing bu
     await template('create', 'translate', '-', '-m', 'x').then(({ code }) => assert.is(code, 64))
     await template('create', 'fixed', '--prompt', 'Tell a joke', '-m', 'openai:gpt-4.1-mini')
     assert.is((await sent(['-t', 'fixed'])).messages[0].content, 'Tell a joke')
-    assert.is((await sent(['-t', 'fixed', 'about cats'], 'and dogs')).messages[0].content, 'Tell a joke\n\nabout cats\n\nand dogs')
+    assert.is(
+      (await sent(['-t', 'fixed', 'about cats'], 'and dogs')).messages[0].content,
+      'Tell a joke\n\nabout cats\n\nand dogs',
+    )
   }))
 
 test('files and a schema of a template are sent along; a schema of the command line goes before it', () =>
@@ -76,7 +98,16 @@ test('files and a schema of a template are sent along; a schema of the command l
 test('variables that are unknown or have no value are named with their places: 65', () =>
   withHome(async ({ home, template }) => {
     await template('create', 'review', '--system', 'one\n$tone', '--prompt', 'In $lang', '--default', 'lang=English')
-    const { code, stderr } = await home.aichat(['chat', '-t', 'review', '--var', 'lnag=de', '--var', 'input=x', 'words'])
+    const { code, stderr } = await home.aichat([
+      'chat',
+      '-t',
+      'review',
+      '--var',
+      'lnag=de',
+      '--var',
+      'input=x',
+      'words',
+    ])
     assert.is(code, 65)
     assert.is(
       stderr,
@@ -106,7 +137,10 @@ test('a file that is no template is refused with all that is wrong, and nothing 
         'promt: $x\ndefaults: {y: 1}\noptions: {model: x, "": 1}\n',
         /unknown field promt; did you mean prompt\?\n.*options\.model: .* -m sets it\n.*options\.: .*\n.*defaults\.y: /,
       ],
-      ['prompt: [1]\nfiles: x\nschema: 7\n', /prompt: must be a text\n.*schema: must be a JSON Schema.*\n.*files: must be a list/],
+      [
+        'prompt: [1]\nfiles: x\nschema: 7\n',
+        /prompt: must be a text\n.*schema: must be a JSON Schema.*\n.*files: must be a list/,
+      ],
       ['prompt: "a\n', /It is no YAML: /],
       ['a: &a [1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n', /It is no YAML/],
       ['', /it is empty/],
@@ -132,7 +166,10 @@ test('a broken template is listed with what is wrong, and shown as it is', () =>
     writeFileSync(join(home.folder, 'templates', 'broken.json'), '{"promt": "x"}')
     const { code, stdout } = await template('list')
     assert.is(code, 0)
-    assert.match(stdout, /Grüße 2 [\s\S]*broken +broken: unknown field promt|broken +broken: unknown field promt[\s\S]*Grüße 2/)
+    assert.match(
+      stdout,
+      /Grüße 2 [\s\S]*broken +broken: unknown field promt|broken +broken: unknown field promt[\s\S]*Grüße 2/,
+    )
     assert.is((await template('show', 'broken')).stdout, '{"promt": "x"}\n')
     assert.is((await home.aichat(['chat', '-t', 'broken', 'x'])).code, 65)
     const words = await home.aichat(['__complete', 'templates'])
@@ -159,14 +196,20 @@ withTerminal('edit opens the editor, and keeps a text that is no template for th
     assert.match(same.shown, /Nothing was changed/)
     const broken = await edit('sed -i s/prompt/promt/')
     assert.is(broken.code, 65)
-    assert.match(broken.shown, /it is unchanged[\s\S]*did you mean prompt\?[\s\S]*Your text is kept in \S+\.review\.draft/)
+    assert.match(
+      broken.shown,
+      /it is unchanged[\s\S]*did you mean prompt\?[\s\S]*Your text is kept in \S+\.review\.draft/,
+    )
     assert.is(await shown(), 'prompt: Check\n')
     const again = await edit('sed -i "s/promt: Check/prompt: Mended/"')
     assert.is(again.code, 0, again.shown)
     assert.match(again.shown, /the text of the last edit/)
     assert.is(await shown(), 'prompt: Mended\n')
     assert.equal(readdirSync(join(home.folder, 'templates')), ['review.yaml'])
-    assert.equal(readdirSync(home.folder).filter((name) => name.startsWith('aichat-edit-')), [])
+    assert.equal(
+      readdirSync(home.folder).filter((name) => name.startsWith('aichat-edit-')),
+      [],
+    )
   }),
 )
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'
-import { filterOutput } from '../../../src/cli/terminal/filter.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
+import { filterOutput } from '../../../src/cli/terminal/filter.ts'
 import { aichatCommand } from '../../command.ts'
 import { rejects } from '../../rejection.ts'
 import { suite } from '../../suite.ts'
@@ -32,7 +32,10 @@ test('an expression that is none is told in the words of jq, before the command 
   assert.match(error.details[0], /^jq: error: syntax error, unexpected end of file/)
   assert.is((await home.aichat(['config', 'get', 'persona'])).stdout, '')
   for (const wrong of ['', 'nope', '.a[', 'import "x" as x; .', '(', `${'['.repeat(100_000)}`])
-    assert.ok([64, 65].includes((await home.aichat(['config', 'list', '--jq', wrong])).code!) || wrong === '', wrong.slice(0, 20))
+    assert.ok(
+      [64, 65].includes((await home.aichat(['config', 'list', '--jq', wrong])).code!) || wrong === '',
+      wrong.slice(0, 20),
+    )
 })
 
 test('an expression that does not fit the output is exit 65, and prints nothing', async () => {
@@ -60,7 +63,9 @@ test('control characters do not reach a terminal', async () => {
 })
 
 test('a failure after the output is still a failure, with the output filtered', async () => {
-  const { code, stdout } = await home.aichat(['plugin', 'validate', '-', '--jq', '.. | .valid? // empty'], { input: '{}' })
+  const { code, stdout } = await home.aichat(['plugin', 'validate', '-', '--jq', '.. | .valid? // empty'], {
+    input: '{}',
+  })
   assert.is(code, 65)
   assert.ok(!stdout.includes('{'))
 })
