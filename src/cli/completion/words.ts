@@ -42,6 +42,7 @@ const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>
   servers: async () => ['api', ...(await speechServers())],
   'speech-servers': speechServers,
   clients: async () => Object.keys((await import('../connect/clients.ts')).clients),
+  templates: async (cli) => (await import('../template/store.ts')).templateNames(cli),
   topics: async () => (await import('../help/topics.ts')).topicNames,
 }
 

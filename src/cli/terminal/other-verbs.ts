@@ -16,7 +16,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   rm: ['models remove NAME'],
   ps: ['models list'],
   show: ['models list'],
-  embed: ['models embeddings'],
+  similar: ['embed'],
   say: ['tts'],
   speak: ['tts'],
   daemon: ['serve'],
