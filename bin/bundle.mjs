@@ -28,13 +28,29 @@ export async function bundle(root) {
     charset: 'utf8',
     legalComments: 'inline',
     tsconfigRaw: '{}',
-    external: external.flatMap((name) => [name, `${name}/*`]),
+    external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
   for (const name of bundled) copyFileSync(join(root, 'node_modules', name, 'LICENSE'), join(fresh, `${name}.LICENSE`))
   const place = join(root, 'dist', 'bundle')
   rmSync(place, { recursive: true, force: true })
   renameSync(fresh, place)
+}
+
+/** Writes a module with all that it imports from the sources as one file. */
+export async function bundleModule(root, source, target) {
+  await compiler(root).build({
+    absWorkingDir: root,
+    entryPoints: [source],
+    outfile: target,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    packages: 'external',
+    tsconfigRaw: '{}',
+    logLevel: 'warning',
+  })
 }
 
 /** Bundles again where a source was changed since. */

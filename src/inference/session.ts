@@ -1,6 +1,8 @@
 /** The only importer of onnxruntime-node: sessions over models in memory or on disk, opened when the first one is needed. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { InferenceSession, OnnxValue } from 'onnxruntime-node'
 import { AppError } from '../errors.ts'
 
@@ -73,7 +75,12 @@ export async function openSession(model: Uint8Array | string, options: SessionOp
   }
 }
 
-/** Whether neural models can run at all on this installation: whether the runtime loads. */
+/** Throws `unavailable` with advice where neural models cannot run on this installation. */
+export async function requireRuntime(): Promise<void> {
+  await loadRuntime()
+}
+
+/** Whether neural models can run on this installation. */
 export async function isRuntimeInstalled(): Promise<boolean> {
   return loadRuntime().then(
     () => true,
@@ -81,39 +88,48 @@ export async function isRuntimeInstalled(): Promise<boolean> {
   )
 }
 
-/** The same at once and without loading it: whether the package is there. */
+/** The same at once and without loading it: whether a library for this platform is there. */
 export function isRuntimePresent(): boolean {
-  try {
-    require.resolve('onnxruntime-node')
-    return true
-  } catch {
-    return false
-  }
+  return places.some((place) => {
+    try {
+      const library = join(dirname(require.resolve(place)), '..', 'bin', 'napi-v6', process.platform, process.arch)
+      return existsSync(library)
+    } catch {
+      return false
+    }
+  })
 }
 
-/** Advice where the runtime is not installed. */
+/** Advice where the runtime is not there or does not load. */
 export function runtimeAdvice(): string {
-  const { optionalDependencies } = require('#package') as { optionalDependencies: Record<string, string> }
-  const name = `onnxruntime-node@${optionalDependencies['onnxruntime-node']}`
-  return `run \`ONNXRUNTIME_NODE_INSTALL=skip npm install --no-save ${name}\` in the folder of aichat`
+  if (existsSync(fileURLToPath(new URL('package-lock.json', import.meta.resolve('#package')))))
+    return 'run `npm start` once in the folder of aichat, which puts it there'
+  if (published.includes(`${process.platform}-${process.arch}`))
+    return 'reinstall aichat: its package holds the runtime'
+  return `the package of aichat holds it for ${published.join(', ')}; here run \`npm install -g onnxruntime-node\``
 }
+
+/** The platforms of `publishedPlatforms` in bin/runtime.mjs. */
+const published = ['linux-x64', 'linux-arm64', 'darwin-arm64']
+
+/** The runtime of our package, and one that was installed beside it, for other platforms. */
+const places = ['#onnxruntime', 'onnxruntime-node'] as const
 
 const require = createRequire(import.meta.url)
 let loaded: Promise<Runtime> | undefined
 
-/** The package is optional and takes 30 ms to load: it is asked for when the first model is. */
+/** Loading takes 30 ms, so that it waits for the first model. */
 function loadRuntime(): Promise<Runtime> {
-  loaded ??= import('onnxruntime-node').catch((thrown: unknown) => {
-    loaded = undefined
-    throw new AppError(
-      'unavailable',
-      'Neural models need the optional package onnxruntime-node, which is not usable here',
-      {
+  const [own, beside] = places
+  loaded ??= import(own)
+    .catch((thrown: unknown) => import(beside).catch(() => Promise.reject(thrown)))
+    .catch((thrown: unknown) => {
+      loaded = undefined
+      throw new AppError('unavailable', 'The neural runtime (onnxruntime-node) does not load here', {
         details: [runtimeAdvice(), firstLine(thrown)],
         cause: thrown,
-      },
-    )
-  })
+      })
+    })
   return loaded
 }
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
-import { AppError, toAppError } from '../../errors.ts'
+import { toAppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
 import { printableLine } from '../../formats/terminal-text.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -45,13 +45,7 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
     await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
     await runCheck(findings, 'plugins', async () => plugins(app, findings))
     await runCheck(findings, 'local runner', () => runner(app, findings))
-    await runCheck(
-      findings,
-      'onnxruntime-node',
-      nativeRuntime,
-      'warning',
-      'neural voices and pulled models are off; ONNXRUNTIME_NODE_INSTALL=skip npm ci installs it',
-    )
+    await runCheck(findings, 'onnxruntime-node', nativeRuntime, 'warning')
     findings.push(...otherPrograms(settings))
   } finally {
     await app.close()
@@ -164,9 +158,9 @@ async function runner(app: App, findings: Finding[]): Promise<{ detail: string }
 }
 
 async function nativeRuntime(): Promise<{ detail: string }> {
-  const { isRuntimeInstalled } = await import('../../inference/session.ts')
-  if (await isRuntimeInstalled()) return { detail: 'loads' }
-  throw new AppError('unavailable', 'not found, or does not load')
+  const { requireRuntime } = await import('../../inference/session.ts')
+  await requireRuntime()
+  return { detail: 'loads' }
 }
 
 /** Checks for another program of the name aichat (sigoden/aichat). */
