@@ -27,7 +27,7 @@ _aichat() {
     ;;
   'chat')
     commands=''
-    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option -S --no-stream --no-fallback --mcp --dry-run -h --help'
+    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option -S --no-stream --no-fallback --local-only --mcp --dry-run -h --help'
     kind=''
     ;;
   'plugin')

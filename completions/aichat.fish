@@ -76,6 +76,7 @@ complete -c aichat -n '__aichat_at \'chat\'' -l max-tokens -r -d 'the longest an
 complete -c aichat -n '__aichat_at \'chat\'' -s o -l option -r -d 'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)'
 complete -c aichat -n '__aichat_at \'chat\'' -s S -l no-stream -d 'print the answer when it is complete'
 complete -c aichat -n '__aichat_at \'chat\'' -l no-fallback -d 'stop at the first provider that fails'
+complete -c aichat -n '__aichat_at \'chat\'' -l local-only -d 'never leave this machine: no provider, page, tool server or embedding elsewhere'
 complete -c aichat -n '__aichat_at \'chat\'' -l mcp -r -d 'let the model call the tools of this server, see aichat mcp add (repeatable)'
 complete -c aichat -n '__aichat_at \'chat\'' -l dry-run -d 'print the request that would be sent, with sizes and tokens of files, and send nothing'
 complete -c aichat -n '__aichat_at \'chat\'' -s h -l help -d 'show help'

@@ -74,7 +74,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
 /** Global options with a value: the word behind one is no command. */
 const valued = new Set(['--server', '--as', '--color', '--timeout'])
 const chatOptions =
-  /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|mcp|dry-run))(?:=|$)/
+  /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, after `--`, for `-`, and

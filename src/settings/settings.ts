@@ -49,6 +49,8 @@ export interface Settings {
   readonly logLevel: LogLevel
   readonly server: string | undefined
   readonly model: string | undefined
+  /** No chat, and no text of one, may leave this machine. */
+  readonly localOnly: boolean
   readonly persona: string | undefined
   readonly voice: string | undefined
   readonly noInput: boolean
@@ -227,6 +229,11 @@ export const settingNames = {
     what: 'how much is logged: error, warn, info or debug',
   },
   'chat.model': { variable: 'AICHAT_MODEL', fallback: '', what: 'model asked when none is named' },
+  'chat.local_only': {
+    variable: 'AICHAT_LOCAL_ONLY',
+    fallback: 'false',
+    what: 'chats and their embeddings never leave this machine',
+  },
   'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
@@ -291,6 +298,7 @@ export function readSettings(
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
     model: value('chat.model') || undefined,
+    localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
 import { canAsk } from '../terminal/prompts.ts'
 import { emptyAnswer, finishAnswer } from './answer.ts'
@@ -20,6 +21,7 @@ import { chatSession } from './saved-session.ts'
 
 /** Asks one question; without text and files, opens a conversation on a terminal. */
 export async function runChat(cli: Cli, words: readonly string[], options: ChatOptions): Promise<void> {
+  if (await isLocalOnly(cli)) await requireLocalServer(cli)
   const given = words.join(' ')
   const { text, attached } = await readQuestion(cli, given, options.file ?? [])
   if (text === '' && attached.files.length === 0) {

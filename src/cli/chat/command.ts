@@ -31,6 +31,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     )
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
+    .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')
     .option(
       '--mcp <server>',
       'let the model call the tools of this server, see aichat mcp add (repeatable)',
@@ -44,6 +45,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
+      'aichat chat --local-only -f diary.md "What did I promise?"',
       'aichat chat --plain "Write a table of the planets in Markdown"',
     )
     .action(run((chat) => chat.runChat))
