@@ -84,8 +84,14 @@ export function buildProgram(cli: Cli): CliCommand {
   addHelpCommand(program, cli)
   throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
-  program.hook('preAction', (_program, command) => {
+  program.hook('preAction', async (_program, command) => {
     cli.running = command as CliCommand
+    const named = command.options.find(({ short }) => short === '-m')?.attributeName()
+    const model: unknown = named && command.getOptionValue(named)
+    // An alias never has a colon; it is resolved here also where a server is asked.
+    if (typeof model !== 'string' || model.includes(':')) return
+    const { resolveAlias } = await import('../settings/model-aliases.ts')
+    command.setOptionValue(named!, resolveAlias(model, (await cli.settings()).paths))
   })
   return program
 }

@@ -4,6 +4,7 @@ import { chatOperations } from './chat.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
+import { modelDetailOperations } from './model-details.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
@@ -22,6 +23,7 @@ import { userOperations } from './users.ts'
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
+  ...modelDetailOperations,
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,

@@ -29,6 +29,8 @@ export interface OllamaRunner {
    * the runner forwards to a remote service is never the target.
    */
   target(asked: string | undefined, here?: boolean): Promise<Target | undefined>
+  /** The runner's own facts about a model, unchecked; undefined when no runner answers or it has no such model. */
+  show(name: string): Promise<JsonObject | undefined>
   /** Drops the cached list of models. */
   refresh(): void
 }
@@ -74,6 +76,10 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
     url,
     models,
     running: async () => rowsIn(await read('ps')) ?? [],
+    async show(model) {
+      const answer = await read('show', { model })
+      return isObject(answer) ? answer : undefined
+    },
     async target(asked, hereOnly = false) {
       const chat = (await models())?.filter(({ embedding, remote }) => !embedding && !(hereOnly && remote))
       if (!chat) return undefined
@@ -100,13 +106,14 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
     return rowsIn(answer)?.map(modelIn)
   }
 
-  /** The answer to `GET /api/NAME`; undefined for none. */
-  async function read(name: string): Promise<unknown> {
+  /** The answer to `GET /api/NAME`, or to a POST with a body; undefined for none. */
+  async function read(name: string, body?: object): Promise<unknown> {
     try {
       const reply = await send({
-        method: 'GET',
+        method: body ? 'POST' : 'GET',
         url: `${url}/api/${name}`,
-        headers: { accept: 'application/json' },
+        headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
         timeouts: listTimeouts,
       })
       if (reply.status !== 200) {

@@ -7,6 +7,7 @@ import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { parseLifetime } from './duration.ts'
+import { resolveAlias } from './model-aliases.ts'
 
 /**
  * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
@@ -297,7 +298,7 @@ export function readSettings(
     hubEndpoint: value('models.hub').replace(/\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
-    model: value('chat.model') || undefined,
+    model: withoutAlias(value('chat.model'), paths) || undefined,
     localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
@@ -306,6 +307,11 @@ export function readSettings(
   }
   if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
   return Object.freeze(settings)
+}
+
+/** The model that the setting names, by itself or by an alias. */
+function withoutAlias(model: string, paths: Paths): string {
+  return model === '' ? '' : resolveAlias(model, paths)
 }
 
 /** The warnings on names that no setting has; conf keeps its own entries under `__internal__`. */
