@@ -16,7 +16,11 @@ export async function bundle(root) {
   rmSync(fresh, { recursive: true, force: true })
   await build({
     absWorkingDir: root,
-    entryPoints: { main: imports['#main'].development, ...childEntries(root) },
+    entryPoints: {
+      main: imports['#main'].development,
+      complete: imports['#complete'].development,
+      ...childEntries(root),
+    },
     outdir: fresh,
     // All in one folder, so that the address of a file beside another is the same from the files that they share.
     chunkNames: '[name]-[hash]',

@@ -242,6 +242,10 @@ export const settingNames = {
 
 export type SettingName = keyof typeof settingNames
 
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settingNames, name)
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**

@@ -16,7 +16,7 @@ export function addCompletionCommands(program: CliCommand, cli: Cli): void {
     .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
     .action((shell: Shell) => run((completion) => completion.printScript)(program, shell))
 
-  program.command('__complete <kind>', { hidden: true }).action(run((completion) => completion.printWords))
+  program.command('__complete <kind> [context]', { hidden: true }).action(run((completion) => completion.printWords))
 
   program
     .command('__generate <folder>', { hidden: true })

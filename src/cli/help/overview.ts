@@ -11,6 +11,11 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Account', 'setup register login logout whoami passwd auth users', ''],
 ]
 
+/** The names of the commands below `aichat`. */
+export function commandNames(): readonly string[] {
+  return groups.flatMap(([, commands]) => commands.split(' '))
+}
+
 const options: readonly (readonly [names: string, meaning: string])[] = [
   ['--server URL, --local', 'ask the daemon there, or work in this process'],
   ['--json, --plain, -q, -v', 'print JSON, lines with tabs, no remarks, more of them'],
