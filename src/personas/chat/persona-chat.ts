@@ -154,7 +154,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
             ...(cost !== undefined && { cost }),
             ...(persona_id !== undefined && { answer: { persona_id } }),
           }
-          const exchange = [...spokenOf(turn).map((message) => ({ message })), { message: by.localOnly ? keptLocal(answer) : answer, ...about }]
+          const exchange = [
+            ...spokenOf(turn).map((message) => ({ message })),
+            { message: by.localOnly ? keptLocal(answer) : answer, ...about },
+          ]
           const number = conversation && (await parts.conversations.add(conversation, exchange))
           if (!persona) return
           if (keeping) {
