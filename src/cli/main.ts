@@ -57,7 +57,10 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       return backend
     },
     async ask(operation, input, signal = cli.signal()) {
-      return (await cli.backend()).ask(operation, input, signal)
+      const asked = async () => (await cli.backend()).ask(operation, input, signal)
+      if (!io.stderrIsTerminal) return asked()
+      const { withProgress } = await import('./terminal/progress.ts')
+      return withProgress(cli, commandPath(cli.running), asked)
     },
     async askStream(operation, input, signal = cli.signal()) {
       return (await cli.backend()).askStream(operation as Operation, input, signal)
@@ -69,6 +72,11 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
     },
   }
   return { cli, close: async () => (await backend?.catch(() => undefined))?.close() }
+}
+
+/** `persona backup`, of the command that runs. */
+function commandPath(command: Command | null | undefined): string {
+  return command?.parent ? `${commandPath(command.parent)} ${command.name()}`.trim() : ''
 }
 
 /** Global options with a value: the word behind one is no command. */
