@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Operation } from '../../operations/operation.ts'
-import { aliases, type WordCli } from './words.ts'
+import { aliases, type WordCli } from './word-cli.ts'
 
 /**
  * How long a server may take for a completion, in milliseconds: one on this machine or its network answers in less, and a

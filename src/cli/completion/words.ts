@@ -1,10 +1,7 @@
 import type { Names } from '../../app/names.ts'
 import { isPrintableLine } from '../../formats/terminal-text.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
-import type { Cli } from '../terminal/cli.ts'
-
-/** What a completion needs of a command: its settings, and a server where one is asked. */
-export type WordCli = Pick<Cli, 'settings' | 'globals' | 'ask'>
+import { aliases, type WordCli } from './word-cli.ts'
 
 /** The words of a kind; `context` is the first argument before them, such as the persona whose memories are meant. */
 type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
@@ -101,11 +98,6 @@ async function settingValues(name: string, cli: WordCli): Promise<readonly strin
 
 async function names(cli: WordCli): Promise<Names> {
   return (await import('../../app/names.ts')).openNames(await cli.settings())
-}
-
-export async function aliases(cli: WordCli): Promise<readonly string[]> {
-  const { readAliases } = await import('../../settings/model-aliases.ts')
-  return [...readAliases((await cli.settings()).paths).keys()]
 }
 
 async function knownModels(kind?: string): Promise<readonly string[]> {

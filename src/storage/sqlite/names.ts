@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { NamedKind, NameOwner } from '../names.ts'
+import type { NamedKind, NameOwner } from '../shared/names.ts'
 import type { Database } from './connection.ts'
 import { openReader } from './reader.ts'
 

@@ -1,5 +1,6 @@
-import { readSettings, type Settings } from '../../settings/settings.ts'
-import { type WordCli, wordsOf } from './words.ts'
+import { readSettings, type Settings } from '../settings/settings.ts'
+import type { WordCli } from './completion/word-cli.ts'
+import { wordsOf } from './completion/words.ts'
 
 /**
  * The program behind a Tab: `aichat --timeout 1s __complete KIND [CONTEXT]`, as the scripts call it, without the command tree, which
@@ -8,7 +9,7 @@ import { type WordCli, wordsOf } from './words.ts'
 export async function main(argv: readonly string[]): Promise<number> {
   const [timeout, _limit, command, kind, context] = argv
   if (timeout !== '--timeout' || command !== '__complete' || kind === undefined) return wholeProgram(argv)
-  const { findServer } = await import('../remote/target.ts')
+  const { findServer } = await import('./remote/target.ts')
   const cli = openCli()
   try {
     // Asking a server takes the operations and a client: the whole program has them.
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function wholeProgram(argv: readonly string[]): Promise<number> {
-  return (await import('../main.ts')).main(argv)
+  return (await import('./main.ts')).main(argv)
 }
 
 function openCli(): WordCli {
@@ -31,7 +32,7 @@ function openCli(): WordCli {
   return {
     globals: () => ({ color: 'auto', input: false }),
     async settings() {
-      settings ??= readSettings(process.env)
+      settings ??= readSettings()
       return settings
     },
     ask() {
