@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Home } from '../../command.ts'
 import { type Answer, json, openStandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
+import { openInstallation, pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
 import { openFastHome } from '../../terminal.ts'
 
@@ -78,6 +78,40 @@ test('ps lists the models in the memory of the runner, and tells where there is 
     assert.equal([none.code, none.stdout], [0, ''])
     assert.match(none.stderr, 'no model is in the memory of the local runner')
   }))
+
+test('over REST the same facts are told, and to clients of Ollama for whole addresses too', async () => {
+  const stand = await openStandIn(runner)
+  const { app, serve, close } = openInstallation({ OLLAMA_HOST: stand.url, CUSTOM_API_KEY: 'k-0123456789' })
+  try {
+    await app.plugins.install(document('custom'))
+    await app.plugins.activate('custom')
+    const url = await serve()
+    const get = async (path: string) => (await (await fetch(url + path)).json()) as Record<string, unknown>
+    const show = (model: string) =>
+      fetch(`${url}/ollama/api/show`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model }),
+      })
+    assert.is((await get('/api/models/show?model=custom:large'))['context_window'], 128_000)
+    assert.is((await get('/api/models/show?model=local:llama3'))['quantization'], 'Q4_0')
+    assert.is((await fetch(`${url}/api/models/show?model=nobody`)).status, 404)
+    assert.is((await fetch(`${url}/api/models/show`)).status, 400)
+    assert.equal(
+      ((await get('/api/models/running'))['models'] as { name: string }[]).map(({ name }) => name),
+      ['local:llama3:latest'],
+    )
+    for (const model of ['large', 'custom:large', 'local:llama3:latest', 'llama3', 'llama3:latest']) {
+      const shown = await show(model)
+      assert.is(shown.status, 200, model)
+    }
+    const unknown = await show('other:large')
+    assert.is(unknown.status, 404)
+  } finally {
+    await close()
+    await stand.close()
+  }
+})
 
 test.run()
 
