@@ -12,10 +12,10 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --mcp | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
+    --server | --as | --jq | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --system | --default | --description | --type | --output | --similar | -n | --limit | --plugin | --source | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|embed' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
       *'|-'*) ;;
       *)
         # The word as it was typed, without its quoting.
@@ -30,15 +30,57 @@ _aichat() {
   done
   case "$path" in
   '')
-    commands='chat plugin models prices persona mcp session tts serve connect launch setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
+    commands='chat template plugin models embed prices persona mcp session tts serve connect launch setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
     flags=''
     kinds=()
     rest=''
     ;;
   'chat')
     commands=''
-    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option -S --no-stream --no-fallback --local-only --mcp --dry-run -h --help'
+    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option --schema --schema-multi --json-object -t --template --var -S --no-stream --no-fallback --local-only --mcp --dry-run -h --help'
     kinds=()
+    rest=''
+    ;;
+  'template')
+    commands='create list show edit remove path'
+    flags='-h --help'
+    kinds=()
+    rest=''
+    ;;
+  'template create')
+    commands=''
+    flags='--system --prompt -m --model -o --option --schema -f --file --default --description --force -h --help'
+    kinds=('templates')
+    rest=''
+    ;;
+  'template list')
+    commands=''
+    flags='-h --help'
+    kinds=()
+    rest=''
+    ;;
+  'template show')
+    commands=''
+    flags='-h --help'
+    kinds=('templates')
+    rest=''
+    ;;
+  'template edit')
+    commands=''
+    flags='-h --help'
+    kinds=('templates')
+    rest=''
+    ;;
+  'template remove')
+    commands=''
+    flags='-h --help'
+    kinds=('templates')
+    rest='templates'
+    ;;
+  'template path')
+    commands=''
+    flags='-h --help'
+    kinds=('templates')
     rest=''
     ;;
   'plugin')
@@ -177,6 +219,12 @@ _aichat() {
     commands=''
     flags='-h --help'
     kinds=('pulled-models')
+    rest=''
+    ;;
+  'embed')
+    commands=''
+    flags='-m --model -f --file --lines --similar -n --limit -h --help'
+    kinds=()
     rest=''
     ;;
   'prices')
@@ -818,7 +866,7 @@ _aichat() {
   esac
   kind="${kinds[place]-$rest}"
   ((place == 0)) || commands=''
-  flags+=' -V --version --server --local --as --json --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
+  flags+=' -V --version --server --local --as --json --jq --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
   if [[ -n $flag ]]; then
     commands='' flags='' kind=''
     case "$path|$flag" in
@@ -828,7 +876,9 @@ _aichat() {
     'chat|-m' | 'chat|--model') kind='models' ;;
     'chat|-p' | 'chat|--persona') kind='personas' ;;
     'chat|-s' | 'chat|--session') kind='sessions' ;;
+    'chat|-t' | 'chat|--template') kind='templates' ;;
     'chat|--mcp') kind='mcp-servers' ;;
+    'template create|-m' | 'template create|--model') kind='models' ;;
     'plugin list|--type') commands='completion chat embedding tts' ;;
     'plugin deactivate|--type') commands='chat embedding tts' ;;
     'plugin current|--type') commands='chat embedding tts' ;;

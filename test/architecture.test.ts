@@ -28,6 +28,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],
   '@mozilla/readability': ['src/formats/page-text-child.ts'],
+  ajv: ['src/formats/json-schema-child.ts'],
+  'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': [
@@ -46,6 +48,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
+  'jq-web': ['src/formats/json-filter-child.ts'],
   'jsonc-parser': ['src/cli/connect/config/json.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
@@ -60,7 +63,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
-  yaml: ['src/cli/connect/config/yaml.ts'],
+  yaml: ['src/cli/connect/config/yaml.ts', 'src/cli/template/actions.ts', 'src/cli/template/template.ts'],
   zod: [
     'src/cli',
     'src/formats',
@@ -84,6 +87,7 @@ const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
   'src/cli/service/status.ts': 'names the known models that are not pulled yet',
+  'src/cli/template/store.ts': 'replaces the file of a template atomically',
   'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
   'src/server/first-run.ts': 'replaces the file of the setup token atomically',
 }

@@ -18,9 +18,12 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
     const words = withPrompt(argv, program, io)
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
+    await cli.filter?.flush()
     await cli.io.out(cli.helpTexts.join(''))
     return io.signal.aborted && !cli.endsWithSignal ? signalExit(io) : cli.exit
   } catch (thrown) {
+    // The command printed it before it failed.
+    await cli.filter?.flush().catch(() => {})
     return report(thrown, cli, argv)
   } finally {
     await close()
@@ -40,6 +43,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   let signal: AbortSignal | undefined
   const cli: Cli = {
     io,
+    filter: undefined,
     helpTexts: [],
     running: undefined,
     exit: 0,
@@ -71,7 +75,13 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       return signal
     },
   }
-  return { cli, close: async () => (await backend?.catch(() => undefined))?.close() }
+  return {
+    cli,
+    async close() {
+      cli.filter?.close()
+      await (await backend?.catch(() => undefined))?.close()
+    },
+  }
 }
 
 /** `persona backup`, of the command that runs. */
@@ -80,9 +90,9 @@ function commandPath(command: Command | null | undefined): string {
 }
 
 /** Global options with a value: the word behind one is no command. */
-const valued = new Set(['--server', '--as', '--color', '--timeout'])
+const valued = new Set(['--server', '--as', '--color', '--timeout', '--jq'])
 const chatOptions =
-  /^(?:-[msrpfS]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
+  /^(?:-[msrpfSot]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, after `--`, for `-`, and

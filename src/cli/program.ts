@@ -5,6 +5,7 @@ import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
+import { addEmbedCommand } from './embed/command.ts'
 import { addHelpCommand } from './help/command.ts'
 import { overview } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
@@ -18,6 +19,7 @@ import { addSecretCommands } from './secret/command.ts'
 import { addServeCommand, addStatusCommands } from './service/command.ts'
 import { addSessionCommands } from './session/command.ts'
 import { addSpeechCommands } from './speech/command.ts'
+import { addTemplateCommands } from './template/command.ts'
 import type { Cli, Globals } from './terminal/cli.ts'
 import { CliCommand } from './terminal/command.ts'
 import { UsageError } from './terminal/failure.ts'
@@ -46,6 +48,14 @@ export function buildProgram(cli: Cli): CliCommand {
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act as this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API returns it')
+    .addOption(
+      new Option(
+        '--jq <expression>',
+        'print the results of this jq expression for the JSON, texts without quotes',
+      ).implies({
+        json: true,
+      }),
+    )
     .option('--plain', 'print tables as tab-separated lines without headings, and answers as the model wrote them')
     .option('-q, --quiet', 'print no remarks')
     .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
@@ -63,8 +73,10 @@ export function buildProgram(cli: Cli): CliCommand {
       'aichat plugin list --json',
     )
   addChatCommand(program, cli)
+  addTemplateCommands(program, cli)
   addPluginCommands(program, cli)
   addModelCommands(program, cli)
+  addEmbedCommand(program, cli)
   addPriceCommands(program, cli)
   addPersonaCommands(program, cli)
   addMcpCommands(program, cli)
@@ -86,6 +98,8 @@ export function buildProgram(cli: Cli): CliCommand {
   cli.bind(() => program.opts<Globals>())
   program.hook('preAction', async (_program, command) => {
     cli.running = command as CliCommand
+    const { jq } = cli.globals()
+    if (jq !== undefined) cli.filter = await (await import('./terminal/filter.ts')).filterOutput(cli, jq)
     const named = command.options.find(({ short }) => short === '-m')?.attributeName()
     const model: unknown = named && command.getOptionValue(named)
     // An alias never has a colon; it is resolved here also where a server is asked.

@@ -8,7 +8,7 @@ import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'
 import type { PluginManifest } from '../plugins/manifest.ts'
 import { metered } from './metered.ts'
-import type { Call } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 
 /** OpenAI's request for embeddings (https://platform.openai.com/docs/api-reference/embeddings/create). */
 export const embeddingsInput = z.looseObject({
@@ -182,3 +182,33 @@ function base64(vector: Float32Array): string {
 function estimateTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0)
 }
+
+export const embedTexts = defineOperation({
+  name: 'embeddings.create',
+  failures: [404, 422, 429],
+  method: 'POST',
+  path: '/api/embeddings',
+  access: 'user',
+  scope: 'embeddings',
+  summary:
+    "Makes vectors of texts, in the shape of OpenAI's /v1/embeddings: by an embedding plugin, or by a model of this machine.",
+  limit: embeddingsLimit,
+  input: embeddingsInput,
+  output: z.object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        object: z.literal('embedding'),
+        index: z.int(),
+        /** 32-bit numbers in base64, little endian, where the request asks for them. */
+        embedding: z.union([z.array(z.number()), z.string()]),
+      }),
+    ),
+    /** Empty for the built-in model. */
+    model: z.string(),
+    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  }),
+  run: createEmbeddings,
+})
+
+export const embeddingOperations = [embedTexts]

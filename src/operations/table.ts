@@ -1,6 +1,7 @@
 import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
 import { chatOperations } from './chat.ts'
+import { embeddingOperations } from './embeddings.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = [
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,
+  ...embeddingOperations,
   ...serviceOperations,
   ...speechOperations,
   ...authOperations,

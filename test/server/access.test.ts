@@ -21,6 +21,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/plugins(?:\/|$)/, 'user'],
   [/^\w+ \/api\/plugins(?:\/|$)/, 'admin'],
   [/^GET \/api\/(?:models|embeddings\/models)(?:\/|$)/, 'user'],
+  [/^POST \/api\/embeddings$/, 'user'],
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
   [/^GET \/api\/limits$/, 'user'],
   [/^\w+ \/api\/limits\//, 'admin'],

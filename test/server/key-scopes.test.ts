@@ -26,7 +26,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^\w+ \/api\/usage\/(?:check|prune)$/, 'closed'],
   [/^POST \/v1\/(?:chat\/completions|completions|moderations|messages)/, ['chat']],
   [/^\w+ \/v1\/responses(?:\/|$)/, ['chat']],
-  [/^POST \/v1\/embeddings$/, ['embeddings']],
+  [/^POST \/(?:v1|api)\/embeddings$/, ['embeddings']],
   [/^POST \/v1\/audio\/speech$/, ['speech']],
   [/^GET \/v1\/models(?:\/|$)/, ['models']],
   [/^POST \/mcp(?:\/|$)/, ['memory']],

@@ -2,13 +2,14 @@ import type { Dialect } from '../protocol/dialect.ts'
 import { isObject, type JsonObject, stringOf } from '../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Tool } from '../protocol/messages.ts'
 import { lostSampling as lostClaudeSampling } from './anthropic/sampling.ts'
-import { thinkingFields } from './anthropic/thinking.ts'
+import { lostToThinking, thinkingFields } from './anthropic/thinking.ts'
 import { thinkingConfig } from './gemini/thinking.ts'
 import { lostSampling as lostOpenaiSampling } from './openai/sampling.ts'
 import { foreignFields, type Owner, unknownInMessages } from './shared/foreign-fields.ts'
 import { withTools } from './shared/legacy-functions.ts'
 import { titles } from './shared/media-support.ts'
 import { unknownFields } from './shared/request-fields.ts'
+import { tokenLimitOf } from './shared/request-writer.ts'
 
 /**
  * The parts of a request that a dialect cannot express and leaves out, one sentence each: tools that another provider
@@ -33,7 +34,7 @@ export function unsupportedFields(asked: ChatRequest, id: Dialect['id'], endpoin
 }
 
 function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: string): readonly string[] {
-  if (id === 'anthropic-messages') return lostClaudeSampling(request)
+  if (id === 'anthropic-messages') return [...new Set([...lostClaudeSampling(request), ...lostToThinking(request)])]
   return id === 'openai-chat' || id === 'openai-responses' ? lostOpenaiSampling(request, endpoint) : []
 }
 
@@ -41,7 +42,7 @@ function refusedByModel(request: ChatRequest, id: Dialect['id'], endpoint: strin
 function lostEffort(request: ChatRequest, id: Dialect['id']): readonly string[] {
   const { model, reasoning_effort: effort } = request
   if (!effort || effort === 'none') return []
-  const body = { max_tokens: Number.MAX_SAFE_INTEGER }
+  const body = { max_tokens: tokenLimitOf(request) ?? Number.MAX_SAFE_INTEGER }
   const takes: Record<Dialect['id'], () => boolean> = {
     'openai-chat': () => true,
     'openai-responses': () => true,

@@ -1,10 +1,13 @@
 import type { Toolbox } from '../../chat/tools/toolbox.ts'
 import { AppError } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
+import { resolveAlias } from '../../settings/model-aliases.ts'
+import { printAnswer } from '../markdown/printer.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
 import { emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
@@ -18,19 +21,37 @@ import {
   userMessage,
 } from './question.ts'
 import { chatSession } from './saved-session.ts'
+import type { AnswerCheck } from './schema/answer-check.ts'
+import { answerCheckOf, finishChecked, inWords, templateOf, withFormat } from './shape.ts'
 
 /** Asks one question; without text and files, opens a conversation on a terminal. */
-export async function runChat(cli: Cli, words: readonly string[], options: ChatOptions): Promise<void> {
+export async function runChat(cli: Cli, words: readonly string[], asked: ChatOptions): Promise<void> {
   if (await isLocalOnly(cli)) await requireLocalServer(cli)
-  const given = words.join(' ')
-  const { text, attached } = await readQuestion(cli, given, options.file ?? [])
-  if (text === '' && attached.files.length === 0) {
-    if (given === '' && !options.dryRun && (await canAsk(cli))) {
-      const { converse } = await import('./conversation.ts')
-      return converse(cli, options)
-    }
-    throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
+  const { options: found, compose } = await templateOf(cli, asked)
+  // A template may name its model by an alias, as -m does.
+  const { model } = found
+  const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
+  const check = await answerCheckOf(cli, options)
+  try {
+    const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])
+    const { text, prompt } = compose(typed, (asked.file ?? []).length > 0)
+    const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
+    if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached }, chosen, check)
+    if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
+      throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
+    const { converse } = await import('./conversation.ts')
+    await converse(cli, chosen)
+  } finally {
+    check?.close()
   }
+}
+
+async function askOnce(
+  cli: Cli,
+  { text, attached }: { readonly text: string; readonly attached: Attached },
+  options: ChatOptions,
+  check: AnswerCheck | undefined,
+): Promise<void> {
   const messages = [...systemMessage(options), userMessage(text, attached)]
   const { session: _name, ...rest } = options
   const resolved = { ...rest, ...(await chatSession(cli, options)) }
@@ -38,7 +59,7 @@ export async function runChat(cli: Cli, words: readonly string[], options: ChatO
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
-    if (!(await ask(cli, question, toolbox))) cli.exit = 1
+    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
   })
 }
 
@@ -64,13 +85,25 @@ async function preview(
 }
 
 /** Asks and prints; asks again after a model was pulled. False without an answer. */
-async function ask(cli: Cli, question: ChatQuestion, toolbox: Toolbox | undefined): Promise<boolean> {
-  const answer = emptyAnswer()
+async function ask(
+  cli: Cli,
+  question: ChatQuestion,
+  toolbox: Toolbox | undefined,
+  check: AnswerCheck | undefined,
+): Promise<boolean> {
+  const answer = { ...emptyAnswer(), held: check !== undefined }
+  const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
-    await askWith(cli, question, answer, cli.signal(), toolbox)
+    await asking(question)
   } catch (reason) {
-    if (!(await offerModel(cli, reason))) throw reason
-    await askWith(cli, question, answer, cli.signal(), toolbox)
+    const other = check && inWords(question, check, reason)
+    if (other) note(cli, 'aichat: the model takes no format of answers; it is asked again with the format in words')
+    else if (!(await offerModel(cli, reason))) throw reason
+    await asking(other ?? question)
   }
-  return cli.io.outClosed || finishAnswer(cli, answer)
+  if (cli.io.outClosed) return true
+  const isThere = finishAnswer(cli, answer)
+  if (check && isThere) await finishChecked(check, answer)
+  else if (check && answer.text !== '' && !cli.globals().json) await printAnswer(cli, answer.text)
+  return isThere
 }

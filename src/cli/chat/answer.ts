@@ -1,7 +1,7 @@
 import { type ChatChunk, type Message, type ToolCall, textOf } from '../../chat/protocol/messages.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
-import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer } from '../markdown/printer.ts'
+import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
@@ -19,6 +19,8 @@ export interface Answer {
   finish: string | undefined
   /** Nano-USD; undefined where no cost is known. */
   cost: number | undefined
+  /** Whether the text is kept back until it is checked. */
+  held?: boolean
   /** Whether stdout stands within a line. */
   lineOpen: boolean
 }
@@ -85,8 +87,9 @@ async function wholeAnswer(
   answer.message = message
   const { text, calls } = answer
   const isRound = calls.length > 0 && makesCalls(calls as readonly ToolCall[])
-  if (text !== '' && !cli.globals().json) await printAnswer(cli, text)
-  else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
+  if (text !== '' && !cli.globals().json) {
+    if (!answer.held) await printAnswer(cli, text)
+  } else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
   const report = reply.aichat as unknown as Report
   answer.cost = report.cost?.cost_nano ?? undefined
   remark(cli, report, answer.cost)
@@ -99,7 +102,7 @@ async function streamAnswer(
   signal: AbortSignal,
   makesCalls?: MakesCalls,
 ): Promise<void> {
-  const printer = await openAnswerPrinter(cli, answer)
+  const printer = answer.held ? silentPrinter : await openAnswerPrinter(cli, answer)
   try {
     await streamTo(printer, cli, { question, answer, signal, makesCalls })
   } finally {

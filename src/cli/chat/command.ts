@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
+import { parseVariable } from '../terminal/parameters.ts'
 import { parseNumber } from '../terminal/parsers.ts'
 import { parseParameter } from './parameters.ts'
 
@@ -29,6 +30,11 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)',
       parseParameter,
     )
+    .option('--schema <schema>', 'the form of the answer: "name, age int, bio: one sentence", JSON Schema, or its file')
+    .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
+    .option('--json-object', 'have the model answer with one JSON object')
+    .option('-t, --template <name>', 'ask with a template, see aichat template create')
+    .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
     .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')
@@ -44,6 +50,8 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'git diff | aichat chat "Write a commit message"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
+      'aichat chat -f page.html --schema "name, age int, bio: one sentence" "Who is this?"',
+      'git diff | aichat chat -t review --var lang=de',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
       'aichat chat --local-only -f diary.md "What did I promise?"',
       'aichat chat --plain "Write a table of the planets in Markdown"',

@@ -3,6 +3,7 @@ import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
+import type { Variables } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'
 import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
@@ -27,6 +28,14 @@ export interface ChatOptions {
   /** Nothing may leave this machine. */
   readonly localOnly?: boolean
   readonly dryRun?: boolean
+  readonly schema?: string
+  readonly schemaMulti?: string
+  readonly jsonObject?: boolean
+  /** The schema of the template. */
+  readonly templateSchema?: unknown
+  readonly template?: string
+  /** Values of the template's variables. */
+  readonly var?: Variables
   /** Servers whose tools the model may call. */
   readonly mcp?: readonly string[]
 }

@@ -24,6 +24,7 @@ const fixed: Readonly<Record<string, Source>> = {
   settings: () => Object.keys(settingNames),
   'setting-values': settingValues,
   'speech-servers': async () => (await speechServers()).map(({ id }) => id),
+  templates: async (_, cli) => (await import('../template/store.ts')).templateNames(cli),
   topics: async () => {
     const [{ topicNames }, { commandNames }] = [await import('../help/topics.ts'), await import('../help/overview.ts')]
     return [...topicNames, ...commandNames()]

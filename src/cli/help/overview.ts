@@ -2,10 +2,10 @@ import type { CliCommand } from '../terminal/command.ts'
 
 /** The commands by what people come for; test/cli/help/overview.test.ts holds it to the command tree. */
 const groups: readonly (readonly [name: string, commands: string, purpose: string])[] = [
-  ['Chat', 'chat session mcp', 'ask a model, go on, lend it tools'],
+  ['Chat', 'chat template session mcp', 'ask a model, go on, lend it tools'],
   ['Personas', 'persona', 'characters with a memory of you'],
   ['Speech', 'tts', 'speak a text'],
-  ['Models', 'models plugin prices secret', 'providers, their prices and keys'],
+  ['Models', 'models embed plugin prices secret', 'providers, their prices and keys'],
   ['Programs', 'connect launch key limit usage', 'other clients, their keys and costs'],
   ['Service', 'serve status doctor config completion', ''],
   ['Account', 'setup register login logout whoami passwd auth users', ''],
@@ -18,9 +18,9 @@ export function commandNames(): readonly string[] {
 
 const options: readonly (readonly [names: string, meaning: string])[] = [
   ['--server URL, --local', 'ask the daemon there, or work in this process'],
-  ['--json, --plain, -q, -v', 'print JSON, lines with tabs, no remarks, more of them'],
-  ['-y, --no-input', 'answer yes to every question, or never ask one'],
-  ['-h, -V', 'show this help, or the version'],
+  ['--json, --jq, --plain', 'print JSON, parts of it by jq, or lines with tabs'],
+  ['-q, -v', 'print no remarks, or more of them'],
+  ['-y, --no-input, -h, -V', 'answer yes, never ask, show this help, the version'],
 ]
 
 /** The help of the program, of 23 lines: its commands in groups, and the way to all of them. */

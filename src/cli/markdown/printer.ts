@@ -24,6 +24,13 @@ export async function openAnswerPrinter(cli: Cli, line: Line): Promise<AnswerPri
   return openMarkdownView(cli)
 }
 
+/** Prints nothing of an answer that is printed when it is whole. */
+export const silentPrinter: AnswerPrinter = {
+  write: async () => {},
+  aside: async (print) => print(),
+  end: async () => {},
+}
+
 function rawPrinter(cli: Cli, line: Line): AnswerPrinter {
   return {
     async write(text) {

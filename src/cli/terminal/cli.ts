@@ -10,6 +10,8 @@ export interface Globals {
   readonly local?: boolean
   readonly as?: string
   readonly json?: boolean
+  /** A jq expression that the JSON goes through; implies `json`. */
+  readonly jq?: string
   readonly plain?: boolean
   readonly quiet?: boolean
   readonly verbose?: boolean
@@ -21,9 +23,19 @@ export interface Globals {
   readonly insecure?: boolean
 }
 
+/** Filters stdout, see filter.ts. */
+export interface OutputFilter {
+  /** Filters and writes what was printed since the last time. */
+  flush(): Promise<void>
+  close(): void
+}
+
 /** The context of a command: the terminal, the global options and lazy access to the core. */
 export interface Cli {
-  readonly io: Io
+  /** Replaced where --jq filters what is printed. */
+  io: Io
+  /** Set with --jq while a command runs. */
+  filter: OutputFilter | undefined
   /** Help and version texts, written once the command line is parsed. */
   readonly helpTexts: string[]
   /** The command that runs; undefined before its action starts. */

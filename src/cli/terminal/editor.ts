@@ -8,17 +8,22 @@ import { canAsk } from './prompts.ts'
 
 /**
  * Has a text edited in the program of `VISUAL` or `EDITOR`, in a file that no other user can read. Resolves with the text as
- * it was saved, without the line break at its end. Throws `usage`, naming the option that gives the text, without a terminal
+ * it was saved, without the line break at its end. `file` names the file, by which editors choose colours. Throws `usage`, naming the option that gives the text, without a terminal
  * or an editor, and `found` when the editor fails.
  */
-export async function editText(cli: Cli, text: string, option: string): Promise<string> {
+export async function editText(
+  cli: Cli,
+  text: string,
+  option: string,
+  { file: name = 'memory.txt' }: { readonly file?: string } = {},
+): Promise<string> {
   const { environment } = cli.io
   const editor = environment['VISUAL'] || environment['EDITOR']
   if (!(await canAsk(cli))) throw new AppError('usage', `Cannot open an editor without a terminal: add ${option}`)
   if (!editor) throw new AppError('usage', `No editor is set: set EDITOR, or add ${option}`)
   const folder = await mkdtemp(join(tmpdir(), 'aichat-edit-'))
   try {
-    const file = join(folder, 'memory.txt')
+    const file = join(folder, name)
     await writeFile(file, `${text}\n`, { mode: 0o600 })
     await run(editor, file)
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')

@@ -27,7 +27,7 @@ export function report(thrown: unknown, cli: Cli, argv: readonly string[]): numb
   const error = explain(thrown, cli)
   // commander has not read options that follow the mistake.
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
-  if (cli.globals().json || words.includes('--json'))
+  if (cli.globals().json || words.includes('--json') || words.includes('--jq'))
     cli.io.err(
       escapedJson(
         JSON.stringify({ error: error.message, details: error.details, code: error.shownCode, exit: error.exit }),

@@ -21,7 +21,9 @@ export function scripted(turns: readonly Turn[]): Answer {
       response.write(
         `data: ${JSON.stringify({ id: `chatcmpl-${at}`, object: 'chat.completion.chunk', created: 1_700_000_000, model: 'fake', choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
       )
-    event({ role: 'assistant', content: typeof turn === 'string' ? turn : '' })
+    const [first = '', ...pieces] = typeof turn === 'string' ? piecesOf(turn) : []
+    event({ role: 'assistant', content: first })
+    for (const piece of pieces) event({ content: piece })
     for (const [index, call] of calls.entries()) {
       const { arguments: args, name } = call.function
       event({ tool_calls: [{ index, id: call.id, type: 'function', function: { name, arguments: '' } }] })
@@ -30,6 +32,11 @@ export function scripted(turns: readonly Turn[]): Answer {
     event({}, finish)
     response.end('data: [DONE]\n\n')
   }
+}
+
+/** Pieces of 100,000 characters: no provider sends an event of a megabyte. */
+function piecesOf(text: string): readonly string[] {
+  return text.match(/[\s\S]{1,100000}/g) ?? []
 }
 
 function callOf([name, args]: readonly [string, object | string], index: number) {

@@ -1,0 +1,9 @@
+/** jq, compiled to WebAssembly; the package has no types of its own. */
+declare module 'jq-web' {
+  interface Jq {
+    /** What jq writes to stdout. Throws an Error with `exitCode` and `stderr` where it fails. */
+    raw(json: string, filter: string, flags?: string[]): string | undefined
+  }
+  const loaded: Promise<Jq>
+  export = loaded
+}

@@ -1,0 +1,82 @@
+import { AppError } from '../errors.ts'
+import { spawnChild } from '../process/child.ts'
+
+/** A JSON Schema that was compiled once, for any number of values. */
+export interface SchemaCheck {
+  /**
+   * The places where a JSON text misses the schema, one line each with its path, at most `mostProblems` of them and a count
+   * of the rest; none where it fits. Throws `too_large` where this takes too much time or memory: a pattern can need hours.
+   */
+  problemsOf(json: string, signal: AbortSignal): Promise<readonly string[]>
+  close(): void
+}
+
+/** The methods of the child process. */
+export type SchemaMethods = {
+  readonly compile: { readonly input: Readonly<Record<string, unknown>>; readonly result: null }
+  readonly check: { readonly input: string; readonly result: readonly string[] }
+}
+
+/** The most places that are told of one value. */
+export const mostProblems = 19
+
+/** Seconds of compiling a schema, and of checking a value: 5 MB take one. */
+const longestSeconds = 10
+
+/** Bytes of memory of the process that checks. */
+export const mostSchemaMemory = 1024 * 1024 * 1024
+
+/**
+ * Opens a JSON Schema of draft 2020-12, 2019-09, 7 or 6, in a process of its own: its patterns can compute for ever. `name`
+ * is for errors. Throws `invalid` with what is wrong for one that is no schema or refers to another document.
+ */
+export async function openSchemaCheck(
+  schema: Readonly<Record<string, unknown>>,
+  name: string,
+  signal: AbortSignal,
+  seconds = longestSeconds,
+): Promise<SchemaCheck> {
+  const lost = () =>
+    new AppError('too_large', `${name} needs more than ${mostSchemaMemory / 2 ** 30} GiB of memory to be checked`)
+  const child = spawnChild<SchemaMethods>({
+    module: { beside: import.meta.url, name: './json-schema-child' },
+    graceMs: 0,
+    lost,
+  })
+  const check: SchemaCheck = {
+    problemsOf: (json, stopped) =>
+      inTime({ seconds, signal: stopped, subject: 'The answer' }, (both) => child.request('check', json, both)),
+    close: () => child.kill(),
+  }
+  try {
+    await inTime({ seconds, signal, subject: name }, (both) => child.request('compile', schema, both))
+    return check
+  } catch (reason) {
+    child.kill()
+    if (!(reason instanceof AppError) || reason.code !== 'invalid') throw reason
+    throw new AppError('invalid', `${name} is no JSON Schema that can be checked`, {
+      details: [reason.message, ...reason.details],
+      cause: reason,
+    })
+  }
+}
+
+interface Limit {
+  readonly seconds: number
+  readonly signal: AbortSignal
+  /** The subject of the error. */
+  readonly subject: string
+}
+
+async function inTime<R>({ seconds, signal, subject }: Limit, work: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  const deadline = AbortSignal.timeout(seconds * 1000)
+  try {
+    return await work(AbortSignal.any([signal, deadline]))
+  } catch (reason) {
+    if (!deadline.aborted || signal.aborted) throw reason
+    throw new AppError('too_large', `${subject} takes more than ${seconds} seconds to check`, {
+      details: ['A pattern of the schema may be the reason: one such as (a+)+$ takes ages for some texts'],
+      cause: reason,
+    })
+  }
+}
