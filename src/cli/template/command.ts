@@ -8,10 +8,7 @@ export function addTemplateCommands(program: CliCommand, cli: Cli): void {
   const template = program
     .command('template')
     .description('keep prompts with variables, and ask with them: aichat chat -t NAME')
-    .example(
-      "aichat template create review --prompt 'Review this in $lang: $input' --default lang=English",
-      'git diff | aichat chat -t review --var lang=German',
-    )
+    .example("aichat template create review --prompt 'Review this in $lang: $input' --default lang=English")
 
   template
     .command('create <name> [file]')

@@ -184,6 +184,7 @@ test('the words of every kind are known', async () => {
     await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
     await run(['mcp', 'add', 'files', '--', 'true'])
     await run(['key', 'create', 'editor', '--json'])
+    await run(['template', 'create', 'review', '--prompt', 'Review $input'])
     const contexts: Readonly<Record<string, string>> = {
       memories: 'Mia',
       backups: 'Mia',
@@ -211,6 +212,7 @@ test('the words of every kind are known', async () => {
       clients: 'codex',
       topics: 'exit-codes',
       'models-to-pull': 'smollm2-360m',
+      templates: 'review',
       'embedding-models': 'builtin',
       languages: 'English',
       aliases: 'fast',
