@@ -58,7 +58,7 @@ function tagged<T extends { readonly id: string; readonly plugin: string | null 
   return (
     models.find(({ id }) => id === asked) ??
     models.find(({ id }) => id === bare || id === `${bare}:latest`) ??
-    models.find(({ id, plugin }) => bare === `${plugin ?? 'local'}:${id}`)
+    models.find(({ id, plugin }) => [asked, bare, `${bare}:latest`].includes(`${plugin ?? 'local'}:${id}`))
   )
 }
 
