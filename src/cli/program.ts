@@ -96,12 +96,8 @@ export function buildProgram(cli: Cli): CliCommand {
   addHelpCommand(program, cli)
   throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
-  program.hook('preAction', async (_program, command) => {
+  program.hook('preAction', (_program, command) => {
     cli.running = command as CliCommand
-    const { jq } = cli.globals()
-    if (jq === undefined) return
-    const { filterOutput } = await import('./terminal/filter.ts')
-    cli.filter = await filterOutput(cli, jq)
   })
   return program
 }

@@ -6,7 +6,7 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Personas', 'persona', 'characters with a memory of you'],
   ['Speech', 'tts', 'speak a text'],
   ['Models', 'models embed plugin prices secret', 'providers, their prices and keys'],
-  ['Programs', 'connect launch key limit usage', 'other clients, their keys and costs'],
+  ['Programs', 'connect launch key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve status doctor config completion', ''],
   ['Account', 'setup register login logout whoami passwd auth users', ''],
 ]

@@ -143,6 +143,7 @@ test('the words of every kind are known', async () => {
       runMain(words, { environment, ...(input !== undefined && { input }) })
     assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
     assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+    assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
     const area = await installation.app.personas()
     await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
     const words = new Map<string, readonly string[]>()
@@ -165,6 +166,7 @@ test('the words of every kind are known', async () => {
       'speech-servers': 'voxa-tts',
       clients: 'codex',
       topics: 'exit-codes',
+      templates: 'review',
       'models-to-pull': 'smollm2-360m',
     }
     assert.equal([...words.keys()].sort(), [...Object.keys(known), 'pulled-models', 'api-keys'].sort())
