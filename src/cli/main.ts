@@ -53,6 +53,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   const cli: Cli = {
     io,
     filter: undefined,
+    printsJson: false,
     helpTexts: [],
     running: undefined,
     exit: 0,
