@@ -15,6 +15,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   const { cli, close } = openCli(io)
   try {
     const program = buildProgram(cli)
+    program.hook('preAction', () => openFilter(cli))
     const words = withPrompt(argv, program, io)
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
@@ -28,6 +29,14 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   } finally {
     await close()
   }
+}
+
+/** Filters what the command prints, where --jq asks for it. Throws `usage` for an invalid expression. */
+async function openFilter(cli: Cli): Promise<void> {
+  const { jq } = cli.globals()
+  if (jq === undefined) return
+  const { filterOutput } = await import('./terminal/filter.ts')
+  cli.filter = await filterOutput(cli, jq)
 }
 
 /** commander also throws after --help and --version, with exit code 0. */
@@ -44,6 +53,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   const cli: Cli = {
     io,
     filter: undefined,
+    printsJson: false,
     helpTexts: [],
     running: undefined,
     exit: 0,

@@ -162,7 +162,7 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
     [
       ['help', 'plugn'],
-      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, .*\n {2}Topics: /,
+      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, template, plugin, .*\n {2}Topics: /,
     ],
   ]
   const environment = { AICHAT_HOME: home.folder }

@@ -8,7 +8,10 @@ export function addTemplateCommands(program: CliCommand, cli: Cli): void {
   const template = program
     .command('template')
     .description('keep prompts with variables, and ask with them: aichat chat -t NAME')
-    .example("aichat template create review --prompt 'Review this in $lang: $input' --default lang=English")
+    .example(
+      "aichat template create review --prompt 'Review this in $lang: $input' --default lang=English",
+      'aichat template list',
+    )
 
   template
     .command('create <name> [file]')

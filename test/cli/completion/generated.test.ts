@@ -177,6 +177,7 @@ test('the words of every kind are known', async () => {
       runMain(words, { environment, ...(input !== undefined && { input }) })
     assert.is((await run(['--local', 'setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')).code, 0)
     assert.is((await run(['persona', 'create', '--name', 'Mia', '--model', 'm'])).code, 0)
+    assert.is((await run(['template', 'create', 'review', '--prompt', 'Review'])).code, 0)
     const area = await installation.app.personas()
     await area.conversations.create((await (await installation.app.accounts()).local())!.user.id, { name: 'Trip' })
     const { id } = JSON.parse((await run(['persona', 'memory', 'add', 'Mia', 'My cat is Tom', '--json'])).stdout)
@@ -184,7 +185,6 @@ test('the words of every kind are known', async () => {
     await run(['models', 'alias', 'fast', 'openai:gpt-4.1-mini'])
     await run(['mcp', 'add', 'files', '--', 'true'])
     await run(['key', 'create', 'editor', '--json'])
-    await run(['template', 'create', 'review', '--prompt', 'Review $input'])
     const contexts: Readonly<Record<string, string>> = {
       memories: 'Mia',
       backups: 'Mia',
@@ -211,8 +211,8 @@ test('the words of every kind are known', async () => {
       'speech-servers': 'voxa-tts',
       clients: 'codex',
       topics: 'exit-codes',
-      'models-to-pull': 'smollm2-360m',
       templates: 'review',
+      'models-to-pull': 'smollm2-360m',
       'embedding-models': 'builtin',
       languages: 'English',
       aliases: 'fast',

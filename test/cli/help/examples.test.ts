@@ -43,7 +43,7 @@ test('options of the same meaning have the same names', () => {
   const shorts = new Map<string, string>()
   for (const command of visible(buildProgram(stubCli)))
     for (const { short, long } of command.options) {
-      // A chat and its template write no file: there -o sets a parameter, as in other tools.
+      // A chat and its templates write no file: there -o sets a parameter, as in other tools.
       if (long === '--option') continue
       if (!short) continue
       assert.is(shorts.get(short) ?? long, long, `${short} of ${pathOf(command).join(' ')}`)
