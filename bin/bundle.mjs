@@ -20,7 +20,11 @@ export async function bundle(root) {
   const { metafile } = await build({
     absWorkingDir: root,
     metafile: true,
-    entryPoints: { main: imports['#main'].development, ...childEntries(root) },
+    entryPoints: {
+      main: imports['#main'].development,
+      complete: imports['#complete'].development,
+      ...childEntries(root),
+    },
     outdir: fresh,
     // All in one folder, so that the address of a file beside another is the same from the files that they share.
     chunkNames: '[name]-[hash]',

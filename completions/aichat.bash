@@ -1,7 +1,8 @@
 # bash completion for aichat, generated from its command tree
 _aichat() {
   local current="${COMP_WORDS[COMP_CWORD]}" before='' path='' flag='' word
-  local commands='' flags='' kind='' words='' index
+  local commands='' flags='' kind='' words='' first='' rest='' place=0 index
+  local -a kinds=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="${COMP_WORDS[index]}"
     # bash breaks words at colons and equals signs; these are the pieces before the last one.
@@ -14,7 +15,15 @@ _aichat() {
     --server | --as | --jq | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --system | --default | --description | --type | --output | --similar | -n | --limit | --plugin | --source | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --extract | --extract-confidence | --mutation | --jsonl | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --status | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | -i | --language | --instruct | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --shell | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --since | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
-      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|embed' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | 'completion|install' | '|help') path="${path:+$path }$word" ;;
+      '|chat' | '|template' | 'template|create' | 'template|list' | 'template|show' | 'template|edit' | 'template|remove' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|embed' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | 'prices|refresh' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|proposals' | 'persona memory proposals|list' | 'persona memory proposals|accept' | 'persona memory proposals|reject' | 'persona memory|wipe' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|rename' | 'session|end' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|connect' | '|launch' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | 'completion|install' | '|help') path="${path:+$path }$word" ;;
+      *'|-'*) ;;
+      *)
+        # The word as it was typed, without its quoting.
+        if ((place == 0)); then
+          first="${word//\\/}" first="${first//\"/}" first="${first//\'/}"
+        fi
+        ((++place))
+        ;;
       esac
       ;;
     esac
@@ -23,721 +32,891 @@ _aichat() {
   '')
     commands='chat template plugin models embed prices persona mcp session tts serve connect launch setup register login logout whoami passwd auth users key usage limit secret config status doctor completion help'
     flags=''
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'chat')
     commands=''
-    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option --schema --schema-multi --json-object -t --template --var -S --no-stream --no-fallback --mcp --dry-run -h --help'
-    kind=''
+    flags='-m --model -p --persona -s --session --continue --no-memory -f --file --prompt --temperature --max-tokens -o --option --schema --schema-multi --json-object -t --template --var -S --no-stream --no-fallback --local-only --mcp --dry-run -h --help'
+    kinds=()
+    rest=''
     ;;
   'template')
     commands='create list show edit remove path'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'template create')
     commands=''
     flags='--system --prompt -m --model -o --option --schema -f --file --default --description --force -h --help'
-    kind='templates'
+    kinds=('templates')
+    rest=''
     ;;
   'template list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'template show')
     commands=''
     flags='-h --help'
-    kind='templates'
+    kinds=('templates')
+    rest=''
     ;;
   'template edit')
     commands=''
     flags='-h --help'
-    kind='templates'
+    kinds=('templates')
+    rest=''
     ;;
   'template remove')
     commands=''
     flags='-h --help'
-    kind='templates'
+    kinds=('templates')
+    rest='templates'
     ;;
   'template path')
     commands=''
     flags='-h --help'
-    kind='templates'
+    kinds=('templates')
+    rest=''
     ;;
   'plugin')
     commands='list show validate install update remove activate deactivate current status export test'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin list')
     commands=''
     flags='--active --type -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin show')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'plugin validate')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin install')
     commands=''
     flags='--activate --force -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin update')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'plugin remove')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest='plugins'
     ;;
   'plugin activate')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'plugin deactivate')
     commands=''
     flags='--type -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin current')
     commands=''
     flags='--type -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin status')
     commands=''
     flags='--check -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'plugin export')
     commands=''
     flags='-o --output --force -h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'plugin test')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'models')
-    commands='list embeddings refresh restore pull remove'
+    commands='list show ps alias embeddings refresh restore pull remove'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'models list')
     commands=''
     flags='--installed -h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
+    ;;
+  'models show')
+    commands=''
+    flags='-h --help'
+    kinds=('models')
+    rest=''
+    ;;
+  'models ps')
+    commands=''
+    flags='-h --help'
+    kinds=()
+    rest=''
+    ;;
+  'models alias')
+    commands=''
+    flags='--remove -h --help'
+    kinds=('aliases' 'models')
+    rest=''
     ;;
   'models embeddings')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'models refresh')
     commands=''
     flags='--all --dry-run --force --strict -h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest='plugins'
     ;;
   'models restore')
     commands=''
     flags='-h --help'
-    kind='plugins'
+    kinds=('plugins')
+    rest=''
     ;;
   'models pull')
     commands=''
     flags='--non-commercial -h --help'
-    kind='models-to-pull'
+    kinds=('models-to-pull')
+    rest=''
     ;;
   'models remove')
     commands=''
     flags='-h --help'
-    kind='pulled-models'
+    kinds=('pulled-models')
+    rest=''
     ;;
   'embed')
     commands=''
     flags='-m --model -f --file --lines --similar -n --limit -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'prices')
     commands='list set unset refresh'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'prices list')
     commands=''
     flags='--model --plugin --source -n --limit --offset -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'prices set')
     commands=''
     flags='--plugin --input --output --cached --cache-write --cache-write-1h --audio-input --audio-output --reasoning --valid-from --from -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'prices unset')
     commands=''
     flags='--plugin --valid-from -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'prices refresh')
     commands=''
     flags='--all --from --dry-run --force --strict -h --help'
-    kind=''
+    kinds=('plugins')
+    rest='plugins'
     ;;
   'persona')
     commands='list show create update remove memory state adapt undo backup restore export import verify'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona show')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona create')
     commands=''
     flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --mcp -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona update')
     commands=''
     flags='--name -m --model --description --prompt --embedding-model --parameter --memory --no-memory --max-memories --retention-days --memory-floor --extract --extract-confidence --auto-cleanup --no-auto-cleanup --mutation --auto-adapt --no-auto-adapt --mcp -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona remove')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas')
+    rest='personas'
     ;;
   'persona memory')
     commands='add show edit pin unpin remove list search proposals wipe'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona memory add')
     commands=''
     flags='--jsonl --importance --category --speaker --conversation --pin --timestamp --valid-from --valid-to -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory show')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas' 'memories')
+    rest=''
     ;;
   'persona memory edit')
     commands=''
     flags='--content --importance --category --speaker --conversation --timestamp --valid-from --valid-to -h --help'
-    kind='personas'
+    kinds=('personas' 'memories')
+    rest=''
     ;;
   'persona memory pin')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas' 'memories')
+    rest='memories'
     ;;
   'persona memory unpin')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas' 'memories')
+    rest='memories'
     ;;
   'persona memory remove')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas' 'memories')
+    rest='memories'
     ;;
   'persona memory list')
     commands=''
     flags='--category --speaker --conversation --after --before --pinned -n --limit --offset -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory search')
     commands=''
     flags='--category --speaker --conversation --after --before --pinned -n --limit --min-score -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory proposals')
     commands='list accept reject'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona memory proposals list')
     commands=''
     flags='--status -n --limit --offset -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory proposals accept')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory proposals reject')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona memory wipe')
     commands=''
     flags='--category --before -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona state')
     commands=''
     flags='--log -n --limit -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona adapt')
     commands=''
     flags='--type --trigger --changes --key -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona undo')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona backup')
     commands=''
     flags='--list -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona restore')
     commands=''
     flags='-h --help'
-    kind='personas'
+    kinds=('personas' 'backups')
+    rest=''
     ;;
   'persona export')
     commands=''
     flags='-o --output --format --encrypt --passphrase-stdin --no-embeddings --force -h --help'
-    kind='personas'
+    kinds=('personas')
+    rest=''
     ;;
   'persona import')
     commands=''
     flags='--mode --into -m --model --name --after --with-answers --dry-run --passphrase-stdin -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'persona verify')
     commands=''
     flags='--passphrase-stdin -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'mcp')
     commands='serve add list show remove test allow deny forget'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'mcp serve')
     commands=''
     flags='-p --persona --read-only -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'mcp add')
     commands=''
     flags='--url --header --env --timeout-seconds --insecure-storage --force -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'mcp list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'mcp show')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest=''
     ;;
   'mcp remove')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest='mcp-servers'
     ;;
   'mcp test')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest=''
     ;;
   'mcp allow')
     commands=''
     flags='--service -h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest=''
     ;;
   'mcp deny')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest=''
     ;;
   'mcp forget')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('mcp-servers')
+    rest=''
     ;;
   'session')
     commands='list show rename end export remove'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'session list')
     commands=''
     flags='-n --limit -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'session show')
     commands=''
     flags='-h --help'
-    kind='sessions'
+    kinds=('sessions')
+    rest=''
     ;;
   'session rename')
     commands=''
     flags='-h --help'
-    kind='sessions'
+    kinds=('sessions')
+    rest=''
     ;;
   'session end')
     commands=''
     flags='-h --help'
-    kind='sessions'
+    kinds=('sessions')
+    rest='sessions'
     ;;
   'session export')
     commands=''
     flags='--format -o --output --force -h --help'
-    kind='sessions'
+    kinds=('sessions')
+    rest=''
     ;;
   'session remove')
     commands=''
     flags='-h --help'
-    kind='sessions'
+    kinds=('sessions')
+    rest='sessions'
     ;;
   'tts')
     commands='voices health clone design'
     flags='-i --input --model --language --instruct --voice --cfg-coef -o --output --force --stream --raw --play -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'tts voices')
     commands=''
     flags='--model -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'tts health')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'tts clone')
     commands=''
     flags='-i --input --model --language --instruct --ref --ref-text -o --output --force --stream --raw --play -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'tts design')
     commands=''
     flags='-i --input --model --language --instruct --description -o --output --force --stream --raw --play -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'serve')
     commands=''
     flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --pull -h --help'
-    kind='servers'
+    kinds=('servers')
+    rest='servers'
     ;;
   'connect')
     commands=''
     flags='-m --model -p --persona --key --print --shell --undo -h --help'
-    kind='clients'
+    kinds=('clients')
+    rest=''
     ;;
   'launch')
     commands=''
     flags='-m --model -p --persona -h --help'
-    kind='clients'
+    kinds=('clients')
+    rest=''
     ;;
   'setup')
     commands=''
     flags='--username --email --password-stdin -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'register')
     commands=''
     flags='--username --email --password-stdin -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'login')
     commands=''
     flags='--username --password-stdin --token-stdin --insecure-storage -h --help'
-    kind=''
+    kinds=('logins')
+    rest=''
     ;;
   'logout')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'whoami')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'passwd')
     commands=''
     flags='--password-stdin --revoke-keys -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'auth')
     commands='status token'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'auth status')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'auth token')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'users')
     commands='list show create update remove reset-password stats'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'users list')
     commands=''
     flags='-n --limit --offset --search -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'users show')
     commands=''
     flags='-h --help'
-    kind='users'
+    kinds=('users')
+    rest=''
     ;;
   'users create')
     commands=''
     flags='--email --role --password-stdin -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'users update')
     commands=''
     flags='--username --email --role -h --help'
-    kind='users'
+    kinds=('users')
+    rest=''
     ;;
   'users remove')
     commands=''
     flags='-h --help'
-    kind='users'
+    kinds=('users')
+    rest='users'
     ;;
   'users reset-password')
     commands=''
     flags='--password-stdin --revoke-keys -h --help'
-    kind='users'
+    kinds=('users')
+    rest=''
     ;;
   'users stats')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'key')
     commands='create list show update revoke rotate'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'key create')
     commands=''
     flags='--user --scope --plugin --model --persona --rpm --rpd --tpm --tpd --parallel --budget --timezone --warn --hard --expires -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'key list')
     commands=''
     flags='--all --user -n --limit --offset -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'key show')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('api-keys')
+    rest=''
     ;;
   'key update')
     commands=''
     flags='--name --scope --plugin --model --persona --expires -h --help'
-    kind=''
+    kinds=('api-keys')
+    rest=''
     ;;
   'key revoke')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('api-keys')
+    rest='api-keys'
     ;;
   'key rotate')
     commands=''
     flags='--overlap -h --help'
-    kind=''
+    kinds=('api-keys')
+    rest=''
     ;;
   'usage')
     commands='show export check prune'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'usage show')
     commands=''
     flags='--since --until --key --user --model --plugin --by --csv -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'usage export')
     commands=''
     flags='--since --until --key --user --model --plugin --format -o --output --force -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'usage check')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'usage prune')
     commands=''
     flags='--before -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'limit')
     commands='list set remove reset'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'limit list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'limit set')
     commands=''
     flags='--rpm --rpd --tpm --tpd --parallel --budget --timezone --warn --hard -h --help'
-    kind=''
+    kinds=('limit-subjects')
+    rest=''
     ;;
   'limit remove')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('limit-subjects')
+    rest='limit-subjects'
     ;;
   'limit reset')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=('limit-subjects')
+    rest=''
     ;;
   'secret')
     commands='set list remove'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'secret set')
     commands=''
     flags='--insecure-storage -h --help'
-    kind='keys'
+    kinds=('keys')
+    rest=''
     ;;
   'secret list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'secret remove')
     commands=''
     flags='-h --help'
-    kind='keys'
+    kinds=('keys')
+    rest=''
     ;;
   'config')
     commands='list get set unset path'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'config list')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'config get')
     commands=''
     flags='-h --help'
-    kind='settings'
+    kinds=('settings')
+    rest=''
     ;;
   'config set')
     commands=''
     flags='-h --help'
-    kind='settings'
+    kinds=('settings' 'setting-values')
+    rest=''
     ;;
   'config unset')
     commands=''
     flags='-h --help'
-    kind='settings'
+    kinds=('settings')
+    rest=''
     ;;
   'config path')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'status')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'doctor')
     commands=''
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'completion')
-    commands='install'
+    commands='install bash zsh fish'
     flags='-h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'completion install')
     commands='bash zsh fish'
     flags='--force --remove -h --help'
-    kind=''
+    kinds=()
+    rest=''
     ;;
   'help')
     commands=''
     flags='-h --help'
-    kind='topics'
+    kinds=('topics')
+    rest='topics'
     ;;
   esac
+  kind="${kinds[place]-$rest}"
+  ((place == 0)) || commands=''
   flags+=' -V --version --server --local --as --json --jq --plain -q --quiet -v --verbose --debug --color --no-input -y --yes --timeout --insecure -h --help'
   if [[ -n $flag ]]; then
     commands='' flags='' kind=''
     case "$path|$flag" in
+    *'|--server') kind='logins' ;;
     *'|--as') kind='users' ;;
     *'|--color') commands='auto always never' ;;
     'chat|-m' | 'chat|--model') kind='models' ;;
     'chat|-p' | 'chat|--persona') kind='personas' ;;
     'chat|-s' | 'chat|--session') kind='sessions' ;;
     'chat|-t' | 'chat|--template') kind='templates' ;;
+    'chat|--mcp') kind='mcp-servers' ;;
     'template create|-m' | 'template create|--model') kind='models' ;;
     'plugin list|--type') commands='completion chat embedding tts' ;;
     'plugin deactivate|--type') commands='chat embedding tts' ;;
     'plugin current|--type') commands='chat embedding tts' ;;
+    'prices list|--plugin') kind='plugins' ;;
     'prices list|--source') commands='operator refreshed shipped' ;;
+    'prices set|--plugin') kind='plugins' ;;
+    'prices unset|--plugin') kind='plugins' ;;
     'persona create|-m' | 'persona create|--model') kind='models' ;;
+    'persona create|--embedding-model') kind='embedding-models' ;;
     'persona create|--extract') commands='off manual auto' ;;
     'persona create|--mutation') commands='low medium high off' ;;
+    'persona create|--mcp') kind='mcp-servers' ;;
     'persona update|-m' | 'persona update|--model') kind='models' ;;
+    'persona update|--embedding-model') kind='embedding-models' ;;
     'persona update|--extract') commands='off manual auto' ;;
     'persona update|--mutation') commands='low medium high off' ;;
+    'persona update|--mcp') kind='mcp-servers' ;;
     'persona memory proposals list|--status') commands='open accepted rejected' ;;
     'persona export|--format') commands='json container card jsonl' ;;
     'persona import|--mode') commands='create merge replace' ;;
+    'persona import|--into') kind='personas' ;;
     'persona import|-m' | 'persona import|--model') kind='models' ;;
     'mcp serve|-p' | 'mcp serve|--persona') kind='personas' ;;
     'session export|--format') commands='markdown json' ;;
     'tts|--model') kind='speech-servers' ;;
+    'tts|--language') kind='languages' ;;
     'tts|--voice') kind='voices' ;;
     'tts voices|--model') kind='speech-servers' ;;
     'tts clone|--model') kind='speech-servers' ;;
+    'tts clone|--language') kind='languages' ;;
     'tts design|--model') kind='speech-servers' ;;
+    'tts design|--language') kind='languages' ;;
     'connect|-m' | 'connect|--model') kind='models' ;;
     'connect|-p' | 'connect|--persona') kind='personas' ;;
     'connect|--shell') commands='bash zsh fish' ;;
@@ -773,7 +952,7 @@ _aichat() {
   if [[ $current == -* ]]; then
     words="${flags// /$'\n'}"
   elif [[ -n $kind ]]; then
-    words="$(aichat --timeout 1s __complete "$kind" 2>/dev/null </dev/null)"
+    words="$(aichat --timeout 1s __complete "$kind" "$first" 2>/dev/null </dev/null)"
   else
     words="${commands// /$'\n'}"
   fi

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { fileURLToPath } from 'node:url'
 import type { SpeechRouter } from '../../speech/router.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
@@ -22,6 +21,7 @@ import { createTokenCounts, type TokenCounts } from '../usage/metering/token-cou
 import type { Chat } from './chat.ts'
 import type { Models } from './models.ts'
 import { once } from './once.ts'
+import { packageFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { PriceArea } from './prices.ts'
@@ -76,11 +76,6 @@ export interface App {
 }
 
 export type RemarkListener = (message: string, fields: Readonly<Record<string, string>>) => void
-
-/** Folders that ship with the package, the same from the sources and from the build. */
-export function packageFolder(name: string): string {
-  return fileURLToPath(new URL(`./${name}/`, import.meta.resolve('#package')))
-}
 
 export interface AppOptions {
   /** A daemon: it reads the whole storage once at its start. */

@@ -4,8 +4,9 @@ import type { Circuits } from '../chat/circuit.ts'
 import { dialectFor } from '../chat/dialects/dialects.ts'
 import type { Health } from '../chat/health.ts'
 import { createKeyPools } from '../chat/key-pool.ts'
+import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
 import type { Metering } from '../chat/metering.ts'
-import { httpTarget } from '../chat/provider.ts'
+import { httpTarget, type Target } from '../chat/provider.ts'
 import { createRouter, type Router } from '../chat/router.ts'
 import { createReasoningSeals, type ReasoningSeals } from '../chat/sealed-reasoning.ts'
 import type { Send } from '../http/send.ts'
@@ -88,13 +89,20 @@ export function openChat(parts: ChatParts): Chat {
       if (known.size < 1000) known.set(model, target)
       return target
     },
-    async local(model) {
+    async local(model, localOnly) {
+      if (localOnly && !isLoopback(ollama.url)) return embedded.target(model)
+      if (localOnly && model !== undefined) await refuseForwarded(ollama, model)
       // A pulled model that is asked for by its name answers, even beside another runner.
       const names = model !== undefined && embedded.models().includes(model) ? await ollama.models() : undefined
       const pulled = names?.every(({ name }) => name !== model && name !== `${model}:latest`)
-      return (pulled ? undefined : await ollama.target(model)) ?? embedded.target(model)
+      return (pulled ? undefined : await ollama.target(model, localOnly)) ?? embedded.target(model)
     },
-    advice: (failed) => advice(settings, plugins, failed, embedded.models()),
+    elsewhere: (target) => elsewhere(target, ollama),
+    localOnly: settings.localOnly,
+    advice: (failed, localOnly = false) =>
+      localOnly
+        ? localAdvice(settings, failed, embedded.models())
+        : advice(settings, plugins, failed, embedded.models()),
     attempts: createAttempts({
       circuits,
       now,
@@ -118,6 +126,43 @@ export function openChat(parts: ChatParts): Chat {
       if (local !== client) await local.close()
     },
   }
+}
+
+/** Throws `unavailable` for a model that the local runner forwards to a remote service. */
+async function refuseForwarded(ollama: OllamaRunner, model: string): Promise<void> {
+  const reason = await forwarding(ollama, model)
+  if (reason !== undefined) throw notHere(model, reason)
+}
+
+/** The reason why a target is not on this machine; undefined where it is. Asks the local runner at most. */
+async function elsewhere({ endpoint, model }: Target, ollama: OllamaRunner): Promise<string | undefined> {
+  if (endpoint === undefined) return undefined
+  if (!isLoopback(endpoint)) return `its host ${hostOf(endpoint)} is another machine`
+  if (!isLoopback(ollama.url) || hostOf(endpoint) !== hostOf(ollama.url))
+    return isCloudName(model) ? `${model} is a model of Ollama's cloud` : undefined
+  return forwarding(ollama, model)
+}
+
+/** The reason why a model of the local runner does not compute on this machine; undefined where it does. */
+async function forwarding(ollama: OllamaRunner, model: string): Promise<string | undefined> {
+  const known = (await ollama.models())?.find(({ name }) => name === model || name === `${model}:latest`)
+  if (!(known ? known.remote : isCloudName(model))) return undefined
+  const host = known?.row['remote_host']
+  return `Ollama forwards ${model} to ${typeof host === 'string' ? hostOf(host) : 'its cloud'}`
+}
+
+/** Next steps for a user whose chats must stay on this machine. */
+function localAdvice(
+  { ollamaHost }: Settings,
+  failed: ReadonlySet<string>,
+  pulled: readonly string[],
+): readonly string[] {
+  const runner = isLoopback(ollamaHost)
+    ? failed.has('ollama')
+      ? []
+      : [`Start Ollama with a model (expected at ${ollamaHost})`]
+    : [`The local runner was not asked: OLLAMA_HOST is ${hostOf(ollamaHost)}, another machine`]
+  return [...runner, ...(pulled.length > 0 ? [] : [`Pull a small model: aichat models pull ${defaultChatModel}`])]
 }
 
 /**

@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks'
+import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
+import { AppError } from '../errors.ts'
 import type { HttpClient } from '../http-client/agent.ts'
 import type { Adaptation } from '../personas/adaptation/adaptations.ts'
 import { chatHooks } from '../personas/adaptation/hooks.ts'
@@ -88,7 +90,10 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     builtin,
     ollama: createOllamaEmbeddings({
       url: settings.ollamaHost,
-      send: async (request) => (await client()).send(request),
+      async send(request) {
+        if (settings.localOnly && !isLoopback(request.url)) throw notHere('The runner', otherMachine(request.url))
+        return (await client()).send(request)
+      },
       now: () => performance.now(),
       listAge: waits.embedderList,
       restAfterFailure: waits.embedderRest,
@@ -143,6 +148,11 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       lorebooks: createLorebooks({ store: storage.memories, clock }),
       conversations,
       ...chatHooks(adaptation),
+      requireLocalEmbedder(persona) {
+        const { endpoint, model } = embedders.embedder(persona.embedding_model)
+        if (endpoint === undefined || (isLoopback(endpoint) && !isCloudName(model))) return
+        throw embeddedElsewhere(persona.name, model, endpoint)
+      },
       remembered: createExtraction({ ask, behind, proposals, redact }),
       redact,
       contextTokens: (model, plugin) => contextTokens(plugins, model, plugin),
@@ -157,4 +167,19 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       await opened?.close()
     },
   }
+}
+
+function otherMachine(address: string): string {
+  return `its host ${hostOf(address)} is another machine`
+}
+
+function embeddedElsewhere(persona: string, model: string, endpoint: string): AppError {
+  const reason = isLoopback(endpoint) ? `${model} is a model of Ollama's cloud` : otherMachine(endpoint)
+  return new AppError('unavailable', `The memories of ${persona} are embedded by ${model}, and ${reason}`, {
+    details: [
+      'Leave the memory out: --no-memory (memory: false)',
+      'or embed on this machine: aichat persona update ID --embedding-model builtin',
+    ],
+    final: true,
+  })
 }

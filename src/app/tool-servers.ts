@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isLoopback } from '../chat/local-only.ts'
 import type { ToolServer } from '../chat/tools/tool-server.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../formats/json.ts'
@@ -27,6 +28,12 @@ export interface ToolServers {
   setSecrets(name: string, storage: 'keychain' | 'file', secrets: ServerSecrets): Promise<void>
   removeSecrets(name: string, storage: 'keychain' | 'file' | undefined): Promise<void>
   close(): Promise<void>
+}
+
+/** Whether a server is reached at an address of another machine. Throws `not_found`. */
+export function isElsewhere(list: Pick<ServerList, 'get'>, name: string): boolean {
+  const server = list.get(name)
+  return 'url' in server && !isLoopback(server.url)
 }
 
 /** Seconds that a call may take where its server sets no other limit. */

@@ -42,6 +42,8 @@ export interface Target {
   readonly plugin: string | null
   readonly runner: string | null
   readonly model: string
+  /** The address that it sends to; undefined for one that computes in this process. */
+  readonly endpoint?: string
   readonly timeouts: Timeouts
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
@@ -108,6 +110,7 @@ export function httpTarget({
     plugin: runner === null ? manifest.id : null,
     runner,
     model,
+    endpoint: manifest.endpoint,
     timeouts,
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,

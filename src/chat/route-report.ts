@@ -11,6 +11,8 @@ export interface RouteReport {
   readonly fallback: boolean
   readonly attempts: readonly Attempt[]
   readonly warnings: readonly string[]
+  /** Nothing was sent to another machine, as the caller or the operator wanted it. */
+  readonly local_only?: true
 }
 
 /** The account of a request. */

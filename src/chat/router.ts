@@ -4,6 +4,7 @@ import { isModelName, type PluginManifest } from '../plugins/manifest.ts'
 import { pluginNotFound } from '../plugins/not-found.ts'
 import { type Answered, type Attempt, AttemptFailed, type Attempts, type Deadline } from './attempts.ts'
 import { placesAsked } from './further-models.ts'
+import { notHere, nothingHere, refuseAddresses } from './local-only.ts'
 import {
   deliveredBytes,
   type Ending,
@@ -37,6 +38,8 @@ export interface ChatCall {
   readonly purpose?: Purpose | undefined
   /** Whether the caller's API key permits a place; without it all are permitted. No other place is ever asked. */
   readonly permits?: Permits | undefined
+  /** Asks places on this machine only; see `RouterParts.localOnly`. */
+  readonly localOnly?: boolean | undefined
 }
 
 export interface RoutedReply {
@@ -78,10 +81,17 @@ export interface RouterParts {
   readonly plugins: () => readonly PluginManifest[]
   readonly active: () => PluginManifest | undefined
   readonly target: (manifest: PluginManifest, model: string) => Target
-  /** The local runner's target for an asked model, or undefined when there is none; throws nothing. */
-  readonly local: (model: string | undefined) => Promise<Target | undefined>
+  /**
+   * The local runner's target for an asked model, or undefined when there is none. With `localOnly` a runner on another machine
+   * is not asked, and an asked model that the runner forwards to one throws `unavailable`.
+   */
+  readonly local: (model: string | undefined, localOnly: boolean) => Promise<Target | undefined>
+  /** The reason why a place is not on this machine, or undefined where it is; asks no other machine. */
+  readonly elsewhere: (target: Target) => Promise<string | undefined>
+  /** The operator's rule that no chat may leave this machine. */
+  readonly localOnly?: boolean
   /** Advice after a failure, one line each, by the names of the failed plugins and runners. */
-  readonly advice: (failed: ReadonlySet<string>) => readonly string[]
+  readonly advice: (failed: ReadonlySet<string>, localOnly?: boolean) => readonly string[]
   readonly attempts: Attempts
   /** Milliseconds, monotonic. */
   readonly now: () => number
@@ -126,7 +136,12 @@ export function createRouter(parts: RouterParts): Router {
     async preview(call) {
       const remarks = await remarksOn(call)
       const { targets, warnings } = plan(call, remarks)
-      const target = await firstPermitted(call, call.fallback === false ? targets.slice(0, 1) : targets)
+      const away: string[] = []
+      const target = await firstPermitted(
+        call,
+        here(call, call.fallback === false ? targets.slice(0, 1) : targets, away),
+      )
+      if (!target && isLocalOnly(call)) throw nothingHere(away, parts.advice(new Set(), true))
       if (!target) throw noRunnerError([...remarks, ...parts.advice(new Set())])
       const request = { ...call.request, model: target.model }
       return {
@@ -154,8 +169,10 @@ export function createRouter(parts: RouterParts): Router {
     const { targets, warnings } = plan(call, remarks)
     const failures: AttemptFailed[] = []
     const skipped: Attempt[] = []
+    const away: string[] = []
+    const localOnly = isLocalOnly(call)
     let deadline: Deadline | undefined
-    for (const next of call.fallback === false ? targets.slice(0, 1) : targets) {
+    for (const next of here(call, call.fallback === false ? targets.slice(0, 1) : targets, away)) {
       if (signal?.aborted || (deadline && (deadline.triesLeft <= 0 || parts.now() >= deadline.endsAt))) break
       const planned = next()
       const target = planned instanceof Promise ? await planned : planned
@@ -182,7 +199,15 @@ export function createRouter(parts: RouterParts): Router {
         const attempts = [...skipped, ...failures.map((failed) => failed.attempt), attempt]
         const { plugin, runner, model } = target
         const warned = [...warnings, ...target.leftOut(request)]
-        const report = { plugin, runner, model, fallback: attempts.length > 1, attempts, warnings: warned }
+        const report: RouteReport = {
+          plugin,
+          runner,
+          model,
+          fallback: attempts.length > 1,
+          attempts,
+          warnings: warned,
+          ...(localOnly && { local_only: true }),
+        }
         return { value, report, entry }
       } catch (reason) {
         const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
@@ -193,7 +218,31 @@ export function createRouter(parts: RouterParts): Router {
       }
     }
     if (failures.length === 0 && skipped.length > 0) throw modelNotAllowed(skipped)
-    throw noAnswerError(failures, call.fallback === false, parts.advice, remarks)
+    if (failures.length === 0 && localOnly) throw nothingHere(away, parts.advice(new Set(), true))
+    throw noAnswerError(failures, call.fallback === false, (failed) => parts.advice(failed, localOnly), remarks)
+  }
+
+  function isLocalOnly({ localOnly }: ChatCall): boolean {
+    return localOnly === true || parts.localOnly === true
+  }
+
+  /**
+   * The targets on this machine, for a chat that must stay there, and all for another. The reasons against those left out are
+   * noted; a plugin that the caller named throws `unavailable`.
+   */
+  function here(call: ChatCall, targets: readonly Plan[], away: string[]): readonly Plan[] {
+    if (!isLocalOnly(call)) return targets
+    refuseAddresses(call.request)
+    const named = addressed(call).plugin
+    return targets.map((next) => async () => {
+      const target = await next()
+      const reason = target && (await parts.elsewhere(target))
+      if (target === undefined || reason === undefined) return target
+      const name = target.plugin ?? target.runner ?? target.model
+      if (named !== undefined && next === targets[0]) throw notHere(name, reason)
+      away.push(`${name} was not asked: ${reason}`)
+      return undefined
+    })
   }
 
   /** The first target, or with a key the first that it permits. Throws `model_not_allowed` where it permits none. */
@@ -212,7 +261,8 @@ export function createRouter(parts: RouterParts): Router {
   /** The targets in order, none of them asked yet. Throws `invalid` or `not_found` for requests that our own rules refuse. */
   function plan(call: ChatCall, remarks: readonly string[]): { targets: readonly Plan[]; warnings: readonly string[] } {
     const { plugin, model, isLocal } = addressed(call)
-    if (isLocal) return { targets: [() => localTarget(model)], warnings: remarks }
+    const localOnly = isLocalOnly(call)
+    if (isLocal) return { targets: [() => localTarget(model, localOnly)], warnings: remarks }
     if (personaIn(model) !== undefined)
       throw new AppError('invalid', 'Invalid chat request', { details: ['model: a persona cannot answer here'] })
     const warnings: string[] = [...remarks]
@@ -231,7 +281,7 @@ export function createRouter(parts: RouterParts): Router {
       targets.push(() => parts.target(first, chosen))
       for (const entry of first.fallback ?? []) targets.push(() => fallbackTarget(entry))
     }
-    targets.push(() => parts.local(model))
+    targets.push(() => parts.local(model, localOnly))
     return { targets, warnings }
   }
 
@@ -244,7 +294,7 @@ export function createRouter(parts: RouterParts): Router {
     if (isLocal || plugin !== undefined || model === undefined || !isModelName(model)) return []
     if (parts.active()?.model_map.includes(model)) return []
     const unknown = unknownPlugin(model, parts.plugins())
-    if (!unknown || (await parts.local(model))?.model === model) return []
+    if (!unknown || (await parts.local(model, isLocalOnly(call)))?.model === model) return []
     if (unknown.isCertain) throw unknown.error
     return [unknown.remark]
   }
@@ -257,8 +307,8 @@ export function createRouter(parts: RouterParts): Router {
   }
 
   /** The local runner with that very model: nothing else is asked in its place. */
-  async function localTarget(model: string | undefined): Promise<Target | undefined> {
-    const target = await parts.local(model)
+  async function localTarget(model: string | undefined, localOnly: boolean): Promise<Target | undefined> {
+    const target = await parts.local(model, localOnly)
     if (!target || model === undefined || [model, `${model}:latest`].includes(target.model)) return target
     throw new AppError('not_found', `Local model "${model.slice(0, 100)}" not found`, {
       details: [`The local runner would answer with ${target.model}: ask for local:${target.model}`],

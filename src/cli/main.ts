@@ -15,6 +15,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   const { cli, close } = openCli(io)
   try {
     const program = buildProgram(cli)
+    program.hook('preAction', () => openFilter(cli))
     const words = withPrompt(argv, program, io)
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(words, { from: 'user' }).catch(unlessShown)
@@ -28,6 +29,14 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   } finally {
     await close()
   }
+}
+
+/** Filters what the command prints, where --jq asks for it. Throws `usage` for an invalid expression. */
+async function openFilter(cli: Cli): Promise<void> {
+  const { jq } = cli.globals()
+  if (jq === undefined) return
+  const { filterOutput } = await import('./terminal/filter.ts')
+  cli.filter = await filterOutput(cli, jq)
 }
 
 /** commander also throws after --help and --version, with exit code 0. */
@@ -44,6 +53,7 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   const cli: Cli = {
     io,
     filter: undefined,
+    printsJson: false,
     helpTexts: [],
     running: undefined,
     exit: 0,
@@ -61,7 +71,10 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
       return backend
     },
     async ask(operation, input, signal = cli.signal()) {
-      return (await cli.backend()).ask(operation, input, signal)
+      const asked = async () => (await cli.backend()).ask(operation, input, signal)
+      if (!io.stderrIsTerminal) return asked()
+      const { withProgress } = await import('./terminal/progress.ts')
+      return withProgress(cli, commandPath(cli.running), asked)
     },
     async askStream(operation, input, signal = cli.signal()) {
       return (await cli.backend()).askStream(operation as Operation, input, signal)
@@ -81,10 +94,15 @@ function openCli(io: Io): { readonly cli: Cli; close(): Promise<void> } {
   }
 }
 
+/** `persona backup`, of the command that runs. */
+function commandPath(command: Command | null | undefined): string {
+  return command?.parent ? `${commandPath(command.parent)} ${command.name()}`.trim() : ''
+}
+
 /** Global options with a value: the word behind one is no command. */
 const valued = new Set(['--server', '--as', '--color', '--timeout', '--jq'])
 const chatOptions =
-  /^(?:-[msrpfSot]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|mcp|dry-run))(?:=|$)/
+  /^(?:-[msrpfSot]|--(?:model|session|persona|role|file|prompt|continue|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, after `--`, for `-`, and

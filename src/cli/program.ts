@@ -48,14 +48,7 @@ export function buildProgram(cli: Cli): CliCommand {
     .option('--local', 'work in this process on the data folder')
     .option('--as <username>', 'act as this user (in this process)')
     .option('--json', 'print JSON, exactly as the REST API returns it')
-    .addOption(
-      new Option(
-        '--jq <expression>',
-        'print the results of this jq expression for the JSON, texts without quotes',
-      ).implies({
-        json: true,
-      }),
-    )
+    .option('--jq <expression>', 'print the results of this jq expression for the JSON, texts without quotes')
     .option('--plain', 'print tables as tab-separated lines without headings, and answers as the model wrote them')
     .option('-q, --quiet', 'print no remarks')
     .option('-v, --verbose', 'also name the data folder or server, and the model that answered')
@@ -95,13 +88,18 @@ export function buildProgram(cli: Cli): CliCommand {
   addCompletionCommands(program, cli)
   addHelpCommand(program, cli)
   throwUsageErrors(program)
-  cli.bind(() => program.opts<Globals>())
+  cli.bind(() => {
+    const options = program.opts<Globals>()
+    return options.jq !== undefined && !cli.printsJson ? { ...options, json: true } : options
+  })
   program.hook('preAction', async (_program, command) => {
     cli.running = command as CliCommand
-    const { jq } = cli.globals()
-    if (jq === undefined) return
-    const { filterOutput } = await import('./terminal/filter.ts')
-    cli.filter = await filterOutput(cli, jq)
+    const named = command.options.find(({ short }) => short === '-m')?.attributeName()
+    const model: unknown = named && command.getOptionValue(named)
+    // An alias never has a colon; it is resolved here also where a server is asked.
+    if (typeof model !== 'string' || model.includes(':')) return
+    const { resolveAlias } = await import('../settings/model-aliases.ts')
+    command.setOptionValue(named!, resolveAlias(model, (await cli.settings()).paths))
   })
   return program
 }

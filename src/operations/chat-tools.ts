@@ -1,5 +1,5 @@
 import type { App } from '../app/app.ts'
-import type { ToolServers } from '../app/tool-servers.ts'
+import { isElsewhere, type ToolServers } from '../app/tool-servers.ts'
 import type { Message } from '../chat/protocol/messages.ts'
 import type { Booking, RouteReport } from '../chat/route-report.ts'
 import type { ChatCall, RoutedReply, RoutedStream } from '../chat/router.ts'
@@ -84,12 +84,12 @@ function wholeBooking(bookings: readonly Booking[]): Booking {
 /** The tools that a chat may call here, and remarks about those that are left out. */
 async function serviceTools(
   app: App,
-  { request }: ChatCall,
+  { request, localOnly = false }: ChatCall,
   servers: readonly string[],
 ): Promise<{ readonly tools?: Pick<ToolChat, 'toolbox' | 'tools'>; readonly left: readonly string[] }> {
   if (request.tools && request.tools.length > 0)
     return { left: ["The tools of the persona's servers are left out, since the request brings its own"] }
-  const { toolbox, warnings } = await openServiceTools(app, servers)
+  const { toolbox, warnings } = await openServiceTools(app, servers, localOnly)
   if (!toolbox) return { left: warnings }
   const { tools, warnings: more } = await toolbox.offer()
   const left = [...warnings, ...more]
@@ -105,6 +105,7 @@ async function serviceTools(
 async function openServiceTools(
   app: App,
   names: readonly string[],
+  localOnly: boolean,
 ): Promise<{ readonly toolbox: Toolbox | undefined; readonly warnings: readonly string[] }> {
   const servers = await app.toolServers()
   const open: ToolServer[] = []
@@ -112,7 +113,9 @@ async function openServiceTools(
   const before = operatorsDecisions(servers)
   for (const name of names) {
     try {
-      if (before.some(({ server }) => server === name)) open.push(await servers.share(name))
+      if (localOnly && isElsewhere(servers.list, name))
+        warnings.push(`The tools of ${name} are left out, since it is not on this machine`)
+      else if (before.some(({ server }) => server === name)) open.push(await servers.share(name))
       else warnings.push(noneAllowed(name))
     } catch (thrown) {
       warnings.push(`The tools of ${name} are left out: ${toAppError(thrown).message}`)

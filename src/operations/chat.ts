@@ -48,6 +48,8 @@ export const chatInput = z.looseObject({
   max_completion_tokens: z.exactOptional(z.int().min(1).nullable()),
   n: z.exactOptional(z.int().min(1).nullable()),
   fallback: z.boolean().default(true),
+  /** True asks models on this machine only, embeds there, and calls no tool server elsewhere. */
+  local_only: z.boolean().default(false),
   /**
    * The client calls the tools: messages after the user's last are calls and results of one turn, of which a conversation and
    * a memory keep the user's message and the final answer.
@@ -83,6 +85,8 @@ const routeReport = z.looseObject({
   fallback: z.boolean(),
   attempts: z.array(attempt),
   warnings: z.array(z.string()),
+  /** Nothing was sent to another machine, as `local_only` or the operator wanted it. */
+  local_only: z.exactOptional(z.literal(true)),
   /** The persona's memories in the request, best first. */
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
   /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
@@ -167,6 +171,7 @@ export function routed({
   session,
   memory,
   tool_turn: toolTurn,
+  local_only: localOnly,
   ...request
 }: ChatInput): ChatOrder {
   if (persona !== undefined || session !== undefined) {
@@ -174,7 +179,7 @@ export function routed({
       details: ['persona and session are for /api/chat; here a persona is a model, persona:NAME'],
     })
   }
-  return { request: request as ChatOrder['request'], plugin, fallback, memory, toolTurn }
+  return { request: request as ChatOrder['request'], plugin, fallback, memory, toolTurn, localOnly }
 }
 
 /** The first chunk holds the report, for clients that cannot read headers, and a chunk at the end the cost. */

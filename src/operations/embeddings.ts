@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Permits, permitsOf, requirePlace } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import { readWireError } from '../chat/dialects/shared/wire-error.ts'
+import { hostOf, isCloudName, isLoopback, notHere } from '../chat/local-only.ts'
 import { AppError } from '../errors.ts'
 import { builtinModel } from '../personas/memory/embedding.ts'
 import { embedWithPlugin } from '../plugins/embeddings.ts'
@@ -18,6 +19,8 @@ export const embeddingsInput = z.looseObject({
   model: z.string().min(1).max(300).default(''),
   encoding_format: z.enum(['float', 'base64']).default('float'),
   dimensions: z.exactOptional(z.int().min(1).max(100_000)),
+  /** True embeds on this machine only; the setting chat.local_only says so for all requests. */
+  local_only: z.boolean().default(false),
 })
 
 export type EmbeddingsInput = z.output<typeof embeddingsInput>
@@ -54,6 +57,8 @@ export async function createEmbeddings(
 ): Promise<EmbeddingsAnswer> {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
+  const isLocal = input.local_only || app.settings.localOnly
+  if (plugin && isLocal) requireHere(plugin.manifest.id, plugin.model, plugin.manifest.endpoint)
   const permits = permitsOf(caller.key)
   const made = await metered(app, {
     caller,
@@ -64,7 +69,7 @@ export async function createEmbeddings(
     async run(attempt) {
       const answer = plugin
         ? await byPlugin(app, plugin, input, texts, { permits, signal })
-        : await onThisMachine(app, input, texts, { permits, signal })
+        : await onThisMachine(app, input, texts, { permits, signal, isLocal })
       if (answer.tokens !== undefined) {
         const { tokens } = answer
         attempt.reported({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } })
@@ -88,6 +93,7 @@ export async function createEmbeddings(
 interface EmbeddingsCall {
   /** Whether the caller's key permits a place. */
   readonly permits?: Permits | undefined
+  readonly isLocal?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -134,10 +140,10 @@ async function onThisMachine(
   app: App,
   { model, dimensions }: EmbeddingsInput,
   texts: readonly string[],
-  { permits, signal }: EmbeddingsCall,
+  { permits, signal, isLocal = false }: EmbeddingsCall,
 ): Promise<Embeddings> {
   const { embedders } = await app.personas()
-  const { models } = await embedders.list()
+  const { models } = await embedders.list(isLocal)
   const found = models.find(({ name }) => name === model || name === `${model}:latest`)
   // Default: the pulled model, else the built-in one.
   const chosen = model === '' ? (models.find(({ provider }) => provider === 'pulled') ?? models[0]) : found
@@ -148,13 +154,21 @@ async function onThisMachine(
       ],
     })
   requirePlace(permits, { plugin: null, model: chosen.name || builtinModel })
-  const { vectors } = await embedders.embedder(chosen.name).embed(texts, 'document', signal)
+  const embedder = embedders.embedder(chosen.name)
+  if (isLocal && embedder.endpoint !== undefined) requireHere('The model runner', chosen.name, embedder.endpoint)
+  const { vectors } = await embedder.embed(texts, 'document', signal)
   const size = vectors[0]?.length ?? 0
   if (dimensions !== undefined && dimensions !== size)
     throw new AppError('invalid', 'Invalid request', {
       details: [`dimensions: ${chosen.name || builtinModel} has ${size}`],
     })
   return { model: chosen.name, vectors, tokens: undefined }
+}
+
+/** Throws `unavailable` for a place that is not on this machine. */
+function requireHere(name: string, model: string, endpoint: string): void {
+  if (!isLoopback(endpoint)) throw notHere(name, `its host ${hostOf(endpoint)} is another machine`)
+  if (isCloudName(model)) throw notHere(name, `${model} is a model of Ollama's cloud`)
 }
 
 /** 32-bit numbers, little endian, as OpenAI's clients unpack them. */

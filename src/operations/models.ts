@@ -3,16 +3,18 @@ import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
 import { queryFlag } from './input.ts'
-import { defineOperation } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 
-const modelRow = z.object({
+export const modelRow = z.object({
   id: z.string(),
+  /** What a chat, or a persona's embedding model, names it by. */
+  name: z.string(),
   /** The plugin that offers it, or null for a model on this machine. */
   plugin: z.string().nullable(),
   runner: z.string().nullable(),
   type: z.enum(['chat', 'embedding', 'tts']),
   default: z.boolean(),
-  /** The size on the disk, of a pulled model. */
+  /** The size on the disk, of a model on this machine. */
   bytes: z.exactOptional(z.int()),
 })
 
@@ -30,25 +32,32 @@ export const listModels = defineOperation({
     installed: queryFlag,
   }),
   output: z.object({ models: z.array(modelRow) }),
-  run: async ({ app, caller }, { plugin, installed }) => {
-    // A key that is bound to personas can name no model.
-    if (caller.key?.personas) return { models: [] }
-    const permits = permitsOf(caller.key) ?? (() => true)
-    const allowed = (row: z.output<typeof modelRow>) => permits({ plugin: row.plugin, model: row.id })
-    if (installed) return { models: (await installedModels(app)).filter(allowed) }
-    const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]
-    const listed = plugins.flatMap((view) =>
-      view.model_map.map((id) => ({
-        id,
-        plugin: view.id,
-        runner: null,
-        type: view.type === 'completion' ? ('chat' as const) : view.type,
-        default: id === (view.default_model ?? view.model_map[0]),
-      })),
-    )
-    return { models: listed.filter(allowed) }
-  },
+  run: async (call, query) => ({ models: await modelRows(call, query) }),
 })
+
+/** The models of the plugins or of one, or those on this machine, as far as the caller's key permits them. */
+export async function modelRows(
+  { app, caller }: Pick<Call, 'app' | 'caller'>,
+  { plugin, installed = false }: { readonly plugin?: string; readonly installed?: boolean },
+): Promise<z.output<typeof modelRow>[]> {
+  // A key that is bound to personas can name no model.
+  if (caller.key?.personas) return []
+  const permits = permitsOf(caller.key) ?? (() => true)
+  const allowed = (row: z.output<typeof modelRow>) => permits({ plugin: row.plugin, model: row.id })
+  if (installed) return (await installedModels(app)).filter(allowed)
+  const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]
+  const listed = plugins.flatMap((view) =>
+    view.model_map.map((id) => ({
+      id,
+      name: `${view.id}:${id}`,
+      plugin: view.id,
+      runner: null,
+      type: view.type === 'completion' ? ('chat' as const) : view.type,
+      default: id === (view.default_model ?? view.model_map[0]),
+    })),
+  )
+  return listed.filter(allowed)
+}
 
 /** The models of the model runner, and the pulled ones. */
 async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
@@ -56,15 +65,18 @@ async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
   const names = (await ollama.models()) ?? []
   const preferred = embedded.target(undefined)?.model
   return [
-    ...names.map(({ name, embedding }) => ({
+    ...names.map(({ name, embedding, row }) => ({
       id: name,
+      name: embedding ? name : `local:${name}`,
       plugin: null,
       runner: 'ollama',
       type: embedding ? ('embedding' as const) : ('chat' as const),
       default: name === app.settings.localModel,
+      ...(Number.isSafeInteger(row['size']) && { bytes: row['size'] as number }),
     })),
     ...hub.installed().map(({ name, kind, bytes }) => ({
       id: name,
+      name: kind === 'chat' ? `local:${name}` : name,
       plugin: null,
       runner: kind === 'tts' ? 'voxb-tts' : 'embedded',
       type: kind,

@@ -10,7 +10,7 @@ import { completeWithTools, streamWithTools, type ToolStream } from './chat-tool
 import type { Call } from './operation.ts'
 
 /** A checked chat, in whichever dialect it came. */
-export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback'> {
+export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'localOnly'> {
   /** Its model may be `persona:NAME`. */
   readonly request: OpenRequest
   readonly persona?: string | undefined
@@ -42,9 +42,10 @@ export interface ReadyChat {
 export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>, order: ChatOrder): Promise<ReadyChat> {
   const { app, caller, signal } = call
   const { request: asked, plugin, fallback, session, memory, toolTurn, conversation, shownModel } = order
+  const localOnly = order.localOnly === true || app.settings.localOnly
   const { key } = caller
   const permits = permitsOf(key)
-  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session }
+  const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly }
   const named = personaIn(asked.model)
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
@@ -65,7 +66,7 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
     request,
     toolTurn,
     allow: (id) => requireChatPersona(key, id),
-    by: { key: key?.id, permits },
+    by: { key: key?.id, permits, localOnly },
     signal,
   })
   const shown = shownModel ?? (named === undefined ? undefined : model)
@@ -163,6 +164,7 @@ export function reportHeaders(report: RouteReport, { chat, model }: Omit<ReadyCh
     'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,
     'x-aichat-attempts': String(report.attempts.reduce((sum, { tries }) => sum + tries, 0)),
     'x-aichat-fallback': String(report.fallback),
+    ...(report.local_only && { 'x-aichat-local-only': 'true' }),
     ...(model !== undefined && { 'x-aichat-model': printable(report.model) }),
     ...(memories !== '' && { 'x-aichat-memories': memories }),
     ...(report.warnings.length > 0 && { 'x-aichat-warnings': printable(report.warnings.join('; ')) }),

@@ -5,6 +5,7 @@ import { embeddingOperations } from './embeddings.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
+import { modelDetailOperations } from './model-details.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
@@ -23,6 +24,7 @@ import { userOperations } from './users.ts'
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...modelOperations,
+  ...modelDetailOperations,
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,

@@ -13,6 +13,7 @@ export interface InstalledEmbedder {
 }
 
 export interface OllamaEmbeddings {
+  readonly url: string
   /** The installed embedding models, or undefined when no runner answers. Cached for a few seconds. */
   installed(): Promise<readonly InstalledEmbedder[] | undefined>
   /** The model's embedder; `embed` throws `unavailable` when the runner or the model is not found. */
@@ -55,7 +56,7 @@ export function createOllamaEmbeddings({
   const capabilities = new Map<string, Promise<Shown>>()
   let restsUntil = Number.NEGATIVE_INFINITY
 
-  return { installed, embedder }
+  return { url, installed, embedder }
 
   function installed(): Promise<readonly InstalledEmbedder[] | undefined> {
     if (!known || now() - known.at > listAge) known = { at: now(), models: list() }
@@ -102,6 +103,7 @@ export function createOllamaEmbeddings({
     let last: EmbeddingSpace | undefined
     return {
       model: asked,
+      endpoint: url,
       trust: 0.7,
       space: () => last,
       async embed(texts, role, signal) {

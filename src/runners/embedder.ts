@@ -1,3 +1,4 @@
+import { isLoopback } from '../chat/local-only.ts'
 import { AppError } from '../errors.ts'
 import { builtinModel, type Embedder, type Embedders, type EmbeddingModel } from '../personas/memory/embedding.ts'
 import { type BuiltinEmbedder, builtinMissing, builtinNote } from './embedder-builtin.ts'
@@ -18,8 +19,8 @@ const suggested = ['nomic-embed-text', 'embeddinggemma', 'all-minilm']
 export function createEmbedders({ builtin, ollama, pulled }: EmbeddersParts): Embedders {
   const embedders = new Map<string, Embedder>()
   return {
-    async list() {
-      const installed = await ollama.installed()
+    async list(localOnly = false) {
+      const installed = localOnly && !isLoopback(ollama.url) ? undefined : await ollama.installed()
       const dimension = builtin.space()?.dimension
       const models = [
         {

@@ -1,4 +1,5 @@
 import type { OpenReasoning } from '../chat/dialects/responses/reasoning.ts'
+import { isCloudName } from '../chat/local-only.ts'
 import type { Dialect } from '../chat/protocol/dialect.ts'
 import { isObject, type JsonObject } from '../chat/protocol/json-object.ts'
 import { httpTarget, type Target } from '../chat/provider.ts'
@@ -24,9 +25,12 @@ export interface OllamaRunner {
   running(): Promise<readonly JsonObject[]>
   /**
    * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
-   * that computes on this machine. Undefined when no runner answers or it has no such model.
+   * that computes on this machine. Undefined when no runner answers or it has no such model. With `here` a model that
+   * the runner forwards to a remote service is never the target.
    */
-  target(asked: string | undefined): Promise<Target | undefined>
+  target(asked: string | undefined, here?: boolean): Promise<Target | undefined>
+  /** The runner's own facts about a model, unchecked; undefined when no runner answers or it has no such model. */
+  show(name: string): Promise<JsonObject | undefined>
   /** Drops the cached list of models. */
   refresh(): void
 }
@@ -72,8 +76,12 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
     url,
     models,
     running: async () => rowsIn(await read('ps')) ?? [],
-    async target(asked) {
-      const chat = (await models())?.filter((model) => !model.embedding)
+    async show(model) {
+      const answer = await read('show', { model })
+      return isObject(answer) ? answer : undefined
+    },
+    async target(asked, hereOnly = false) {
+      const chat = (await models())?.filter(({ embedding, remote }) => !embedding && !(hereOnly && remote))
       if (!chat) return undefined
       const names = chat.map((model) => model.name)
       // A fallback must not send a conversation to a remote service unasked.
@@ -98,13 +106,14 @@ export function createOllamaRunner({ url, preferred, send, dialect, openReasonin
     return rowsIn(answer)?.map(modelIn)
   }
 
-  /** The answer to `GET /api/NAME`; undefined for none. */
-  async function read(name: string): Promise<unknown> {
+  /** The answer to `GET /api/NAME`, or to a POST with a body; undefined for none. */
+  async function read(name: string, body?: object): Promise<unknown> {
     try {
       const reply = await send({
-        method: 'GET',
+        method: body ? 'POST' : 'GET',
         url: `${url}/api/${name}`,
-        headers: { accept: 'application/json' },
+        headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
         timeouts: listTimeouts,
       })
       if (reply.status !== 200) {
@@ -159,5 +168,5 @@ function modelIn(row: JsonObject): LocalModel {
   const name = row['name'] as string
   const capabilities = Array.isArray(row['capabilities']) ? row['capabilities'] : undefined
   const embedding = capabilities ? !capabilities.includes('completion') : isEmbeddingName(name)
-  return { name, embedding, remote: typeof row['remote_host'] === 'string' || /[:-]cloud$/.test(name), row }
+  return { name, embedding, remote: typeof row['remote_host'] === 'string' || isCloudName(name), row }
 }

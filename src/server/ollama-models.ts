@@ -49,9 +49,17 @@ export async function embedderOf(call: Call, asked: string): Promise<string> {
   return tagged(await clientEmbeddingModels(call), asked)?.id ?? untagged(asked)
 }
 
-function tagged<T extends { readonly id: string }>(models: readonly T[], asked: string): T | undefined {
+/** A model by its name in the list, or by its whole address: `plugin:model` of the active plugin, `local:NAME`. */
+function tagged<T extends { readonly id: string; readonly plugin: string | null }>(
+  models: readonly T[],
+  asked: string,
+): T | undefined {
   const bare = untagged(asked)
-  return models.find(({ id }) => id === asked) ?? models.find(({ id }) => id === bare || id === `${bare}:latest`)
+  return (
+    models.find(({ id }) => id === asked) ??
+    models.find(({ id }) => id === bare || id === `${bare}:latest`) ??
+    models.find(({ id, plugin }) => [asked, bare, `${bare}:latest`].includes(`${plugin ?? 'local'}:${id}`))
+  )
 }
 
 function untagged(name: string): string {

@@ -7,6 +7,7 @@ import { printableLine } from '../formats/terminal-text.ts'
 import { type KeyHosts, parseKeyHosts } from '../plugins/key-rules.ts'
 import { looksLikeKey } from '../plugins/key-shapes.ts'
 import { parseLifetime } from './duration.ts'
+import { resolveAlias } from './model-aliases.ts'
 
 /**
  * Everything that can be set from outside, read once at start. Nothing else reads `process.env` but `cli/io.ts`, which is
@@ -49,6 +50,8 @@ export interface Settings {
   readonly logLevel: LogLevel
   readonly server: string | undefined
   readonly model: string | undefined
+  /** No chat, and no text of one, may leave this machine. */
+  readonly localOnly: boolean
   readonly persona: string | undefined
   readonly voice: string | undefined
   readonly noInput: boolean
@@ -227,12 +230,21 @@ export const settingNames = {
     what: 'how much is logged: error, warn, info or debug',
   },
   'chat.model': { variable: 'AICHAT_MODEL', fallback: '', what: 'model asked when none is named' },
+  'chat.local_only': {
+    variable: 'AICHAT_LOCAL_ONLY',
+    fallback: 'false',
+    what: 'chats and their embeddings never leave this machine',
+  },
   'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
 } as const
 
 export type SettingName = keyof typeof settingNames
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settingNames, name)
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -290,7 +302,8 @@ export function readSettings(
     hubEndpoint: value('models.hub').replace(/\/+$/, ''),
     logLevel: level(value('log.level'), problems),
     server: value('server') || undefined,
-    model: value('chat.model') || undefined,
+    model: withoutAlias(value('chat.model'), paths) || undefined,
+    localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
@@ -298,6 +311,11 @@ export function readSettings(
   }
   if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
   return Object.freeze(settings)
+}
+
+/** The model that the setting names, by itself or by an alias. */
+function withoutAlias(model: string, paths: Paths): string {
+  return model === '' ? '' : resolveAlias(model, paths)
 }
 
 /** The warnings on names that no setting has; conf keeps its own entries under `__internal__`. */

@@ -108,6 +108,11 @@ test('a word of another tool names the command for it, in a group of commands to
     ['persona new', 'aichat persona create'],
     ['key delete', 'aichat key revoke'],
     ['models download', 'aichat models pull'],
+    ['ls', 'aichat models list or aichat session list'],
+    ['ps', 'aichat models ps'],
+    ['show', 'aichat models show MODEL'],
+    ['pull', 'aichat models pull NAME'],
+    ['aliases', 'aichat models alias'],
   ]
   for (const [words, expected] of cases) {
     const { code, stderr } = await home.aichat(words.split(' '))
@@ -157,7 +162,7 @@ test('wrong usage names the error and the help to read, in one line with --json 
     [['status', '--timeout', 'soon'], /^aichat: Invalid duration "soon"/],
     [
       ['help', 'plugn'],
-      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, plugin, .*\n {2}Topics: /,
+      /Command or topic "plugn" not found; did you mean plugin\?\n {2}Commands: chat, template, plugin, .*\n {2}Topics: /,
     ],
   ]
   const environment = { AICHAT_HOME: home.folder }

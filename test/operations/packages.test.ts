@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { openReader } from '../../src/storage/sqlite/database.ts'
+import { openReader } from '../../src/storage/sqlite/reader.ts'
 import { type Installation, openInstallation } from '../installation.ts'
 import { memoryOf, openShop } from '../personas/persona-shop.ts'
 import { suite } from '../suite.ts'

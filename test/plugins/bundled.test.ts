@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { packageFolder } from '../../src/app/app.ts'
+import { packageFolder } from '../../src/app/package-folder.ts'
 import { chatModels, rowsOf } from '../../src/plugins/catalog.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
 import { testData } from '../data.ts'

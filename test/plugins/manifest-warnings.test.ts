@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { packageFolder } from '../../src/app/app.ts'
+import { packageFolder } from '../../src/app/package-folder.ts'
 import { openInstallation, pluginAt } from '../installation.ts'
 import { suite } from '../suite.ts'
 import { openFastHome } from '../terminal.ts'

@@ -14,7 +14,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
   [/^\w+ \/api\/(?:auth|users|keys|plugins|status|limits|prices|responses)(?:\/|$)/, 'closed'],
-  [/^GET \/api\/(?:models|chat\/models|embeddings\/models)$/, ['models']],
+  [/^GET \/api\/(?:models(?:\/(?:show|running))?|chat\/models|embeddings\/models)$/, ['models']],
   [/^\w+ \/api\/models(?:\/|$)/, 'closed'],
   [/^POST \/api\/chat(?:\/|$)/, ['chat']],
   [/^\w+ \/api\/speech(?:\/|$)/, ['speech']],

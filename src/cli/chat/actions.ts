@@ -1,9 +1,11 @@
 import type { Toolbox } from '../../chat/tools/toolbox.ts'
 import { AppError } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
+import { resolveAlias } from '../../settings/model-aliases.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import { offerModel } from '../models/pull.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
 import { note, printJson } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
@@ -24,7 +26,11 @@ import { answerCheckOf, finishChecked, inWords, templateOf, withFormat } from '.
 
 /** Asks one question; without text and files, opens a conversation on a terminal. */
 export async function runChat(cli: Cli, words: readonly string[], asked: ChatOptions): Promise<void> {
-  const { options, compose } = await templateOf(cli, asked)
+  if (await isLocalOnly(cli)) await requireLocalServer(cli)
+  const { options: found, compose } = await templateOf(cli, asked)
+  // A template may name its model by an alias, as -m does.
+  const { model } = found
+  const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
   const check = await answerCheckOf(cli, options)
   try {
     const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])

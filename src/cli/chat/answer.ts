@@ -42,6 +42,7 @@ interface Report {
     readonly error?: unknown
   }[]
   readonly warnings: readonly string[]
+  readonly local_only?: true
   readonly cost?: { readonly cost_nano: number | null }
 }
 
@@ -171,7 +172,10 @@ function remark(cli: Cli, report: Report, cost: number | undefined): void {
   const target = report.plugin ?? `the local runner (${report.model})`
   if (!report.fallback) {
     if (cli.globals().verbose)
-      note(cli, `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}`)
+      note(
+        cli,
+        `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}${report.local_only ? '; nothing left this machine' : ''}`,
+      )
     return
   }
   for (const { plugin, runner, outcome, error } of report.attempts) {

@@ -37,6 +37,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
+    .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')
     .option(
       '--mcp <server>',
       'let the model call the tools of this server, see aichat mcp add (repeatable)',
@@ -52,6 +53,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat -f page.html --schema "name, age int, bio: one sentence" "Who is this?"',
       'git diff | aichat chat -t review --var lang=de',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
+      'aichat chat --local-only -f diary.md "What did I promise?"',
       'aichat chat --plain "Write a table of the planets in Markdown"',
     )
     .action(run((chat) => chat.runChat))

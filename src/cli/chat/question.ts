@@ -25,6 +25,8 @@ export interface ChatOptions {
   readonly option?: Parameters
   readonly stream: boolean
   readonly fallback: boolean
+  /** Nothing may leave this machine. */
+  readonly localOnly?: boolean
   readonly dryRun?: boolean
   readonly schema?: string
   readonly schemaMulti?: string
@@ -45,7 +47,7 @@ export type ChatQuestion = ReturnType<typeof questionOf>
 export function questionOf(
   messages: readonly Message[],
   options: ChatOptions,
-  fallback: Pick<Settings, 'model' | 'persona'>,
+  fallback: Pick<Settings, 'model' | 'persona'> & Partial<Pick<Settings, 'localOnly'>>,
 ) {
   const persona = personaOf(options, fallback)
   // A persona has its own model; only --model overrides it.
@@ -61,6 +63,7 @@ export function questionOf(
     ...given({ temperature: options.temperature, max_tokens: options.maxTokens }),
     ...options.option,
     fallback: options.fallback,
+    ...((options.localOnly || fallback.localOnly) && { local_only: true }),
     stream: options.stream,
   }
 }

@@ -1,9 +1,11 @@
-import { openToolServers } from '../../app/tool-servers.ts'
+import { isElsewhere, openToolServers } from '../../app/tool-servers.ts'
+import { notHere } from '../../chat/local-only.ts'
 import type { ToolServer } from '../../chat/tools/tool-server.ts'
 import { type AskedCall, createToolbox, type Toolbox } from '../../chat/tools/toolbox.ts'
 import { toAppError } from '../../errors.ts'
 import { escapedJson } from '../../formats/terminal-text.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { isLocalOnly } from '../terminal/local-only.ts'
 import { note } from '../terminal/output.ts'
 import { askTerminal, canAsk } from '../terminal/prompts.ts'
 
@@ -29,6 +31,8 @@ export async function openChatTools(
   try {
     for (const name of names) {
       try {
+        if ((await isLocalOnly(cli)) && isElsewhere(servers.list, name))
+          throw notHere(`The tool server ${name}`, 'it is on another machine')
         open.push(await servers.open(name, cli.signal()))
       } catch (thrown) {
         if (asked.includes(name)) throw thrown

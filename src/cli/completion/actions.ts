@@ -9,9 +9,12 @@ export async function printScript(cli: Cli, program: CliCommand, shell: Shell): 
   await cli.io.out(completionScript(shell, treeOf(program)))
 }
 
-/** Prints the words of a kind, which the scripts ask for; prints nothing on a failure. */
-export async function printWords(cli: Cli, kind: string): Promise<void> {
-  await cli.io.out((await wordsOf(cli, kind)).map((word) => `${word}\n`).join(''))
+/**
+ * Prints the words of a kind, which the scripts ask for; prints nothing on a failure. `context` is the first argument before
+ * them.
+ */
+export async function printWords(cli: Cli, kind: string, context?: string): Promise<void> {
+  await cli.io.out((await wordsOf(cli, kind, context)).map((word) => `${word}\n`).join(''))
 }
 
 export function writeGenerated(_cli: Cli, program: CliCommand, folder: string): void {

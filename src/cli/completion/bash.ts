@@ -1,5 +1,5 @@
 import { type CommandNode, flatten } from '../help/tree.ts'
-import { argumentKind, flagNames, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
+import { argumentsOf, flagNames, repeatsLast, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
 
 /** Works with and without the package bash-completion; quotes names with spaces and colons. */
 export function bashCompletion(root: CommandNode): string {
@@ -7,7 +7,8 @@ export function bashCompletion(root: CommandNode): string {
   return `# bash completion for aichat, generated from its command tree
 _aichat() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before='' path='' flag='' word
-  local commands='' flags='' kind='' words='' index
+  local commands='' flags='' kind='' words='' first='' rest='' place=0 index
+  local -a kinds=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     word="\${COMP_WORDS[index]}"
     # bash breaks words at colons and equals signs; these are the pieces before the last one.
@@ -21,6 +22,14 @@ _aichat() {
     *)
       case "$path|$word" in
       ${stepPatterns(nodes)}) path="\${path:+$path }$word" ;;
+      *'|-'*) ;;
+      *)
+        # The word as it was typed, without its quoting.
+        if ((place == 0)); then
+          first="\${word//\\\\/}" first="\${first//\\"/}" first="\${first//\\'/}"
+        fi
+        ((++place))
+        ;;
       esac
       ;;
     esac
@@ -28,6 +37,8 @@ _aichat() {
   case "$path" in
 ${nodes.map(branch).join('\n')}
   esac
+  kind="\${kinds[place]-$rest}"
+  ((place == 0)) || commands=''
   flags+=' ${flagNames(root.flags).join(' ')}'
   if [[ -n $flag ]]; then
     commands='' flags='' kind=''
@@ -44,7 +55,7 @@ ${valueBranches(nodes, root, (words) => `commands='${words}'`)}
   if [[ $current == -* ]]; then
     words="\${flags// /$'\\n'}"
   elif [[ -n $kind ]]; then
-    words="$(${wordsCommand('"$kind"')})"
+    words="$(${wordsCommand('"$kind"', '"$first"')})"
   else
     words="\${commands// /$'\\n'}"
   fi
@@ -62,11 +73,14 @@ complete -o default -F _aichat aichat
 }
 
 function branch(node: CommandNode): string {
-  const words = node.commands.map((sub) => sub.path.at(-1)).join(' ') || node.choices.join(' ')
+  const words = [...node.commands.map((sub) => sub.path.at(-1)), ...node.choices].join(' ')
   const flags = node.path.length === 0 ? '' : flagNames(node.flags).join(' ')
   return `  '${node.path.join(' ')}')
     commands='${words}'
     flags='${flags}'
-    kind='${argumentKind(node) ?? ''}'
+    kinds=(${argumentsOf(node)
+      .map((kind) => `'${kind ?? ''}'`)
+      .join(' ')})
+    rest='${repeatsLast(node) ? argumentsOf(node).at(-1) : ''}'
     ;;`
 }

@@ -28,7 +28,7 @@ export function addCompletionCommands(program: CliCommand, cli: Cli): void {
       lazyActions(cli, () => import('./install.ts'))((install) => install.installCompletions)(program, chosen, options),
     )
 
-  program.command('__complete <kind>', { hidden: true }).action(run((words) => words.printWords))
+  program.command('__complete <kind> [context]', { hidden: true }).action(run((words) => words.printWords))
 
   program
     .command('__generate <folder>', { hidden: true })

@@ -1,12 +1,14 @@
 import { type CommandNode, type Flag, flatten } from '../help/tree.ts'
-import { argumentKind, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
+import { argumentsOf, repeatsLast, valuedFlags, valuesOf, wordsCommand } from './kinds.ts'
 
 export function fishCompletion(root: CommandNode): string {
   const nodes = flatten(root)
   return `# fish completion for aichat, generated from its command tree
-function __aichat_path
+# Prints the command's path, and a line for each of its arguments so far.
+function __aichat_line
     set -l path ''
     set -l flag ''
+    set -l given
     for word in (commandline -opc)[2..-1]
         if test -n "$flag"
             set flag ''
@@ -22,13 +24,24 @@ function __aichat_path
               .map(({ path }) => `'${path.slice(0, -1).join(' ')}|${path.at(-1)}'`)
               .join(' ')}
                 set path (string trim -- "$path $word")
+            case '*|-*'
+            case '*'
+                set -a given $word
         end
     end
-    echo $path
+    printf '%s\\n' "$path" $given
 end
 
 function __aichat_at
-    test (__aichat_path) = "$argv[1]"
+    test (__aichat_line)[1] = "$argv[1]"
+end
+
+# Whether the next argument of a command is the one of that number, or with "rest" a later one.
+function __aichat_next
+    set -l line (__aichat_line)
+    set -l place (math (count $line) - 1)
+    test "$line[1]" = "$argv[1]"; or return 1
+    test $place -eq $argv[2]; or test "$argv[3]" = rest -a $place -gt $argv[2]
 end
 
 ${nodes.flatMap((node) => linesFor(node, node === root)).join('\n')}
@@ -37,16 +50,20 @@ ${nodes.flatMap((node) => linesFor(node, node === root)).join('\n')}
 
 function linesFor(node: CommandNode, isRoot: boolean): string[] {
   const here = `-n ${quoted(`__aichat_at ${quoted(node.path.join(' '))}`)}`
-  const kind = argumentKind(node)
-  // A command with further arguments may take a file, so files are offered too.
-  const only = node.arguments.length === 1 ? ' -f' : ''
   return [
     ...node.commands.map((sub) => `complete -c aichat ${here} -f -a ${sub.path.at(-1)} -d ${quoted(sub.description)}`),
     ...node.flags.map((flag) => flagLine(node, flag, isRoot ? '' : here)),
     ...(node.choices.length > 0 ? [`complete -c aichat ${here} -f -a ${quoted(node.choices.join(' '))}`] : []),
-    ...(kind ? [`complete -c aichat ${here}${only} -a ${quoted(`(${wordsCommand(kind)})`)}`] : []),
+    ...argumentsOf(node).flatMap((kind, place, kinds) => {
+      const rest = repeatsLast(node) && place === kinds.length - 1 ? ' rest' : ''
+      const at = `-n ${quoted(`__aichat_next ${quoted(node.path.join(' '))} ${place}${rest}`)}`
+      return kind ? [`complete -c aichat ${at} -f -a ${quoted(`(${wordsCommand(kind, firstArgument)})`)}`] : []
+    }),
   ]
 }
+
+/** The first argument of the command line: fish prints nothing where there is none. */
+const firstArgument = '(__aichat_line)[2]'
 
 function flagLine(node: CommandNode, flag: Flag, here: string): string {
   const short = flag.short ? ` -s ${flag.short.slice(1)}` : ''
@@ -57,7 +74,7 @@ function flagLine(node: CommandNode, flag: Flag, here: string): string {
 function valueWords(node: CommandNode, flag: Flag): string {
   const values = valuesOf(node, flag)
   if (!values) return flag.value ? ' -r' : ''
-  return ` -x -a ${quoted('kind' in values ? `(${wordsCommand(values.kind)})` : values.words.join(' '))}`
+  return ` -x -a ${quoted('kind' in values ? `(${wordsCommand(values.kind, firstArgument)})` : values.words.join(' '))}`
 }
 
 function quoted(text: string): string {

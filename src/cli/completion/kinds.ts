@@ -1,18 +1,33 @@
 import type { CommandNode, Flag } from '../help/tree.ts'
 
-/** Kinds of first arguments, by command or group and the argument's name. */
+/** Kinds of arguments, by command or group and the argument's name. A new kind of word has its source in words.ts. */
 const argumentKinds: Readonly<Record<string, string>> = {
   'plugin id': 'plugins',
   'models plugin': 'plugins',
+  'models show model': 'models',
+  'models alias name': 'aliases',
+  'models alias model': 'models',
   'models pull name': 'models-to-pull',
   'models remove name': 'pulled-models',
+  'prices plugin': 'plugins',
   'persona id': 'personas',
+  'persona memory': 'memories',
+  'persona backup': 'backups',
+  'mcp show name': 'mcp-servers',
+  'mcp remove name': 'mcp-servers',
+  'mcp test name': 'mcp-servers',
+  'mcp allow name': 'mcp-servers',
+  'mcp deny name': 'mcp-servers',
+  'mcp forget name': 'mcp-servers',
   'session id': 'sessions',
   'template name': 'templates',
   'users user': 'users',
   'config name': 'settings',
+  'config set value': 'setting-values',
   'secret name': 'keys',
-  'key id': 'api-keys',
+  'key key': 'api-keys',
+  'limit subject': 'limit-subjects',
+  'login url': 'logins',
   'serve server': 'servers',
   'connect client': 'clients',
   'launch client': 'clients',
@@ -27,6 +42,13 @@ const flagKinds: Readonly<Record<string, string>> = {
   'launch --model': 'models',
   'tts --model': 'speech-servers',
   'chat --role': 'personas',
+  'chat --mcp': 'mcp-servers',
+  'persona --mcp': 'mcp-servers',
+  'persona --embedding-model': 'embedding-models',
+  'persona --into': 'personas',
+  'prices --plugin': 'plugins',
+  'tts --language': 'languages',
+  '--server': 'logins',
   'chat --template': 'templates',
   'template --model': 'models',
   'usage --model': 'models',
@@ -42,9 +64,16 @@ const flagKinds: Readonly<Record<string, string>> = {
   'key --user': 'users',
 }
 
-/** The kind of a command's arguments, for `aichat __complete`; undefined for files and texts. */
-export function argumentKind({ path, arguments: [first] }: CommandNode): string | undefined {
-  return first && (argumentKinds[`${path.join(' ')} ${first.name}`] ?? argumentKinds[`${path[0]} ${first.name}`])
+/** The kinds of a command's arguments, in order, for `aichat __complete`; undefined for files and texts. */
+export function argumentsOf({ path, arguments: all }: CommandNode): readonly (string | undefined)[] {
+  const kinds = all.map(({ name }) => argumentKinds[`${path.join(' ')} ${name}`] ?? argumentKinds[`${path[0]} ${name}`])
+  return kinds.slice(0, kinds.findLastIndex((kind) => kind !== undefined) + 1)
+}
+
+/** Whether the last of the kinds holds for all arguments behind it as well. */
+export function repeatsLast(node: CommandNode): boolean {
+  const kinds = argumentsOf(node)
+  return kinds.length === node.arguments.length && node.arguments.at(-1)?.variadic === true
 }
 
 /** The values of an option: fixed words, or a kind; undefined for a switch, a file or a text. */
@@ -94,7 +123,7 @@ export function flagNames(flags: readonly Flag[]): readonly string[] {
   return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
 }
 
-/** The shell command that prints the words of a kind, within a second. */
-export function wordsCommand(kind: string): string {
-  return `aichat --timeout 1s __complete ${kind} 2>/dev/null </dev/null`
+/** The shell command that prints the words of a kind, within a second; `context` is the first argument before them. */
+export function wordsCommand(kind: string, context: string): string {
+  return `aichat --timeout 1s __complete ${kind} ${context} 2>/dev/null </dev/null`
 }

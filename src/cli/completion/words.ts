@@ -1,69 +1,121 @@
+import type { Names } from '../../app/names.ts'
 import { isPrintableLine } from '../../formats/terminal-text.ts'
-import type { Cli } from '../terminal/cli.ts'
+import { isSettingName, settingNames } from '../../settings/settings.ts'
+import { aliases, type WordCli } from './word-cli.ts'
 
-/** Word lists by kind, from this installation or the server that commands go to. */
-const sources: Readonly<Record<string, (cli: Cli) => Promise<readonly string[]>>> = {
-  plugins: async (cli) => (await plugins(cli)).map(({ id }) => id),
-  keys: async (cli) => (await plugins(cli)).map(({ auth }) => auth.key_env),
-  'api-keys': async (cli) => {
-    const { listKeys } = await import('../../operations/keys.ts')
-    return (await cli.ask(listKeys, { limit: 1000 })).keys.map(({ id }) => id)
-  },
-  models: async (cli) => {
-    const { listModels } = await import('../../operations/models.ts')
-    const { models } = await cli.ask(listModels, {})
-    return models.map(({ id, plugin }) => (plugin ? `${plugin}:${id}` : id))
-  },
-  'models-to-pull': async () => [...(await import('../../model-hub/known-models.ts')).knownModels.keys()],
-  'pulled-models': async (cli) => {
-    const { listModels } = await import('../../operations/models.ts')
-    const { knownModels } = await import('../../model-hub/known-models.ts')
-    const { models } = await cli.ask(listModels, { installed: true })
-    return models.map(({ id }) => id).filter((id) => knownModels.has(id))
-  },
-  personas: async (cli) => {
-    const { listPersonas } = await import('../../operations/personas.ts')
-    return (await cli.ask(listPersonas, {})).personas.map(({ name }) => name)
-  },
-  sessions: async (cli) => {
-    const { listSessions } = await import('../../operations/sessions.ts')
-    return (await cli.ask(listSessions, {})).sessions.map(({ name }) => name)
-  },
-  users: async (cli) => {
-    const { listUsers } = await import('../../operations/users.ts')
-    return (await cli.ask(listUsers, {})).users.map(({ username }) => username)
-  },
-  voices: async (cli) => {
-    const { listVoicesOfServers } = await import('../../operations/speech.ts')
-    const { voices } = await cli.ask(listVoicesOfServers, {})
-    return voices.flatMap(({ id, aliases }) => [id, ...aliases])
-  },
-  settings: async () => Object.keys((await import('../../settings/settings.ts')).settingNames),
-  servers: async () => ['api', ...(await speechServers())],
-  'speech-servers': speechServers,
+/** The words of a kind; `context` is the first argument before them, such as the persona whose memories are meant. */
+type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
+
+/** Words that are the same whichever installation or server is asked. */
+const fixed: Readonly<Record<string, Source>> = {
+  aliases: async (_, cli) => [...(await aliases(cli))],
   clients: async () => Object.keys((await import('../connect/clients.ts')).clients),
-  templates: async (cli) => (await import('../template/store.ts')).templateNames(cli),
-  topics: async () => (await import('../help/topics.ts')).topicNames,
+  'embedding-models': async () => ['builtin', ...(await knownModels('embedding'))],
+  languages: async () => (await speechServers()).flatMap(({ languages }) => languages),
+  logins: async (_, cli) => {
+    const { openLogins } = await import('../../app/logins.ts')
+    return openLogins(await cli.settings())
+      .read()
+      .logins.map(({ server }) => server)
+  },
+  'mcp-servers': async (_, cli) => (await names(cli)).toolServers(),
+  'models-to-pull': () => knownModels(),
+  servers: async () => ['api', ...(await speechServers()).map(({ id }) => id)],
+  settings: () => Object.keys(settingNames),
+  'setting-values': settingValues,
+  'speech-servers': async () => (await speechServers()).map(({ id }) => id),
+  templates: async (_, cli) => (await import('../template/store.ts')).templateNames(cli),
+  topics: async () => {
+    const [{ topicNames }, { commandNames }] = [await import('../help/topics.ts'), await import('../help/overview.ts')]
+    return [...topicNames, ...commandNames()]
+  },
+  voices: async () =>
+    (await speechServers()).flatMap(({ voices, aliases }) => [...voices.map(({ id }) => id), ...Object.keys(aliases)]),
+}
+
+/** Words from this installation, without the areas that commands load. */
+const here: Readonly<
+  Record<string, (names: Names, context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>>
+> = {
+  'api-keys': (names) => names.records('api-keys'),
+  backups: (names, persona) => names.records('backups', persona),
+  keys: (names) => names.plugins().flatMap(({ key }) => key ?? []),
+  'limit-subjects': (names) => [
+    'all',
+    ...names.plugins().map(({ id }) => `plugin:${id}`),
+    ...names.records('users').map((name) => `user:${name}`),
+    ...names.records('api-keys').map((id) => `key:${id}`),
+  ],
+  memories: (names, persona) => names.records('memories', persona),
+  models: async (names, _, cli) => [
+    ...(await aliases(cli)),
+    ...(await pulledModels(cli, 'chat')).map((name) => `local:${name}`),
+    ...names.plugins().flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
+  ],
+  personas: (names) => names.records('personas'),
+  plugins: (names) => names.plugins().map(({ id }) => id),
+  'pulled-models': (_names, _context, cli) => pulledModels(cli),
+  sessions: (names) => names.records('sessions'),
+  users: (names) => names.records('users'),
 }
 
 /**
- * The words of a kind, sorted; none on any failure, since a completion must not print errors. Names with control
- * characters are left out.
+ * The words of a kind, sorted; none on any failure, since a completion must not print errors. Names with control characters are
+ * left out.
  */
-export async function wordsOf(cli: Cli, kind: string): Promise<readonly string[]> {
+export async function wordsOf(cli: WordCli, kind: string, context = ''): Promise<readonly string[]> {
   try {
-    const words = await sources[kind]?.(cli)
+    const words = await unsorted(cli, kind, context)
     return [...new Set(words)].filter((word) => word !== '' && isPrintableLine(word)).sort()
   } catch {
     return []
   }
 }
 
-async function plugins(cli: Cli) {
-  const { listPlugins } = await import('../../operations/plugins.ts')
-  return (await cli.ask(listPlugins, {})).plugins
+async function unsorted(cli: WordCli, kind: string, context: string): Promise<readonly string[]> {
+  const source = Object.hasOwn(fixed, kind) ? fixed[kind] : undefined
+  if (source) return source(context, cli)
+  const { findServer } = await import('../remote/target.ts')
+  if (await findServer(cli)) return (await import('./server-words.ts')).serverWords(cli, kind, context)
+  return Object.hasOwn(here, kind) ? here[kind]!(await names(cli), context, cli) : []
 }
 
-async function speechServers(): Promise<readonly string[]> {
-  return (await import('../../../speech/servers/manifest.ts')).serverIds
+/** The values of a setting; none for a text that only the user knows. */
+async function settingValues(name: string, cli: WordCli): Promise<readonly string[]> {
+  if (!isSettingName(name)) return []
+  if (['true', 'false'].includes(settingNames[name].fallback)) return ['true', 'false']
+  if (name === 'log.level') return ['error', 'warn', 'info', 'debug']
+  if (name === 'usage.timezone') return ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  const kinds: Readonly<Record<string, string>> = {
+    'chat.model': 'models',
+    'chat.persona': 'personas',
+    'local.model': 'pulled-models',
+    server: 'logins',
+    'speech.voice': 'voices',
+  }
+  const kind = kinds[name]
+  return kind === undefined ? [] : unsorted(cli, kind, '')
+}
+
+async function names(cli: WordCli): Promise<Names> {
+  return (await import('../../app/names.ts')).openNames(await cli.settings())
+}
+
+async function knownModels(kind?: string): Promise<readonly string[]> {
+  const { knownModels: all } = await import('../../model-hub/known-models.ts')
+  return [...all.values()].filter((model) => kind === undefined || model.kind === kind).map(({ name }) => name)
+}
+
+/** The models in the folder of pulled ones; no runner is asked. */
+async function pulledModels(cli: WordCli, kind?: 'chat'): Promise<readonly string[]> {
+  const { modelsFolder } = await cli.settings()
+  const [{ openRecords }, { existsSync }] = [await import('../../model-hub/record.ts'), await import('node:fs')]
+  if (!existsSync(modelsFolder)) return []
+  const records = openRecords(modelsFolder)
+  return (await knownModels(kind)).filter((name) => records.read(name))
+}
+
+async function speechServers() {
+  const { readManifest, serverIds } = await import('../../../speech/servers/manifest.ts')
+  return serverIds.map(readManifest)
 }

@@ -1,5 +1,5 @@
 import { type CommandNode, type Flag, flatten } from '../help/tree.ts'
-import { argumentKind, flagNames, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
+import { argumentsOf, flagNames, repeatsLast, stepPatterns, valueBranches, valuedFlags, wordsCommand } from './kinds.ts'
 
 /** Works from a folder of `fpath` and when sourced after compinit. */
 export function zshCompletion(root: CommandNode): string {
@@ -7,8 +7,9 @@ export function zshCompletion(root: CommandNode): string {
   return `#compdef aichat
 # zsh completion for aichat, generated from its command tree
 _aichat() {
-  local word_path='' flag='' word kind=''
-  local -a commands flags found values
+  local word_path='' flag='' word kind='' first='' rest=''
+  local -a commands flags found values kinds
+  local -i place=0
   local index
   for ((index = 2; index < CURRENT; index++)); do
     word="\${words[index]}"
@@ -21,6 +22,11 @@ _aichat() {
     *)
       case "$word_path|$word" in
       ${stepPatterns(nodes)}) word_path="\${word_path:+$word_path }$word" ;;
+      *'|-'*) ;;
+      *)
+        ((place)) || first="\${(Q)word}"
+        ((++place))
+        ;;
       esac
       ;;
     esac
@@ -28,6 +34,8 @@ _aichat() {
   case "$word_path" in
 ${nodes.map(branch).join('\n')}
   esac
+  if ((place < \${#kinds})); then kind="\${kinds[place + 1]}"; else kind="$rest"; fi
+  ((place == 0)) || commands=() values=()
   flags+=(${root.flags.flatMap(describedFlag).join(' ')})
   if [[ -n "$flag" ]]; then
     commands=() kind=''
@@ -39,11 +47,14 @@ ${valueBranches(nodes, root, (words) => `values=(${words})`)}
     return
   fi
   if [[ -n "$kind" ]]; then
-    values=("\${(@f)$(${wordsCommand('"$kind"')})}")
+    values=("\${(@f)$(${wordsCommand('"$kind"', '"$first"')})}")
   fi
   if ((\${#values})) && [[ -n "\${values[1]}" ]]; then
     compadd -a values
-  elif ((\${#commands})); then
+    ((\${#commands})) && _describe 'command' commands
+    return 0
+  fi
+  if ((\${#commands})); then
     _describe 'command' commands
   else
     _files
@@ -64,7 +75,10 @@ function branch(node: CommandNode): string {
     commands=(${commands.join(' ')})
     flags=(${flags.join(' ')})
     values=(${node.choices.join(' ')})
-    kind=${quoted(argumentKind(node) ?? '')}
+    kinds=(${argumentsOf(node)
+      .map((kind) => quoted(kind ?? ''))
+      .join(' ')})
+    rest=${quoted(repeatsLast(node) ? (argumentsOf(node).at(-1) ?? '') : '')}
     ;;`
 }
 

@@ -6,10 +6,15 @@ const groups: readonly (readonly [name: string, commands: string, purpose: strin
   ['Personas', 'persona', 'characters with a memory of you'],
   ['Speech', 'tts', 'speak a text'],
   ['Models', 'models embed plugin prices secret', 'providers, their prices and keys'],
-  ['Programs', 'connect launch key limit usage', 'other clients, their keys and costs'],
+  ['Programs', 'connect launch key limit usage', 'other clients, keys and costs'],
   ['Service', 'serve status doctor config completion', ''],
   ['Account', 'setup register login logout whoami passwd auth users', ''],
 ]
+
+/** The names of the commands below `aichat`. */
+export function commandNames(): readonly string[] {
+  return groups.flatMap(([, commands]) => commands.split(' '))
+}
 
 const options: readonly (readonly [names: string, meaning: string])[] = [
   ['--server URL, --local', 'ask the daemon there, or work in this process'],

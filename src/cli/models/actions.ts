@@ -3,8 +3,11 @@ import { listEmbeddingModels } from '../../operations/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { table } from '../terminal/table.ts'
+import { type Column, table } from '../terminal/table.ts'
+import { sizeText } from './size-text.ts'
 
+export { alias } from './alias.ts'
+export { ps, show } from './details.ts'
 export { pull, remove } from './pull.ts'
 export { refresh, restore } from './refresh.ts'
 
@@ -15,15 +18,18 @@ export async function list(cli: Cli, plugin: string | undefined, options: { inst
       cli,
       models,
       [
-        ['MODEL', (row) => row.id],
+        ['MODEL', (row) => row.name],
         ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
         ['TYPE', (row) => row.type],
+        ...(options.installed ? [size] : []),
         ['', (row) => (row.default ? 'default' : '')],
       ],
       options.installed ? 'no models on this machine; pull one: aichat models pull NAME' : 'no models listed',
     ),
   )
 }
+
+const size: Column<{ readonly bytes?: number }> = ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))]
 
 export async function embeddings(cli: Cli): Promise<void> {
   const found = await cli.ask(listEmbeddingModels, {})

@@ -17,6 +17,29 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
     .action(run((model) => model.list))
 
   models
+    .command('show <model>')
+    .description('show a model: context, price and capabilities, or size, quantisation, family and licence')
+    .example('aichat models show openai:gpt-4.1-mini', 'aichat models show local:llama3')
+    .action(run((model) => model.show))
+
+  models
+    .command('ps')
+    .description('list the models in the memory of the local runner')
+    .example('aichat models ps')
+    .action(run((model) => model.ps))
+
+  models
+    .command('alias [name] [model]')
+    .description('list your own names for models, or add, show or remove one; -m and chat.model take them')
+    .option('--remove', 'remove the alias')
+    .example(
+      'aichat models alias',
+      'aichat models alias fast groq:llama-3.3-70b-versatile',
+      'aichat models alias fast --remove',
+    )
+    .action(run((model) => model.alias))
+
+  models
     .command('embeddings')
     .description('list the embedding models for memory search, and how to install a better one')
     .example('aichat models embeddings')

@@ -32,12 +32,16 @@ async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boo
   const received =
     source === '-' ? await receivePackage(streamStdin(cli), scratch) : new LocalPackage(source, undefined).received()
   const progress = openProgress(cli)
+  let verified = 0
   try {
     const passphrase = received.passphrase ?? (await askPassphrase(cli, received.path, passphraseFromStdin))
+    progress.wait(() => `${verified} memories verified`)
     return await verifyPackage(received.path, scratch, {
       passphrase,
-      onMemory(memories, total = Number.POSITIVE_INFINITY) {
-        if (memories % 500 === 0) progress.show(memories / total, `${memories} memories`)
+      onMemory(memories, total) {
+        verified = memories
+        if (total !== undefined && memories % 500 === 0)
+          progress.show(memories / total, `${memories} of ${total} memories`)
       },
     })
   } finally {

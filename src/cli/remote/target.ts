@@ -20,7 +20,7 @@ interface FoundToken {
  * The server of a command: `--server`, else AICHAT_SERVER or the setting, else the last login; undefined for this process.
  * Throws `usage` for options that exclude each other and for an invalid address.
  */
-export async function findServer(cli: Cli): Promise<Target | undefined> {
+export async function findServer(cli: Pick<Cli, 'globals' | 'settings'>): Promise<Target | undefined> {
   const { server, local, as } = cli.globals()
   if (local && server !== undefined) throw new AppError('usage', 'Use either --local or --server, not both')
   if (local) return undefined

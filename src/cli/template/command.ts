@@ -10,7 +10,7 @@ export function addTemplateCommands(program: CliCommand, cli: Cli): void {
     .description('keep prompts with variables, and ask with them: aichat chat -t NAME')
     .example(
       "aichat template create review --prompt 'Review this in $lang: $input' --default lang=English",
-      'git diff | aichat chat -t review --var lang=German',
+      'aichat template list',
     )
 
   template

@@ -23,7 +23,7 @@ const endings = ['.yaml', '.yml', '.json']
 const longestName = 120
 
 /** The folder of the templates: a file each, so that they can be copied, kept in a repository, and shared. */
-export async function templatesFolder(cli: Cli): Promise<string> {
+export async function templatesFolder(cli: Pick<Cli, 'settings'>): Promise<string> {
   return join((await cli.settings()).paths.config, 'templates')
 }
 
@@ -38,7 +38,7 @@ export function checkName(name: string): void {
 }
 
 /** The names of all templates, sorted. */
-export async function templateNames(cli: Cli): Promise<readonly string[]> {
+export async function templateNames(cli: Pick<Cli, 'settings'>): Promise<readonly string[]> {
   const files = listFolder(await templatesFolder(cli)).filter((file) => !file.startsWith('.'))
   const names = files.flatMap((file) => {
     const ending = endings.find((each) => file.endsWith(each))

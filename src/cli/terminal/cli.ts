@@ -10,7 +10,7 @@ export interface Globals {
   readonly local?: boolean
   readonly as?: string
   readonly json?: boolean
-  /** A jq expression that the JSON goes through; implies `json`. */
+  /** A jq expression that the JSON goes through; implies `json`, but see `printsJson`. */
   readonly jq?: string
   readonly plain?: boolean
   readonly quiet?: boolean
@@ -36,6 +36,8 @@ export interface Cli {
   io: Io
   /** Set with --jq while a command runs. */
   filter: OutputFilter | undefined
+  /** Set where the output is JSON without --json, as that of a chat with --schema: --jq then filters that. */
+  printsJson: boolean
   /** Help and version texts, written once the command line is parsed. */
   readonly helpTexts: string[]
   /** The command that runs; undefined before its action starts. */

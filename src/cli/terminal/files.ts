@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
 import { parseJson } from '../../formats/json.ts'
 import type { Cli } from './cli.ts'
-import { readStdin } from './stdin.ts'
+import { readStdin, sizeOf } from './stdin.ts'
 
 /** Reads a file, or stdin for `-`. Throws `no_input` with the path and the reason, `too_large` beyond the limit in bytes. */
 export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024): Promise<Buffer> {
@@ -18,10 +18,6 @@ export async function readInput(cli: Cli, path: string, limit = 64 * 1024 * 1024
     if (reason instanceof AppError) throw reason
     throw new AppError('no_input', `Cannot read ${path}: ${explain(reason)}`, { cause: reason })
   }
-}
-
-function sizeOf(bytes: number): string {
-  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`
 }
 
 /** Reads and parses a JSON file, or stdin for `-`. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** Commands of other tools (llm, mods, ollama run, aichat in Rust), and ours for the same. */
+/** Commands of other tools (llm, mods, ollama run, aichat in Rust), and ours for the same; those that are there are named. */
 const others: Readonly<Record<string, readonly string[]>> = {
   run: ['chat'],
   ask: ['chat'],
@@ -10,13 +10,21 @@ const others: Readonly<Record<string, readonly string[]>> = {
   keys: ['secret list', 'key list'],
   roles: ['persona list'],
   agents: ['persona list'],
-  list: ['models list'],
-  ls: ['models list'],
+  list: ['models list', 'session list'],
+  collections: ['persona list'],
+  ls: ['models list', 'session list'],
   pull: ['models pull NAME'],
   rm: ['models remove NAME'],
-  ps: ['models list'],
-  show: ['models list'],
-  similar: ['embed'],
+  ps: ['models ps'],
+  show: ['models show MODEL'],
+  aliases: ['models alias'],
+  alias: ['models alias NAME MODEL'],
+  templates: ['template list', 'persona list'],
+  embed: ['models embeddings'],
+  similar: ['embed --similar FILE', 'persona memory search NAME TEXT'],
+  search: ['session search TEXT', 'persona memory search NAME TEXT'],
+  schemas: ['chat --schema FILE'],
+  tools: ['mcp list'],
   say: ['tts'],
   speak: ['tts'],
   daemon: ['serve'],
@@ -57,9 +65,27 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
 export function suggestionFor(word: string, command: Command): string | undefined {
   const names = command.commands.map((each) => each.name())
   const path = pathOf(command)
-  const known = path.length === 0 ? others[word] : verbs[word]?.filter((verb) => names.includes(verb)).slice(0, 1)
+  const known = path.length === 0 ? othersIn(command, word) : ownVerb(word, names)
   if (!known || known.length === 0) return undefined
   return `Did you mean ${known.map((each) => ['aichat', ...path, each].join(' ')).join(' or ')}?`
+}
+
+/** Our commands for a word of another tool, as far as they are in the tree. */
+function othersIn(program: Command, word: string): readonly string[] | undefined {
+  if (!Object.hasOwn(others, word)) return undefined
+  return others[word]!.filter((line) => exists(program, line.split(' ')))
+}
+
+function exists(command: Command, [word, ...rest]: readonly string[]): boolean {
+  const sub = command.commands.find((each) => each.name() === word)
+  if (sub) return exists(sub, rest)
+  // What follows the names of commands are options and placeholders.
+  if (word?.startsWith('--')) return command.options.some(({ long }) => long === word)
+  return command.parent !== null && (word === undefined || word === word.toUpperCase())
+}
+
+function ownVerb(word: string, names: readonly string[]): readonly string[] | undefined {
+  return Object.hasOwn(verbs, word) ? verbs[word]!.filter((verb) => names.includes(verb)).slice(0, 1) : undefined
 }
 
 /** The names of a command below the program. */

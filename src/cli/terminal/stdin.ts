@@ -14,11 +14,15 @@ export async function readStdin(cli: Cli, limit = defaultLimit): Promise<Buffer>
   let size = 0
   for await (const piece of streamStdin(cli)) {
     size += piece.length
-    if (size > limit)
-      throw new AppError('too_large', `Standard input holds more than ${Math.round(limit / 1024 / 1024)} MiB`)
+    if (size > limit) throw new AppError('too_large', `Standard input holds more than ${sizeOf(limit)}`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
+}
+
+/** A limit in words: whole MiB, or KiB below one. */
+export function sizeOf(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`
 }
 
 /**

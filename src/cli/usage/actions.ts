@@ -9,6 +9,7 @@ import { stripControls } from '../terminal/io.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
+import { openProgress } from '../terminal/progress.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { idOf } from '../users/actions.ts'
 import { usageChart } from './chart.ts'
@@ -42,10 +43,28 @@ export async function exportUsage(
     ...(await chosenIn(cli, options)),
   })
   const pieces = body instanceof Uint8Array ? [body] : body
-  if (output !== undefined && output !== '-') return streamOutput(output, pieces, force === true)
+  if (output !== undefined && output !== '-') return streamOutput(output, watched(cli, pieces), force === true)
   for await (const piece of pieces) {
     await cli.io.out(cli.io.stdoutIsTerminal ? stripControls(Buffer.from(piece).toString('utf8')) : piece)
     if (cli.io.outClosed) return
+  }
+}
+
+/** Passes pieces through, with the amount so far on stderr. */
+async function* watched(
+  cli: Cli,
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const progress = openProgress(cli)
+  let bytes = 0
+  progress.wait(() => `${(bytes / 1e6).toFixed(1)} MB exported`)
+  try {
+    for await (const piece of pieces) {
+      bytes += piece.length
+      yield piece
+    }
+  } finally {
+    progress.clear()
   }
 }
 

@@ -7,8 +7,11 @@ import type { Behind } from './behind.ts'
 import { extractionPrompt, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
-/** The payer of a request to a model: the API key that the chat came with, if any, which pays and sets bounds. */
-export type OnBehalf = Pick<ChatCall, 'key' | 'permits'>
+/**
+ * The payer of a request to a model: the API key that the chat came with, if any, which pays and sets bounds; and whether the
+ * request must stay on this machine, as the chat did.
+ */
+export type OnBehalf = Pick<ChatCall, 'key' | 'permits' | 'localOnly'>
 
 /** Asks a persona's own model; resolves with its words and its name. */
 export type AskModel = (
@@ -33,7 +36,7 @@ const mostTogether = 12
  * returns at once, and no failure behind it reaches a chat.
  */
 export function createExtraction({ ask, behind, proposals, redact }: ExtractionParts) {
-  /** By persona and API key. */
+  /** By `lineOf`. */
   const waiting = new Map<string, MemoryEntry[]>()
 
   return (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf): void => {
@@ -55,6 +58,7 @@ export function createExtraction({ ask, behind, proposals, redact }: ExtractionP
   }
 }
 
-function lineOf({ id }: Persona, { key = '' }: OnBehalf): string {
-  return `${id} ${key}`
+/** By persona, API key, and whether the turns must stay on this machine. */
+function lineOf({ id }: Persona, { key = '', localOnly = false }: OnBehalf): string {
+  return `${id} ${key} ${localOnly}`
 }

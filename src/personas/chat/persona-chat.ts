@@ -69,6 +69,8 @@ export interface PersonaChatParts {
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
   readonly observe: (persona: Persona, text: string) => Promise<void>
+  /** Throws `unavailable` where a persona's memories are embedded on another machine. */
+  readonly requireLocalEmbedder: (persona: Persona) => void
   /** Looks for facts in the memories of the user's turn, behind the answer. */
   readonly remembered: (persona: Persona, memories: readonly MemoryEntry[], by: OnBehalf) => void
   /** Takes the keys of this installation out of a text. */
@@ -115,6 +117,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       const end = whole.slice(-queryLength).trim()
       const hasMemory = persona !== undefined && memory !== false && memorySettingsOf(persona).enabled
       const before = history.map(sentMessage)
+      if (hasMemory && by.localOnly) parts.requireLocalEmbedder(persona)
       const hits = hasMemory ? await recall(persona, end, [...before, ...request.messages], signal) : []
       const lore = persona && memory !== false ? await loreOf(persona, [...before, ...request.messages]) : []
       const system = persona ? await systemPrompt(persona, hits, lore) : ''
@@ -151,7 +154,10 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
             ...(cost !== undefined && { cost }),
             ...(persona_id !== undefined && { answer: { persona_id } }),
           }
-          const exchange = [...spokenOf(turn).map((message) => ({ message })), { message: answer, ...about }]
+          const exchange = [
+            ...spokenOf(turn).map((message) => ({ message })),
+            { message: by.localOnly ? keptLocal(answer) : answer, ...about },
+          ]
           const number = conversation && (await parts.conversations.add(conversation, exchange))
           if (!persona) return
           if (keeping) {
@@ -248,6 +254,11 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
 /** The messages of a turn as a conversation keeps them. */
 function spokenOf(turn: readonly Message[]): readonly Message[] {
   return turn.filter(({ role }) => role !== 'system' && role !== 'developer')
+}
+
+/** Marks the answer of a chat that stayed on this machine, so that the summary of its conversation stays there as well. */
+function keptLocal(answer: Message): Message {
+  return { ...answer, extra_content: { ...answer.extra_content, aichat: { local_only: true } } }
 }
 
 function extractOf(

@@ -25,7 +25,8 @@ export function createSummaries({ ask, behind, personas, store, redact }: Summar
     const { enabled, extract } = memorySettingsOf(persona ?? {})
     if (!persona || !enabled || extract === 'off') return
     behind.run(persona, async (signal) => {
-      const { text } = await ask(persona, summaryPrompt(messages, redact), {}, signal)
+      const localOnly = messages.some(({ message }) => message.extra_content?.['aichat']?.['local_only'] === true)
+      const { text } = await ask(persona, summaryPrompt(messages, redact), { localOnly }, signal)
       const summary = checkedSummary(text, messages, redact)
       if (!signal.aborted) await store.end(owner, id, { messages: messages.length, summary, at: ended_at })
     })

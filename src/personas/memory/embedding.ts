@@ -20,6 +20,8 @@ export interface Embedder {
   readonly trust: number
   /** The languages that it knows, as ISO 639-1 codes; absent where any. In others its vectors count nothing beside words. */
   readonly languages?: readonly string[]
+  /** The address that texts are sent to; absent for one that computes in this process. */
+  readonly endpoint?: string
   /** The space of its vectors; undefined before a runner's first answer. */
   space(): EmbeddingSpace | undefined
   /** Throws `unavailable` where the runner does not answer. */
@@ -43,7 +45,8 @@ export interface EmbeddingModels {
 
 /** The embedders of this machine. */
 export interface Embedders {
-  list(): Promise<EmbeddingModels>
+  /** With `localOnly` a runner on another machine is not asked for its models. */
+  list(localOnly?: boolean): Promise<EmbeddingModels>
   /**
    * The embedder of a persona's `embedding_model`, the built-in one by default. The model need not be installed: then `embed`
    * throws.

@@ -64,11 +64,6 @@ export async function openDatabase(path: string, options: OpenOptions = {}): Pro
   return db
 }
 
-/** A connection that only reads, beside the one that writes in this process or another. */
-export function openReader(path: string): Database {
-  return new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: 5000 })
-}
-
 /** Whether there never was a database of that path. */
 export function isAbsent(path: string): boolean {
   return !existsSync(path) && !existsSync(markerOf(path))

@@ -7,11 +7,12 @@ import type { StorageUse } from '../shared/storage-use.ts'
 import { refuseLostAccounts } from './accounts-mark.ts'
 import { createChanges } from './changes.ts'
 import type { Database } from './connection.ts'
-import { isAbsent, openDatabase, openReader, refuseDamaged } from './database.ts'
+import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
 import { atFirstUse } from './lazy-store.ts'
 import { createQuota } from './quota.ts'
+import { openReader } from './reader.ts'
 import { methods } from './store-methods.ts'
 
 /** A data folder on this machine, with the database in one file and the plugins in files of their own. */

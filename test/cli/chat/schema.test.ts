@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openAnswerCheck } from '../../../src/cli/chat/schema/answer-check.ts'
+import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import type { Home } from '../../command.ts'
 import { completion, json, localRunner, openStandIn, type StandIn } from '../../fake-provider.ts'
-import { pluginAt } from '../../installation.ts'
+import { openInstallation, pluginAt } from '../../installation.ts'
 import { suite } from '../../suite.ts'
-import { openFastHome } from '../../terminal.ts'
+import { openFastHome, runMain } from '../../terminal.ts'
 import { scripted, type Turn } from './scripted-provider.ts'
 
 const test = suite('an answer in JSON')
@@ -163,14 +165,19 @@ test('a schema that is none is told before anything is sent', () =>
     assert.is(stand.received.length, 0)
   }))
 
-test('a pattern that computes for ages is ended by --timeout, and the answer is printed', () =>
-  withAnswers([`{"a": "${'a'.repeat(60)}!"}`], async ({ home }) => {
-    const schema = '{"properties": {"a": {"pattern": "^(a+)+$"}}}'
-    const { code, stdout, stderr } = await home.aichat(['chat', 'x', '--schema', schema, '--timeout', '3s'])
-    assert.is(code, 75)
-    assert.match(stdout, /^\{"a": "a{60}!"\}\n$/)
-    assert.match(stderr, /No answer within 3s/)
-  }))
+test('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the answer is printed', async () => {
+  const written: string[] = []
+  const stop = new AbortController()
+  const io = { stdoutIsTerminal: false, out: async (text: string) => void written.push(text) }
+  const cli = { io, signal: () => stop.signal, globals: () => ({}) } as unknown as Cli
+  const check = await openAnswerCheck(cli, { schema: '{"properties": {"a": {"pattern": "^(a+)+$"}}}' })
+  const text = `{"a": "${'a'.repeat(60)}!"}`
+  const finished = check.finish(text).catch((reason: Error) => reason.message)
+  stop.abort(new Error('stopped'))
+  assert.is(await finished, 'stopped')
+  assert.equal(written, [`${text}\n`])
+  check.close()
+})
 
 test('an answer of 5 MB is checked, and of many misses the first are told', () => {
   const items = JSON.stringify({
@@ -202,6 +209,16 @@ test('--json-object asks for one object, names JSON where the words do not, and 
     assert.is(bodies[1].messages.length, 1)
   }))
 
+test('--jq filters the answer, and with --json the whole reply', () =>
+  withAnswers([ada, '{"name": 1}'], async ({ home }) => {
+    const words = ['chat', 'Who?', '--schema', fields]
+    assert.equal((await home.aichat([...words, '--jq', '.name, .age'])).stdout, 'Ada\n36\n')
+    const missed = await home.aichat([...words, '--jq', '.name, .age'])
+    assert.equal([missed.code, missed.stdout], [76, '1\nnull\n'])
+    const whole = await home.aichat([...words, '--json', '--jq', '.choices[0].message.content'])
+    assert.equal([whole.code, whole.stdout], [76, '{"name": 1}\n'])
+  }))
+
 test('it works beside a system prompt, a saved conversation and piped text', () =>
   withAnswers([ada], async ({ home }) => {
     const words = ['chat', '-s', 'people', '--prompt', 'Be brief', '--schema', fields]
@@ -209,6 +226,26 @@ test('it works beside a system prompt, a saved conversation and piped text', () 
     const { messages } = JSON.parse((await home.aichat(['session', 'show', 'people', '--json'])).stdout)
     assert.is(messages.at(-1).content, ada)
   }))
+
+test('a daemon is asked in the same way', async () => {
+  const stand = await openStandIn(scripted(['{"name": 1}']))
+  const installation = openInstallation({ CUSTOM_API_KEY: 'sk-canary-0123456789' })
+  const url = await installation.serve()
+  try {
+    await installation.app.plugins.install(pluginAt(stand.url))
+    const { code, stdout, stderr } = await runMain(
+      ['chat', '--server', url, '-m', 'custom:custom-model', 'Who?', '--schema', 'name'],
+      {
+        environment: { AICHAT_HOME: installation.home, HOME: installation.home },
+      },
+    )
+    assert.equal([code, stdout], [76, '{"name": 1}\n'], stderr)
+    assert.match(stderr, /misses the schema in 1 place\n {2}\/name: must be string/)
+  } finally {
+    await installation.close()
+    await stand.close()
+  }
+})
 
 test('a local runner gets the schema as its format', async () => {
   const runner = await openStandIn(localRunner(ada))

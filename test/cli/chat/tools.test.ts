@@ -61,6 +61,15 @@ for (const flags of [[], ['--no-stream']])
       assert.equal(resultsIn(provider.received), ['You said: Ada'])
     }))
 
+for (const flags of [[], ['--no-stream']])
+  test(`the last answer alone is checked against a schema ${flags.join(' ')}`, () =>
+    withTools([[['tools__echo', { text: 'Ada' }]], '{"name": "Ada"}'], async ({ aichat, provider }) => {
+      await aichat('mcp', 'allow', 'tools', 'echo')
+      const { stdout } = await aichat('chat', ...flags, '--mcp', 'tools', '--schema', 'name', 'Who?')
+      assert.is(stdout, '{"name": "Ada"}\n')
+      for (const { body } of provider.received) assert.is(JSON.parse(body).response_format.type, 'json_schema')
+    }))
+
 test('with --json there is the last answer alone', () =>
   withTools([[['tools__echo', { text: 'x' }]], 'Done.'], async ({ aichat }) => {
     await aichat('mcp', 'allow', 'tools', 'echo')

@@ -54,10 +54,10 @@ test('refresh prints the changes, keeps the previous list, and restore restores 
     assert.match(refreshed.stdout, /PLUGIN +BEFORE +AFTER +ADDED +REMOVED/)
     assert.match(refreshed.stdout, /good +2 +2 +1 +1 +refreshed/)
     assert.ok(existsSync(join(home.folder, 'plugins', 'good.json.backup')))
-    assert.match((await home.aichat(['models', 'list', 'good', '--plain'])).stdout, /^one\tgood.*\nthree\t/)
+    assert.match((await home.aichat(['models', 'list', 'good', '--plain'])).stdout, /^good:one\tgood.*\ngood:three\t/)
     const restored = await home.aichat(['models', 'restore', 'good'])
     assert.is(restored.code, 0, restored.stderr)
-    assert.match((await home.aichat(['models', 'list', 'good', '--plain'])).stdout, /^one\tgood.*\ntwo\t/)
+    assert.match((await home.aichat(['models', 'list', 'good', '--plain'])).stdout, /^good:one\tgood.*\ngood:two\t/)
   }))
 
 test('a dry run shows the names and writes nothing', () =>
@@ -146,7 +146,7 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
     assert.ok(JSON.parse(pulled.stdout).downloaded > 0)
     assert.match(
       (await home.aichat(['models', 'list', '--installed'])).stdout,
-      /smollm2-360m +this machine +chat +default/,
+      /local:smollm2-360m +this machine +chat +\d+ \w+ +default/,
     )
 
     const answer = await home.aichat(['chat', 'hi', '--json', '--max-tokens', '5', '--temperature', '0'])

@@ -146,7 +146,7 @@ test('a file that is no template is refused with all that is wrong, and nothing 
       ['', /it is empty/],
       ['- a\n', /must be an object/],
       ['{"prompt": "a"', /is not JSON/],
-      [`prompt: ${'x'.repeat(300_000)}`, /longer than 256 KiB|more than/],
+      [`prompt: ${'x'.repeat(300_000)}`, /Standard input holds more than 256 KiB/],
       [`prompt: ${'['.repeat(100_000)}`, /It is no YAML/],
     ]
     for (const [input, message] of cases) {

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { AppError } from '../../../errors.ts'
 import { counted } from '../../../formats/counted.ts'
 import type { Cli } from '../../terminal/cli.ts'
+import { isLocalOnly } from '../../terminal/local-only.ts'
 import { emptyInput, readStdin } from '../../terminal/stdin.ts'
 import type { Attached, Attachment, LeftOut } from './attachment.ts'
 import { mebibyte, readFound, readNamed } from './bytes.ts'
@@ -115,6 +116,10 @@ function leftOutAs(reason: string): AppError {
 
 async function contentOf({ cli, signal }: Reading, place: Place): Promise<Content> {
   if (place.kind === 'address') {
+    if (await isLocalOnly(cli))
+      throw new AppError('unavailable', `${place.url.host} was not asked, since nothing may leave this machine`, {
+        details: ['Save the page to a file and name that, or leave out --local-only (chat.local_only)'],
+      })
     const { fetchFile } = await import('../../../app/fetched-file.ts')
     const { url, ...file } = await fetchFile(place.url.href, longestPage, signal)
     return { ...file, name: url, isAddress: true }

@@ -1,0 +1,128 @@
+import { unknownPlugin } from '../../chat/model-address.ts'
+import { AppError } from '../../errors.ts'
+import { suggestion } from '../../formats/nearest-name.ts'
+import { listModels } from '../../operations/models.ts'
+import { listPlugins } from '../../operations/plugins.ts'
+import { reservedPrefixes } from '../../plugins/manifest-checks.ts'
+import {
+  type Aliases,
+  aliasFile,
+  isAliasName,
+  isAliasTarget,
+  mostAliases,
+  readAliases,
+} from '../../settings/model-aliases.ts'
+import { replaceFile } from '../../storage/files/atomic.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
+
+/** Lists the aliases of this user, shows one, or sets or removes it. They are kept here also where a server is asked. */
+export async function alias(
+  cli: Cli,
+  name: string | undefined,
+  model: string | undefined,
+  options: { readonly remove?: true },
+): Promise<void> {
+  const { paths } = await cli.settings()
+  const known = readAliases(paths)
+  if (options.remove) return remove(cli, known, name, model)
+  if (name === undefined) return list(cli, known)
+  if (model === undefined) {
+    const stored = known.get(name)
+    if (stored === undefined) throw notFound(name, known)
+    return print(cli, { name, model: stored }, () => stored)
+  }
+  const target = await targetOf(cli, known, name, model)
+  if (!known.has(name) && known.size >= mostAliases)
+    throw new AppError('invalid', `There may be at most ${mostAliases} aliases: remove one first`)
+  await write(cli, new Map([...known, [name, target]]))
+  await print(cli, { name, model: target }, () => `${name} is ${target}`)
+}
+
+function list(cli: Cli, known: Aliases): Promise<void> {
+  const aliases = [...known].map(([name, model]) => ({ name, model })).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return print(cli, { aliases }, () =>
+    table(
+      cli,
+      aliases,
+      [
+        ['ALIAS', (row) => row.name],
+        ['MODEL', (row) => row.model],
+      ],
+      'no aliases; add one: aichat models alias fast groq:llama-3.3-70b-versatile',
+    ),
+  )
+}
+
+async function remove(cli: Cli, known: Aliases, name: string | undefined, model: string | undefined): Promise<void> {
+  if (name === undefined || model !== undefined)
+    throw new AppError('usage', 'Name one alias to remove: aichat models alias NAME --remove')
+  if (!known.has(name)) throw notFound(name, known)
+  await write(cli, new Map([...known].filter(([each]) => each !== name)))
+  await print(cli, { name, removed: true as const }, () => name)
+}
+
+async function write(cli: Cli, aliases: Aliases): Promise<void> {
+  const { paths } = await cli.settings()
+  replaceFile(aliasFile(paths), `${JSON.stringify(Object.fromEntries(aliases), null, 2)}\n`)
+}
+
+/** The model that the alias will stand for. Throws `invalid` for a name that means something else, and for an invalid model. */
+async function targetOf(cli: Cli, known: Aliases, name: string, model: string): Promise<string> {
+  if (!isAliasName(name))
+    throw new AppError('invalid', `Invalid alias "${name.slice(0, 100)}"`, {
+      details: ['It must be 1 to 64 letters, digits, ".", "_" and "-", and begin with a letter or digit'],
+    })
+  if (!isAliasTarget(model))
+    throw new AppError(
+      'invalid',
+      'Invalid model: it must be a line of at most 300 characters, without spaces at its ends',
+    )
+  // A chain is cut now, and what it ends at does not change when an alias in it does.
+  const target = known.get(model) ?? model
+  if (target === name) throw new AppError('invalid', `The alias ${name} would stand for itself`)
+  const { models, plugins } = await listed(cli)
+  const taken = models.find(({ id, name: address }) => [id, address].includes(name) || id === `${name}:latest`)
+  const isPlugin = plugins.some(({ id }) => id === name)
+  if (reservedPrefixes.has(name) || isPlugin || taken)
+    throw new AppError(
+      'invalid',
+      `The name "${name}" is taken: it is ${taken ? `the model ${taken.name}` : isPlugin ? 'a plugin' : 'a word of aichat'}`,
+    )
+  const hasPlugin = plugins.some(({ id }) => target.startsWith(`${id}:`))
+  const unknown = hasPlugin ? undefined : unknownPlugin(target, plugins)
+  if (unknown?.isCertain) throw unknown.error
+  const isListed = models.some(({ id, name: address }) => [id, address].includes(target))
+  if (models.length > 0 && !isListed && !/^(?:persona|local):/.test(target))
+    note(
+      cli,
+      `aichat: ${target} is in no list of models${
+        unknown
+          ? ''
+          : suggestion(
+              target,
+              models.map(({ name: address }) => address),
+            )
+      }; it is asked for all the same`,
+    )
+  return target
+}
+
+/** The models and plugins that names are compared with; none where the server does not answer. */
+async function listed(cli: Cli) {
+  try {
+    const [{ models }, { plugins }] = [await cli.ask(listModels, {}), await cli.ask(listPlugins, {})]
+    return { models, plugins }
+  } catch (reason) {
+    if (!(reason instanceof AppError)) throw reason
+    note(cli, `aichat: the name is not compared with those of models: ${reason.message}`)
+    return { models: [], plugins: [] }
+  }
+}
+
+function notFound(name: string, known: Aliases): AppError {
+  return new AppError('not_found', `Alias "${name.slice(0, 100)}" not found${suggestion(name, known.keys())}`, {
+    details: ['`aichat models alias` lists them'],
+  })
+}

@@ -1,0 +1,63 @@
+import { runningModels, showModel } from '../../operations/model-details.ts'
+import { resolveAlias } from '../../settings/model-aliases.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { print } from '../terminal/output.ts'
+import { labelled, table, timeText } from '../terminal/table.ts'
+import { sizeText } from './size-text.ts'
+
+/** Prints the facts of a model. */
+export async function show(cli: Cli, model: string): Promise<void> {
+  const { paths } = await cli.settings()
+  await print(cli, await cli.ask(showModel, { model: resolveAlias(model, paths) }), (found) => {
+    const { price, bytes, context_window: context, context_source: source, max_output: most } = found
+    return labelled([
+      ['Name', found.name],
+      ['', found.display_name && `  ${found.display_name}`],
+      ['Type', `${found.type}${found.default ? ', the default of its plugin' : ''}`],
+      ['From', found.plugin ? `plugin ${found.plugin} (${found.state})` : runnerName(found.runner)],
+      ['Host', found.host],
+      ['Forwarded to', found.forwarded_to],
+      ['Context', `${context.toLocaleString('en')} tokens${source === 'guessed' ? ', a guess: nothing tells it' : ''}`],
+      ['Answer', most === undefined ? undefined : `at most ${most.toLocaleString('en')} tokens`],
+      ['Capabilities', found.capabilities.join(', ')],
+      [
+        'Price',
+        price &&
+          `$${price.input} in${price.output === undefined ? '' : `, $${price.output} out`}${price.cached === undefined ? '' : `, $${price.cached} cached`} per million tokens (${price.source})`,
+      ],
+      ['Size', bytes === undefined ? undefined : sizeText(bytes)],
+      ['Parameters', found.parameter_size],
+      ['Quantisation', found.quantization],
+      ['Family', found.family],
+      ['Format', found.format],
+      ['Licence', found.licence],
+    ])
+  })
+}
+
+/** Lists the models in the memory of the runner. */
+export async function ps(cli: Cli): Promise<void> {
+  const running = await cli.ask(runningModels, {})
+  await print(cli, running, ({ models }) =>
+    table(
+      cli,
+      models,
+      [
+        ['MODEL', (row) => row.name],
+        ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))],
+        ['ON THE GPU', ({ graphics_bytes: graphics, bytes }) => shareText(graphics, bytes)],
+        ['CONTEXT', ({ context_window: context }) => String(context ?? '')],
+        ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : timeText(end))],
+      ],
+      'no model is in the memory of the local runner',
+    ),
+  )
+}
+
+function shareText(part: number | undefined, whole: number | undefined): string {
+  return part === undefined || !whole ? '' : `${Math.round((100 * part) / whole)}%`
+}
+
+function runnerName(runner: string | null): string {
+  return runner === 'ollama' ? 'Ollama' : 'this machine, pulled by aichat'
+}

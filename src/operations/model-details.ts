@@ -1,0 +1,263 @@
+import { z } from 'zod'
+import { permitsOf } from '../accounts/keys/rights.ts'
+import type { App } from '../app/app.ts'
+import { contextTokens } from '../app/context-window.ts'
+import { hostOf } from '../chat/local-only.ts'
+import { unknownPlugin } from '../chat/model-address.ts'
+import { isObject, type JsonObject, objectOf, stringOf } from '../chat/protocol/json-object.ts'
+import { AppError } from '../errors.ts'
+import { suggestion } from '../formats/nearest-name.ts'
+import type { PluginView } from '../plugins/host.ts'
+import { rateText } from '../usage/prices/rate-text.ts'
+import { modelRow, modelRows } from './models.ts'
+import { type Call, defineOperation } from './operation.ts'
+
+/** The facts of a model on this machine, as its runner tells them; each may be missing. */
+const localFacts = {
+  bytes: z.exactOptional(z.int()),
+  family: z.exactOptional(z.string()),
+  parameter_size: z.exactOptional(z.string()),
+  quantization: z.exactOptional(z.string()),
+  format: z.exactOptional(z.string()),
+}
+
+const details = z.object({
+  ...modelRow.shape,
+  ...localFacts,
+  display_name: z.exactOptional(z.string()),
+  /** Tokens of a request and its answer; `context_source` says whether they are told or a cautious guess. */
+  context_window: z.int(),
+  context_source: z.enum(['told', 'guessed']),
+  max_output: z.exactOptional(z.int()),
+  /** What it takes and gives; empty where nothing tells it. */
+  capabilities: z.array(z.string()),
+  /** The first lines of its licence. */
+  licence: z.exactOptional(z.string()),
+  /** The host that its requests go to; absent for one that computes in aichat itself. */
+  host: z.exactOptional(z.string()),
+  /** The service that the local runner forwards it to. */
+  forwarded_to: z.exactOptional(z.string()),
+  /** The state of its plugin. */
+  state: z.exactOptional(z.string()),
+  /** USD per million tokens. */
+  price: z.exactOptional(
+    z.object({
+      source: z.string(),
+      input: z.string(),
+      output: z.exactOptional(z.string()),
+      cached: z.exactOptional(z.string()),
+    }),
+  ),
+})
+
+export const showModel = defineOperation({
+  name: 'models.show',
+  failures: [404],
+  method: 'GET',
+  path: '/api/models/show',
+  access: 'user',
+  scope: 'models',
+  impersonal: true,
+  summary:
+    'Shows a model: context, price and capabilities of one of a plugin, and size, quantisation, family and licence of one on this machine.',
+  input: z.object({
+    model: z
+      .string()
+      .min(1, 'must name a model')
+      .max(300)
+      .meta({ description: 'As a chat names it: plugin:model, local:NAME, or a name.' }),
+  }),
+  output: details,
+  run: async (call, { model }) => {
+    const row = await find(call, model)
+    return row.plugin === null ? localDetails(call.app, row) : pluginDetails(call.app, row, row.plugin)
+  },
+})
+
+const runningRow = z.object({
+  id: z.string(),
+  /** What a chat names it by. */
+  name: z.string(),
+  runner: z.string(),
+  ...localFacts,
+  /** Bytes of it in the memory of the graphics card. */
+  graphics_bytes: z.exactOptional(z.int()),
+  context_window: z.exactOptional(z.int()),
+  /** Milliseconds since 1970 UTC: when the runner will forget it. */
+  expires_at: z.exactOptional(z.int()),
+})
+
+export const runningModels = defineOperation({
+  name: 'models.running',
+  method: 'GET',
+  path: '/api/models/running',
+  access: 'user',
+  scope: 'models',
+  impersonal: true,
+  summary: 'Lists the models in the memory of the model runner.',
+  input: z.object({}),
+  output: z.object({ models: z.array(runningRow) }),
+  run: async ({ app, caller }) => {
+    if (caller.key?.personas) return { models: [] }
+    const permits = permitsOf(caller.key) ?? (() => true)
+    const { ollama } = await app.chat()
+    const rows = (await ollama.running()).filter(({ name }) => permits({ plugin: null, model: String(name) }))
+    return { models: rows.map(runningOf) }
+  },
+})
+
+export const modelDetailOperations = [showModel, runningModels]
+
+type Row = z.output<typeof modelRow>
+
+/** The model of a name: that of its plugin or runner, of the active plugin, of this machine, or of the only plugin that has it. */
+async function find(call: Call, asked: string): Promise<Row> {
+  const listed = await modelRows(call, {})
+  const address = listed.find(({ name }) => name === asked)
+  if (address) return address
+  const all = [...listed, ...(await modelRows(call, { installed: true }))]
+  const active = call.app.plugins
+    .list()
+    .filter(({ active }) => active)
+    .map(({ id }) => id)
+  const exact = all.find(({ name }) => name === asked || name === `${asked}:latest`)
+  const named = all.filter(({ id }) => id === asked || id === `${asked}:latest`)
+  const preferred = named.find(({ plugin }) => plugin !== null && active.includes(plugin))
+  const found =
+    exact ?? preferred ?? named.find(({ plugin }) => plugin === null) ?? (named.length === 1 ? named[0] : undefined)
+  if (found) return found
+  const shown = asked.slice(0, 100)
+  if (named.length > 1)
+    throw new AppError('not_found', `Several plugins have a model "${shown}"`, {
+      details: named.map(({ name }) => `aichat models show ${name}`),
+    })
+  const plugins = call.app.plugins.list()
+  const hasPlugin = plugins.some(({ id }) => asked.startsWith(`${id}:`))
+  const unknown = hasPlugin ? undefined : unknownPlugin(asked, plugins)
+  if (unknown?.isCertain) throw unknown.error
+  const names = all.flatMap(({ id, name }) => [name, id])
+  throw new AppError('not_found', `Model "${shown}" not found${suggestion(asked, names)}`, {
+    details: ['`aichat models list` and `aichat models list --installed` show them'],
+  })
+}
+
+async function pluginDetails(app: App, row: Row, plugin: string): Promise<z.output<typeof details>> {
+  const view = app.plugins.get(plugin)
+  const facts = objectOf(view.models?.[row.id])
+  const { prices } = await app.prices()
+  const price = prices.priceFor(plugin, row.id)
+  const { input, output, cached } = price?.rates ?? {}
+  return {
+    ...row,
+    ...texts({ display_name: facts['display_name'] }),
+    ...contextOf(app, row, facts['context_window']),
+    ...integers({ max_output: facts['max_output'] }),
+    capabilities: namesIn(facts['capabilities']) ?? usualCapabilities(view),
+    ...texts({ licence: facts['license'] ?? facts['licence'] }),
+    host: hostOf(view.endpoint),
+    state: view.state,
+    ...(price && {
+      price: {
+        source: price.source,
+        input: rateText(input ?? 0),
+        ...(output !== undefined && { output: rateText(output) }),
+        ...(cached !== undefined && { cached: rateText(cached) }),
+      },
+    }),
+  }
+}
+
+async function localDetails(app: App, row: Row): Promise<z.output<typeof details>> {
+  if (row.runner !== 'ollama') {
+    const { hub } = await app.models()
+    const known = hub.known.get(row.id)
+    return {
+      ...row,
+      ...texts({ display_name: known?.summary, licence: known?.licence }),
+      ...contextOf(app, row, undefined),
+      capabilities: row.type === 'chat' ? ['completion'] : [row.type],
+      format: 'onnx',
+    }
+  }
+  const { ollama } = await app.chat()
+  const [shown, known] = [await ollama.show(row.id), (await ollama.models())?.find(({ name }) => name === row.id)]
+  const info = objectOf(shown?.['model_info'])
+  const context = Object.entries(info).find(([field]) => field.endsWith('.context_length'))?.[1]
+  const remote = stringOf(known?.row['remote_host']) ?? (known?.remote ? 'ollama.com' : undefined)
+  return {
+    ...row,
+    ...factsOf({ ...known?.row, details: shown?.['details'] ?? known?.row['details'] }),
+    ...contextOf(app, row, context),
+    capabilities: namesIn(shown?.['capabilities']) ?? [row.type === 'chat' ? 'completion' : row.type],
+    ...texts({ licence: licenceOf(shown?.['license']) }),
+    host: hostOf(ollama.url),
+    ...(remote !== undefined && { forwarded_to: hostOf(remote) }),
+  }
+}
+
+function contextOf(app: App, { id, plugin }: Row, told: unknown) {
+  const isTold = typeof told === 'number' && Number.isSafeInteger(told) && told > 0
+  const context_window = isTold
+    ? told
+    : contextTokens(app.plugins, plugin === null ? `local:${id}` : id, plugin ?? undefined)
+  return { context_window, context_source: isTold ? ('told' as const) : ('guessed' as const) }
+}
+
+/** The facts in a row of the runner's lists. */
+function factsOf(row: JsonObject) {
+  const { family, parameter_size, quantization_level, format } = objectOf(row['details'])
+  return {
+    ...integers({ bytes: row['size'] }),
+    ...texts({ family, parameter_size, quantization: quantization_level, format }),
+  }
+}
+
+function runningOf(row: JsonObject): z.output<typeof runningRow> {
+  const id = String(row['name'])
+  const expires = Date.parse(String(row['expires_at']))
+  return {
+    id,
+    name: `local:${id}`,
+    runner: 'ollama',
+    ...factsOf(row),
+    ...integers({ graphics_bytes: row['size_vram'], context_window: row['context_length'] }),
+    ...(Number.isFinite(expires) && { expires_at: expires }),
+  }
+}
+
+/** The longest fact that is shown: characters. */
+const longestFact = 200
+
+function texts<K extends string>(values: Readonly<Record<K, unknown>>): { [key in K]?: string } {
+  const entries = Object.entries(values).filter(([, value]) => typeof value === 'string' && value !== '')
+  return Object.fromEntries(entries.map(([key, value]) => [key, (value as string).slice(0, longestFact)])) as never
+}
+
+function integers<K extends string>(values: Readonly<Record<K, unknown>>): { [key in K]?: number } {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => Number.isSafeInteger(value) && (value as number) >= 0),
+  ) as never
+}
+
+/** The first two lines of a licence: its name and version. */
+function licenceOf(text: unknown): string | undefined {
+  const lines = stringOf(text)
+    ?.slice(0, 2_000)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  return lines?.slice(0, 2).join(', ')
+}
+
+function namesIn(list: unknown): string[] | undefined {
+  if (isObject(list))
+    return Object.keys(list)
+      .filter((name) => list[name] === true)
+      .slice(0, 50)
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string').slice(0, 50) : undefined
+}
+
+/** A provider's list does not say what a model takes: what plugins of its kind do is all that is known. */
+function usualCapabilities({ type }: PluginView): string[] {
+  return [type === 'embedding' || type === 'tts' ? type : 'completion']
+}

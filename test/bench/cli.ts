@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { performance } from 'node:perf_hooks'
+import { aichatCommand, openHome } from '../command.ts'
+
+const rounds = 10
+/** Commands of one measurement of processor time, which a shell tells in hundredths of a second. */
+const repeats = 5
+const sessions = 1000
+
+/**
+ * What a command costs before it does anything, compared with `node -e 0`: the help, and the names behind a Tab among 1,000 saved
+ * conversations and 100 personas. The least of ten rounds in turns counts, since the others measure what else the machine did.
+ * The aims: `--help` at most 35 ms of processor time over Node's own, names within 150 ms.
+ */
+export async function bench(): Promise<void> {
+  const home = openHome()
+  try {
+    await fill(home.folder)
+    const environment = { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder }
+    const tab = (kind: string, ...context: string[]) => [
+      ...aichatCommand,
+      '--timeout',
+      '1s',
+      '__complete',
+      kind,
+      ...context,
+    ]
+    const lines: readonly (readonly [name: string, words: readonly string[]])[] = [
+      ['node -e 0', [process.execPath, '-e', '0']],
+      ['aichat --version', [...aichatCommand, '--version']],
+      ['aichat --help', [...aichatCommand, '--help']],
+      ['aichat chat --help', [...aichatCommand, 'chat', '--help']],
+      ...['models', 'plugins', 'personas', 'sessions', 'settings', 'topics', 'languages'].map(
+        (kind) => [`Tab: ${kind}`, tab(kind)] as const,
+      ),
+      ['Tab: memories', tab('memories', 'Persona 7')],
+    ]
+    const cpu = lines.map(() => Number.POSITIVE_INFINITY)
+    const wall = lines.map(() => Number.POSITIVE_INFINITY)
+    for (let round = 0; round < rounds; round++)
+      for (const [at, [, words]] of lines.entries()) {
+        cpu[at] = Math.min(cpu[at]!, cpuOf(words, environment))
+        wall[at] = Math.min(wall[at]!, wallOf(words, environment))
+      }
+    process.stdout.write(`milliseconds, the least of ${rounds} rounds\n`)
+    for (const [at, [name]] of lines.entries()) {
+      const over = at === 0 ? '' : ` (+${(cpu[at]! - cpu[0]!).toFixed(0)})`
+      process.stdout.write(
+        `  ${name.padEnd(20)} ${cpu[at]!.toFixed(0).padStart(4)} of processor${over.padEnd(7)} ${wall[at]!.toFixed(0).padStart(4)} in all\n`,
+      )
+    }
+    const help = cpu[2]! - cpu[0]!
+    const slowest = Math.max(...wall.slice(4))
+    process.stdout.write(
+      `  aims: --help within 35 ms over Node: ${help <= 35 ? 'met' : 'missed'}; names within 150 ms: ${slowest <= 150 ? 'met' : 'missed'}\n`,
+    )
+  } finally {
+    home.remove()
+  }
+}
+
+/** Milliseconds of processor time of one command, its start included. */
+function cpuOf(words: readonly string[], env: NodeJS.ProcessEnv): number {
+  const script = `for ((i = 0; i < ${repeats}; i++)); do "$@" > /dev/null || exit 1; done; times`
+  const { status, stdout } = spawnSync('bash', ['-c', script, 'bash', ...words], { env, encoding: 'utf8' })
+  const children = stdout.trim().split('\n')[1] ?? ''
+  const seconds = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, rest]) => Number(minutes) * 60 + Number(rest),
+  )
+  if (status !== 0 || seconds.length !== 2) throw new Error(`${words.join(' ')} cannot be measured`)
+  return ((seconds[0]! + seconds[1]!) * 1000) / repeats
+}
+
+function wallOf([program, ...args]: readonly string[], env: NodeJS.ProcessEnv): number {
+  const begun = performance.now()
+  spawnSync(program!, args, { env })
+  return performance.now() - begun
+}
+
+async function fill(folder: string): Promise<void> {
+  const { openApp } = await import('../../src/app/app.ts')
+  const { readSettings } = await import('../../src/settings/settings.ts')
+  const app = openApp(readSettings({ AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }))
+  try {
+    const { personas, conversations, memories } = await app.personas()
+    for (let number = 0; number < 100; number++)
+      await personas.create('local', { name: `Persona ${number}`, model: 'openai:gpt-4.1-mini', parameters: {} })
+    for (let number = 0; number < sessions; number++) await conversations.create('local', { name: `Talk ${number}` })
+    const persona = await personas.get('local', 'Persona 7')
+    await memories.store(
+      persona,
+      Array.from({ length: 500 }, (_, number) => ({
+        content: `The number ${number} is known`,
+        importance_score: 0.5,
+        metadata: {},
+      })),
+    )
+  } finally {
+    await app.close()
+  }
+}

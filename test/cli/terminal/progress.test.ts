@@ -1,0 +1,90 @@
+import * as assert from 'uvu/assert'
+import { completion, json, openStandIn, type StandIn } from '../../fake-provider.ts'
+import { pluginAt } from '../../installation.ts'
+import { suite } from '../../suite.ts'
+import { openFastHome, type RunMainOptions, runMain } from '../../terminal.ts'
+
+const test = suite('progress on stderr')
+
+test('work of more than a second tells its time at a terminal, and the line is gone before the answer', () =>
+  withSlow(async ({ ask, release }) => {
+    const written: string[] = []
+    const { code, stdout } = await ask(['chat', '-S', 'Hi'], {
+      shown: true,
+      heard(_name, text) {
+        written.push(text)
+        if (/chat … 2 s/.test(text)) release()
+      },
+    })
+    assert.equal([code, stdout], [0, 'Hello\n'])
+    const last = written.findLastIndex((text) => text.includes(' … '))
+    assert.match(written[0]!, '\r\x1b[Kchat … 1 s')
+    assert.is(written[last + 1], '\r\x1b[K', 'the line is cleared')
+    assert.is(written[last + 2], 'Hello\n')
+  }))
+
+test('there is none in a pipe, and none with --quiet, --json, in CI and on a dumb terminal', () =>
+  withSlow(async ({ ask, release }) => {
+    release()
+    const cases: readonly (readonly [readonly string[], RunMainOptions])[] = [
+      [[], {}],
+      [['--quiet'], { shown: true }],
+      [['--json'], { shown: true }],
+      [[], { shown: true, environment: { CI: '1' } }],
+      [[], { shown: true, environment: { TERM: 'dumb' } }],
+    ]
+    for (const [words, options] of cases) {
+      const { code, stderr } = await ask([...words, 'chat', '-S', 'Hi'], options)
+      assert.equal([code, stderr], [0, ''])
+    }
+  }))
+
+test('a bar shows its share, and lines of memories are counted', () =>
+  withSlow(async ({ ask }) => {
+    await ask(['persona', 'create', '--name', 'Ada', '-m', 'custom-model'])
+    const lines = Array.from({ length: 450 }, (_, number) =>
+      JSON.stringify({ content: `The number ${number} is known` }),
+    )
+    const { code, stderr } = await ask(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], {
+      shown: true,
+      input: lines.join('\n'),
+    })
+    assert.is(code, 0, stderr)
+    assert.match(stderr, /\r\x1b\[K\[-{24}\] {3}0% 0 of 450/)
+    assert.ok(stderr.endsWith('\r\x1b[K'))
+    const piped = await ask(['persona', 'memory', 'add', 'Ada', '--jsonl', '-'], { input: lines.join('\n') })
+    assert.is(piped.stderr, '')
+  }))
+
+test.run()
+
+interface Scene {
+  ask(words: readonly string[], options?: RunMainOptions): ReturnType<typeof runMain>
+  /** Lets the provider answer. */
+  release(): void
+}
+
+async function withSlow(run: (scene: Scene) => Promise<void>): Promise<void> {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const stand: StandIn = await openStandIn(async (_request, response) => {
+    await released
+    json(response, 200, completion('Hello'))
+  })
+  const home = openFastHome()
+  const environment = { AICHAT_HOME: home.folder, HOME: home.folder, CUSTOM_API_KEY: 'k-0123456789', TERM: 'xterm' }
+  try {
+    await home.aichat(['plugin', 'install', '-', '--activate'], { input: JSON.stringify(pluginAt(stand.url)) })
+    await run({
+      ask: (words, options = {}) =>
+        runMain(words, { ...options, environment: { ...environment, ...options.environment } }),
+      release,
+    })
+  } finally {
+    release()
+    await stand.close()
+    home.remove()
+  }
+}
