@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
+import { AppError } from '../errors.ts'
 import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
 import type { Conversations } from '../personas/chat/conversations.ts'
 import { usdOf } from '../usage/money.ts'
 import { boundText, messageContent } from './chat.ts'
-import { page } from './input.ts'
+import { page, queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
 
@@ -319,13 +320,16 @@ export const removeSessions = defineOperation({
   path: '/api/sessions',
   access: 'user',
   scope: 'personas',
-  summary: "Removes the caller's saved conversations for good: all, or with `before` those last used before a time.",
+  summary: "Removes the caller's saved conversations for good: those last used `before` a time, or `all`.",
   input: z.object({
     /** Milliseconds since 1970 UTC. */
     before: z.exactOptional(z.coerce.number().int().min(0)),
+    all: queryFlag,
   }),
   output: z.object({ removed: z.int() }),
-  run: async ({ app, caller }, { before }) => {
+  run: async ({ app, caller }, { before, all }) => {
+    if ((before === undefined) !== all)
+      throw new AppError('invalid', 'Invalid request', { details: ['before: name a time, or say all=true'] })
     if (caller.key) requireListed(caller.key, undefined)
     return { removed: await (await app.personas()).conversations.removeBefore(caller.id, before) }
   },

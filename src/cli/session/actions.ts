@@ -110,7 +110,7 @@ async function removeMany(cli: Cli, olderThan: string | undefined): Promise<void
       ? 'Remove all conversations?'
       : `Remove all conversations that were last used over ${olderThan} ago?`,
   )
-  const removed = await cli.ask(removeSessions, age === undefined ? {} : { before: Date.now() - age * 1000 })
+  const removed = await cli.ask(removeSessions, age === undefined ? { all: true } : { before: Date.now() - age * 1000 })
   await print(cli, removed, () => '')
   note(cli, `aichat: removed ${counted(removed.removed, 'conversation')}`)
 }

@@ -35,7 +35,7 @@ export const conversationMigrations: readonly Migration[] = [
         CREATE INDEX conversation_reader_user ON conversation_reader (user_id);
         ALTER TABLE conversation_message ADD COLUMN text_id INTEGER;
         CREATE UNIQUE INDEX conversation_message_text ON conversation_message (text_id) WHERE text_id IS NOT NULL;
-        CREATE VIRTUAL TABLE conversation_text USING fts5 (reader, terms, tokenize = 'ascii');
+        CREATE VIRTUAL TABLE conversation_text USING fts5 (reader, terms, tokenize = 'ascii', prefix = '1 2 3');
         INSERT INTO conversation_text (conversation_text, rank) VALUES ('secure-delete', 1);
         CREATE TRIGGER conversation_text_removed AFTER DELETE ON conversation_message WHEN old.text_id IS NOT NULL
           BEGIN DELETE FROM conversation_text WHERE rowid = old.text_id; END;
