@@ -28,15 +28,15 @@ export function titleOf({ title }: Keep, messages: readonly Message[]): string {
 export function keepPlain(
   { app, caller }: Pick<Call, 'app' | 'caller'>,
   messages: readonly Message[],
-  { keep, toolTurn = false }: { readonly keep: Keep; readonly toolTurn: boolean | undefined },
+  { keep: order, toolTurn = false }: { readonly keep: Keep; readonly toolTurn: boolean | undefined },
 ): Finish {
   return async (answer, about) => {
     if (toolTurn && answer.tool_calls) return undefined
     const { spokenMessages, withoutToolCalls } = await import('../personas/chat/conversation.ts')
     const turn = spokenMessages(toolTurn ? withoutToolCalls(messages) : messages)
-    const { conversations } = await app.personas()
+    const keep = await app.keeping()
     const said = [...turn.map((message) => ({ message })), { message: answer, ...about }]
-    return conversations.keep(caller.id, { title: titleOf(keep, messages), messages: said })
+    return keep(caller.id, { title: titleOf(order, messages), messages: said })
   }
 }
 

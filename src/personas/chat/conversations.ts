@@ -10,7 +10,8 @@ import {
   keptMessage,
   type SavedMessage,
 } from './conversation.ts'
-import { namesOf, timeName } from './kept-name.ts'
+import { createKeeping, type KeepExchange } from './keep-exchange.ts'
+import { timeName } from './kept-name.ts'
 import { readSearch, type Snippet, snippetOf } from './search-words.ts'
 
 /** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
@@ -60,18 +61,8 @@ export interface Conversations {
     messages: readonly Omit<SavedMessage, 'timestamp'>[],
     expected?: number | undefined,
   ): Promise<number>
-  /**
-   * Keeps an exchange of its own, which neither ends other conversations nor goes on: under a name that its `title` gives, the
-   * words of its question. Beyond a number of them, the oldest that were not renamed and did not go on are removed.
-   */
-  keep(
-    owner: string,
-    exchange: {
-      readonly title: string
-      readonly persona?: string | undefined
-      readonly messages: readonly Omit<SavedMessage, 'timestamp'>[]
-    },
-  ): Promise<Conversation>
+  /** Keeps an exchange as a conversation of its own, see createKeeping. */
+  readonly keep: KeepExchange
   /** Removes those that were last used before a time, or all; resolves with their number. */
   removeBefore(owner: string, before: number | undefined): Promise<number>
   /**
@@ -165,16 +156,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (number === undefined) throw await changedMeanwhile(conversation)
       return number
     },
-    async keep(owner, { title, persona, messages }) {
-      const now = clock()
-      const id = randomUUID()
-      const named = { id, user_id: owner, ...(persona !== undefined && { persona_id: persona }), created_at: now }
-      const saved = messages.map((each) => ({ ...each, message: keptMessage(each.message), timestamp: now }))
-      const name = await store.keep(named, namesOf(title, id, now), saved, parts.mostKept)
-      const kept = name === undefined ? undefined : await store.find(id)
-      if (!kept) throw new AppError('busy', 'The chat could not be kept: its session was removed at once')
-      return kept
-    },
+    keep: createKeeping(parts),
     removeBefore: (owner, before) => store.removeBefore(owner, before),
     async search(owner, query, options) {
       const groups = readSearch(query)
