@@ -14,7 +14,7 @@ interface Term {
 }
 
 /** Characters of a message that are searched. */
-export const searchedLength = 100_000
+const searchedLength = 100_000
 
 /** Groups of a search; further words are left out. */
 const mostGroups = 32

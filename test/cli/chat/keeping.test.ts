@@ -97,6 +97,24 @@ test('over --server it is kept at the daemon; removed meanwhile, a session is ex
     }
   }))
 
+test('what the owner said before there were users is found by the administrator, and by no other user', () =>
+  scene(async ({ run }) => {
+    await run(['chat', 'The early train'])
+    await run(['setup', '--username', 'ada', '--password-stdin'], 'Passw0rd')
+    await run(['users', 'create', 'bob', '--password-stdin'], 'Passw0rd')
+    await run(['chat', 'The late train'])
+    await run(['--as', 'bob', 'chat', 'His train'])
+    const found = async (...as: string[]) => {
+      const { hits } = JSON.parse((await run([...as, 'session', 'search', 'train', '--json'])).stdout)
+      return hits.map(({ snippet }: { snippet: string }) => snippet)
+    }
+    assert.equal(await found(), ['1: The late train', 'The late train', '1: The early train', 'The early train'])
+    assert.equal(await found('--as', 'bob'), ['1: His train', 'His train'])
+    assert.is((await run(['users', 'remove', 'bob', '--yes'])).code, 0)
+    await run(['users', 'create', 'bob', '--password-stdin'], 'Passw0rd')
+    assert.equal(await found('--as', 'bob'), [])
+  }))
+
 test('session search, undo and remove do what they say', () =>
   scene(async ({ run, names }) => {
     await run(['chat', '-s', 'Trip', 'The night train'])
