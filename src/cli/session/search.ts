@@ -44,5 +44,5 @@ function marked(cli: Cli, snippet: string, marks: readonly (readonly number[])[]
 }
 
 function oneLine(text: string): string {
-  return stripControls(text).replace(/\s/g, ' ')
+  return stripControls(text).replace(/\s+/g, ' ')
 }

@@ -39,8 +39,13 @@ export async function printSession(cli: Cli, { summary, messages }: Session): Pr
 
 async function printQuestion(cli: Cli, message: Message): Promise<void> {
   const time = coloured(cli, 'stdout', 'dim', `(${timeText(message.timestamp)})`)
-  const text = stripControls(textIn(message)).trimEnd()
+  const text = stripControls(folded(textIn(message))).trimEnd()
   await cli.io.out(`${coloured(cli, 'stdout', 'bold', `> ${text}`)} ${time}\n`)
+}
+
+/** A question with the text of its files left out, which `session export` has. */
+function folded(text: string): string {
+  return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n[\s\S]*?\n<\/file>$/gm, '$1 … </file>')
 }
 
 function textIn(message: Message): string {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { interrupted } from '../../../src/cli/terminal/io.ts'
 import { completion, completionEvents, json, openStandIn, type StandIn } from '../../fake-provider.ts'
@@ -118,6 +119,13 @@ test('what the owner said before there were users is found by the administrator,
 test('session search, undo and remove do what they say', () =>
   scene(async ({ run, names }) => {
     await run(['chat', '-s', 'Trip', 'The night train'])
+    const folded = await run(['chat', '-f', fileURLToPath(import.meta.resolve('#package')), 'What is this?'])
+    assert.is(folded.code, 0, folded.stderr)
+    const screen = (await run(['session', 'show', 'What is this?'], undefined, {}, true)).stdout
+    assert.match(screen, /> <file path="[^"]*package\.json"> … <\/file>\nWhat is this\?/)
+    assert.match(screen, /files: \S*package\.json/)
+    assert.match((await run(['session', 'export', 'What is this?'])).stdout, /"name": "aichat-toolkit"/)
+    await run(['session', 'remove', 'What is this?', '--yes'])
     await run(['chat', 'A day train'])
     const found = await run(['session', 'search', 'train'])
     assert.match(
@@ -151,7 +159,7 @@ test.run()
 interface Scene {
   readonly url: string
   readonly provider: StandIn
-  run(words: readonly string[], input?: string, environment?: Record<string, string>): Promise<Ran>
+  run(words: readonly string[], input?: string, environment?: Record<string, string>, shown?: boolean): Promise<Ran>
   /** Runs, with Ctrl-C once such text was printed. */
   stopAfter(text: RegExp, words: readonly string[]): Promise<Ran>
   /** Done while the provider answers the next question. */
@@ -185,8 +193,8 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   try {
     await installation.app.plugins.install(pluginAt(provider.url, { model_map: ['custom-model', 'other-model'] }))
     await installation.app.plugins.activate('custom')
-    const run: Scene['run'] = (words, input, environment = {}) =>
-      runMain(words, { environment: { ...base, ...environment }, ...(input !== undefined && { input }) })
+    const run: Scene['run'] = (words, input, environment = {}, shown = false) =>
+      runMain(words, { shown, environment: { ...base, ...environment }, ...(input !== undefined && { input }) })
     await work({
       url: await installation.serve(),
       provider,
