@@ -133,6 +133,11 @@ export class AppError extends Error {
   }
 }
 
+/** The exit code of failures with this code. */
+export function exitOf(code: FailureCode): number {
+  return failures[code].exit
+}
+
 /** Any other error is a bug or the machine's fault: its text stays in `cause` and is never shown as is. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown

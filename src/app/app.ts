@@ -11,6 +11,7 @@ import type { Router } from '../chat/router.ts'
 import { createKeychain } from '../keychain/keychain.ts'
 import { keychainIndex, openKeychainSecrets } from '../keychain/keychain-secrets.ts'
 import type { OnBehalf } from '../personas/chat/extraction.ts'
+import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
@@ -50,6 +51,8 @@ export interface App {
   apiKeys(): Promise<ApiKeys>
   /** Personas, their memories, and saved conversations. */
   personas(): Promise<PersonaArea>
+  /** Keeps exchanges without a persona, and opens no more for it than the storage. */
+  keeping(): Promise<KeepExchange>
   /** Adaptation of personas; their packages and backups. */
   packages(): Promise<PackageArea>
   /** The responses that clients of the Responses API go on with. */
@@ -182,6 +185,13 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     ownPorts,
     models,
     personas,
+    keeping: once(async () => {
+      const [{ conversations: store }, { createKeeping }] = await Promise.all([
+        storage(),
+        import('../personas/chat/keep-exchange.ts'),
+      ])
+      return createKeeping({ store, mostKept: settings.limits.keptChatsPerUser, clock: Date.now })
+    }),
     packages,
     chat,
     responses,

@@ -129,6 +129,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     greeting: async (persona) => greetingOf(await storage.packages.greeting(scopeOf(persona)), persona.name),
     summary: (messages) => summaryOf(messages, redact),
     onEnd: createSummaries({ ask, behind, personas, store: storage.conversations, redact }),
+    mostKept: settings.limits.keptChatsPerUser,
     clock,
   })
   const adaptation: Pick<Adaptation, 'state' | 'observe' | 'settingsChanged'> = {

@@ -56,6 +56,8 @@ export interface BookedCost {
   readonly source: 'reported' | 'operator' | 'refreshed' | 'shipped' | 'local' | null
   /** True where tokens were counted by us, since the provider told none. */
   readonly estimated: boolean
+  /** Tokens of the request and of the answer. */
+  readonly tokens?: { readonly input: number; readonly output: number }
 }
 
 /** Meters requests for limits and the ledger: the port of the chat area, which src/usage implements. */

@@ -75,7 +75,16 @@ function wholeBooking(bookings: readonly Booking[]): Booking {
       const last = costs.at(-1)
       if (!last || costs.some(({ cost_nano }) => cost_nano === null)) return last
       const sum = costs.reduce((total, { cost_nano }) => total + (cost_nano ?? 0), 0)
-      return { ...last, cost_nano: sum, cost_usd: usdOf(sum), estimated: costs.some(({ estimated }) => estimated) }
+      return {
+        ...last,
+        cost_nano: sum,
+        cost_usd: usdOf(sum),
+        estimated: costs.some(({ estimated }) => estimated),
+        tokens: {
+          input: costs.reduce((total, { tokens }) => total + (tokens?.input ?? 0), 0),
+          output: costs.reduce((total, { tokens }) => total + (tokens?.output ?? 0), 0),
+        },
+      }
     },
     limitHeaders: (names) => bookings.at(-1)?.limitHeaders(names),
   }

@@ -8,8 +8,9 @@ import { type Countable, estimateRequestTokens } from '../chat/token-estimate.ts
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/json-writer.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { type Call, defineOperation } from './operation.ts'
-import { type ChatOrder, completeChat, prepareChat, type ReadyChat, reportHeaders, streamChat } from './prepare-chat.ts'
+import { completeChat, prepareChat, reportHeaders, streamChat } from './prepare-chat.ts'
 
 const part = z.looseObject({ type: z.string() })
 
@@ -51,6 +52,21 @@ export const chatInput = z.looseObject({
   /** True asks models on this machine only, embeds there, and calls no tool server elsewhere. */
   local_only: z.boolean().default(false),
   /**
+   * Keeps the chat as a session of its own where it names none, under a name that `title` or its question gives; with `files`
+   * their names stand beside the answer. Kept is also the beginning of an answer whose reader leaves.
+   */
+  keep: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        title: z.exactOptional(z.string().max(1000)),
+        files: z.exactOptional(
+          z.array(z.strictObject({ name: z.string().max(1000), bytes: z.int().min(0) })).max(mostParts),
+        ),
+      }),
+    ])
+    .default(false),
+  /**
    * The client calls the tools: messages after the user's last are calls and results of one turn, of which a conversation and
    * a memory keep the user's message and the final answer.
    */
@@ -67,6 +83,8 @@ const cost = z.object({
   source: z.enum(['reported', 'operator', 'refreshed', 'shipped', 'local']).nullable(),
   /** True where the provider told no tokens and we counted. */
   estimated: z.boolean(),
+  /** Tokens of the request and of the answer. */
+  tokens: z.exactOptional(z.object({ input: z.int(), output: z.int() })),
 })
 
 const attempt = z.looseObject({
@@ -91,6 +109,10 @@ const routeReport = z.looseObject({
   memories: z.exactOptional(z.array(z.object({ id: z.string(), score: z.number() }))),
   /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
   cost: cost.optional(),
+  /** The session in which a chat with `keep` stands; in a stream, a chunk at the end has it. */
+  session: z.exactOptional(z.object({ id: z.string(), name: z.string() })),
+  /** The code of the failure that kept the exchange from being saved. */
+  unsaved: z.exactOptional(z.string()),
 })
 
 const chatOutput = z.looseObject({
@@ -114,10 +136,14 @@ export const chat = defineOperation({
   output: chatOutput,
   run: async (call, input) => {
     const ready = await prepareChat(call, await check(call, input))
-    const { reply, report, booking } = await completeChat(call, ready, call.signal)
+    const { reply, report, booking, ...place } = await completeChat(call, ready, call.signal)
     tellLimits(call, booking)
     const choices = reply.choices.map((choice) => ({ ...choice }))
-    return { ...reply, choices, aichat: { ...reportOf(report, ready), cost: booking.cost() } }
+    return {
+      ...reply,
+      choices,
+      aichat: { ...reportOf(report, ready), cost: booking.cost(), ...place },
+    }
   },
   stream: {
     wanted: (input) => input.stream === true,
@@ -152,7 +178,7 @@ function tellLimits({ header }: Call, booking: Booking): void {
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
 async function check({ app, caller, signal }: Call, input: ChatInput): Promise<ChatOrder> {
   boundText(app.settings, input)
-  const { persona, session, ...plain } = input
+  const { persona, session, keep, ...plain } = input
   const { request, ...target } = routed(plain)
   const work = { user: caller.id, isOver: () => signal?.aborted === true }
   await nextStage(request, work)
@@ -160,8 +186,16 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
   const { model: _, ...checked } = readRequest({ ...request, model: undefined })
   await nextStage(checked, work)
   const { model } = request
-  return { ...target, persona, session, request: { ...checked, ...(model !== undefined && { model }) } }
+  return {
+    ...target,
+    persona,
+    session,
+    keep: keep === true ? {} : keep || undefined,
+    request: { ...checked, ...(model !== undefined && { model }) },
+  }
 }
+
+type Routable = { [K in keyof ChatInput as K extends 'keep' ? never : K]: ChatInput[K] } & { readonly keep?: unknown }
 
 /** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
 export function routed({
@@ -172,8 +206,9 @@ export function routed({
   memory,
   tool_turn: toolTurn,
   local_only: localOnly,
+  keep: _keep,
   ...request
-}: ChatInput): ChatOrder {
+}: Routable): ChatOrder {
   if (persona !== undefined || session !== undefined) {
     throw new AppError('invalid', 'Invalid chat request', {
       details: ['persona and session are for /api/chat; here a persona is a model, persona:NAME'],

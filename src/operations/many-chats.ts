@@ -1,8 +1,9 @@
 import type { ChatChunk, Usage } from '../chat/protocol/messages.ts'
 import type { Booking } from '../chat/route-report.ts'
 import type { RoutedReply, RoutedStream } from '../chat/router.ts'
+import type { ReadyChat } from './chat-order.ts'
 import type { Call } from './operation.ts'
-import { completeChat, type ReadyChat, streamChat } from './prepare-chat.ts'
+import { completeChat, streamChat } from './prepare-chat.ts'
 
 /** Chats that one request asks together: at least one. */
 export type ReadyChats = readonly [ReadyChat, ...ReadyChat[]]

@@ -1,38 +1,16 @@
+import { performance } from 'node:perf_hooks'
 import { permitsOf, requireChatPersona, requirePlainChat } from '../accounts/keys/rights.ts'
 import { personaIn } from '../chat/model-address.ts'
-import type { ChatChunk, ChatReply, Message } from '../chat/protocol/messages.ts'
-import type { Booking, RouteReport } from '../chat/route-report.ts'
-import type { ChatCall, RoutedReply, RoutedStream } from '../chat/router.ts'
-import { AppError, toAppError } from '../errors.ts'
-import type { OpenRequest, PreparedChat } from '../personas/chat/persona-chat.ts'
+import type { ChatChunk, ChatReply } from '../chat/protocol/messages.ts'
+import type { RouteReport } from '../chat/route-report.ts'
+import type { RoutedReply, RoutedStream } from '../chat/router.ts'
+import { AppError } from '../errors.ts'
+import type { PreparedChat } from '../personas/chat/persona-chat.ts'
 import { localOwner } from './ask.ts'
-import { completeWithTools, streamWithTools, type ToolStream } from './chat-tools.ts'
+import type { ChatOrder, ReadyChat } from './chat-order.ts'
+import { completeWithTools, streamWithTools } from './chat-tools.ts'
+import { keepPlain, mayKeep, type Saved, savedStream, saveExchange, titleOf } from './keep-chat.ts'
 import type { Call } from './operation.ts'
-
-/** A checked chat, in whichever dialect it came. */
-export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'localOnly'> {
-  /** Its model may be `persona:NAME`. */
-  readonly request: OpenRequest
-  readonly persona?: string | undefined
-  /** A saved conversation. */
-  readonly session?: string | undefined
-  /** False keeps the persona from reading and writing memories. */
-  readonly memory?: boolean | undefined
-  /** The client calls tools, see PersonaChatCall. */
-  readonly toolTurn?: boolean | undefined
-  /** The client's own name for its conversation; no authority follows from it. */
-  readonly conversation?: string | undefined
-  /** The model as answers are to name it; without it they name a persona as the request does, else the model that answered. */
-  readonly shownModel?: string | undefined
-}
-
-/** A chat with all that its persona and its saved conversation add, ready to be asked. */
-export interface ReadyChat {
-  readonly routed: ChatCall
-  readonly chat?: PreparedChat
-  /** The model as answers name it, where that is not the one that answered. */
-  readonly model?: string
-}
 
 /**
  * Prepares a chat: of a persona that `persona` or the model names, in a saved conversation, or plain. Throws `not_found` and
@@ -44,12 +22,19 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
   const { request: asked, plugin, fallback, session, memory, toolTurn, conversation, shownModel } = order
   const localOnly = order.localOnly === true || app.settings.localOnly
   const { key } = caller
+  const keep = order.keep && mayKeep(key) ? order.keep : undefined
+  const chatOrder = { order: { ...order, keep }, begun: performance.now() }
   const permits = permitsOf(key)
   const base = { plugin, fallback, user: caller.id, key: key?.id, permits, session, localOnly }
   const named = personaIn(asked.model)
   if (named === undefined && order.persona === undefined && session === undefined) {
     requirePlainChat(key)
-    return { routed: { ...base, request: asked }, ...(shownModel !== undefined && { model: shownModel }) }
+    return {
+      ...chatOrder,
+      routed: { ...base, request: asked },
+      ...(shownModel !== undefined && { model: shownModel }),
+      ...(keep && { finish: keepPlain(call, asked.messages, { keep, toolTurn }) }),
+    }
   }
   const { model, ...rest } = asked
   const request = named === undefined ? asked : rest
@@ -65,12 +50,19 @@ export async function prepareChat(call: Pick<Call, 'app' | 'caller' | 'signal'>,
     plugin,
     request,
     toolTurn,
+    keep: keep && titleOf(keep, asked.messages),
     allow: (id) => requireChatPersona(key, id),
     by: { key: key?.id, permits, localOnly },
     signal,
   })
   const shown = shownModel ?? (named === undefined ? undefined : model)
-  return { routed: { ...base, request: chat.request }, chat, ...(shown !== undefined && { model: shown }) }
+  return {
+    ...chatOrder,
+    routed: { ...base, request: chat.request },
+    chat,
+    finish: chat.finish,
+    ...(shown !== undefined && { model: shown }),
+  }
 }
 
 /** The persona of a chat. Throws `invalid` where field and model name two. */
@@ -88,67 +80,51 @@ function storeRefused(): AppError {
   })
 }
 
+/** A whole answer, and where it was saved. */
+export type KeptReply = RoutedReply & Omit<Saved, 'warnings'>
+
 /** Asks for a whole answer and saves the exchange. */
 export async function completeChat(
   { app }: Pick<Call, 'app'>,
   ready: ReadyChat,
   signal: AbortSignal | undefined,
-): Promise<RoutedReply> {
+): Promise<KeptReply> {
   const routed = await completeWithTools(app, ready.routed, ready.chat?.servers, signal)
   const { report, booking } = routed
   const reply = named(routed.reply, ready)
-  if (!ready.chat) return { reply, report, booking }
-  const answer = reply.choices[0]?.message
-  const unsaved = answer ? await save(ready.chat, answer, booking) : []
-  return { reply, report: { ...report, warnings: [...report.warnings, ...unsaved] }, booking }
+  const choice = reply.choices[0]
+  if (!ready.finish || !choice) return { reply, report, booking }
+  const { message, finish_reason } = choice
+  const { warnings, ...place } = await saveExchange(ready, message, { report, booking, finish_reason })
+  return {
+    reply,
+    report: { ...report, warnings: [...report.warnings, ...warnings] },
+    booking,
+    ...place,
+  }
 }
 
-/** Streams an answer; the exchange is saved before the end, and a last chunk without choices tells where that failed. */
+/**
+ * Streams an answer; the exchange is saved before the end, and a last chunk without choices tells where that failed, and the
+ * session of a chat whose order says `keep`.
+ */
 export async function streamChat(
   { app }: Pick<Call, 'app'>,
   ready: ReadyChat,
   signal: AbortSignal | undefined,
 ): Promise<RoutedStream> {
   const routed = await streamWithTools(app, ready.routed, ready.chat?.servers, signal)
-  if (ready.chat) return { ...routed, chunks: saved(routed, ready, ready.chat) }
-  return ready.model === undefined ? routed : { ...routed, chunks: allNamed(routed.chunks, ready) }
+  if (!ready.finish && ready.model === undefined) return routed
+  const chunks = ready.model === undefined ? routed.chunks : allNamed(routed.chunks, ready)
+  return { ...routed, chunks: ready.finish ? savedStream({ ...routed, chunks }, ready, signal) : chunks }
 }
 
 async function* allNamed(chunks: AsyncIterable<ChatChunk>, ready: ReadyChat): AsyncGenerator<ChatChunk> {
   for await (const chunk of chunks) yield named(chunk, ready)
 }
 
-async function* saved(
-  { chunks, booking, answer: final }: ToolStream,
-  ready: ReadyChat,
-  chat: PreparedChat,
-): AsyncGenerator<ChatChunk> {
-  const seen: ChatChunk[] = []
-  let last: ChatChunk | undefined
-  for await (const chunk of chunks) {
-    seen.push(chunk)
-    last = named(chunk, ready)
-    yield last
-  }
-  if (!last) return
-  const { collectReply } = await import('../chat/protocol/chunks.ts')
-  const answer = final?.() ?? collectReply(seen).choices[0]?.message ?? { role: 'assistant', content: '' }
-  const warnings = await save(chat, answer, booking)
-  if (warnings.length > 0) yield { ...last, choices: [], usage: null, aichat: { warnings } }
-}
-
 function named<T extends ChatReply | ChatChunk>(answer: T, { model }: ReadyChat): T {
   return model === undefined ? answer : { ...answer, model }
-}
-
-/** Saves the exchange in the conversation and the memories. A failure is a warning, since the answer is there already. */
-async function save(chat: PreparedChat, answer: Message, booking: Booking): Promise<readonly string[]> {
-  try {
-    await chat.finish(answer, booking.cost()?.cost_nano ?? undefined)
-    return []
-  } catch (reason) {
-    return [`The exchange could not be saved: ${toAppError(reason).message}`]
-  }
 }
 
 /** The longest header value with names in it: characters. */
@@ -158,7 +134,10 @@ const longestHeader = 1000
  * The headers of an answer: the plugin or runner that gave it, and with a persona the ids of the memories that went in, best
  * first, and the provider's model where the answer names the persona in its place.
  */
-export function reportHeaders(report: RouteReport, { chat, model }: Omit<ReadyChat, 'routed'>): Record<string, string> {
+export function reportHeaders(
+  report: RouteReport,
+  { chat, model }: Pick<ReadyChat, 'chat' | 'model'>,
+): Record<string, string> {
   const memories = chat ? memoryIds(chat) : ''
   return {
     'x-aichat-plugin': report.plugin ?? `local:${report.runner}`,

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { type KeyRights, requireListed } from '../accounts/keys/rights.ts'
+import { AppError } from '../errors.ts'
 import { type Conversation, conversationName, type SavedMessage } from '../personas/chat/conversation.ts'
 import type { Conversations } from '../personas/chat/conversations.ts'
 import { usdOf } from '../usage/money.ts'
 import { boundText, messageContent } from './chat.ts'
-import { page } from './input.ts'
+import { page, queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { ownPersona } from './personas.ts'
 
@@ -31,6 +32,38 @@ const savedMessage = z.looseObject({
   timestamp: z.int(),
   /** Its end is missing: it was stopped, or its reader left. */
   cut: z.exactOptional(z.literal(true)),
+  /** Of an answer: what answered and what was sent, as far as it is known. */
+  answer: z.exactOptional(
+    z.object({
+      model: z.exactOptional(z.string()),
+      plugin: z.exactOptional(z.string()),
+      /** The local runner. */
+      runner: z.exactOptional(z.string()),
+      /** In OpenAI's dialect. */
+      finish_reason: z.exactOptional(z.string()),
+      /** Tokens of the request and of the answer. */
+      input_tokens: z.exactOptional(z.int()),
+      output_tokens: z.exactOptional(z.int()),
+      cost_usd: z.exactOptional(z.string()),
+      /** The same in 10^-9 USD. */
+      cost_nano: z.exactOptional(z.int()),
+      /** From the request to the end of the answer. */
+      duration_ms: z.exactOptional(z.int()),
+      /** What was asked for beside the messages. */
+      sent: z.exactOptional(
+        z.object({
+          model: z.exactOptional(z.string()),
+          plugin: z.exactOptional(z.string()),
+          /** The beginning of the system prompt that came with the question. */
+          prompt: z.exactOptional(z.string()),
+          /** Parameters of the model. */
+          options: z.exactOptional(z.record(z.string(), z.unknown())),
+          tools: z.exactOptional(z.array(z.string())),
+          files: z.exactOptional(z.array(z.object({ name: z.string(), bytes: z.int() }))),
+        }),
+      ),
+    }),
+  ),
 })
 
 async function locateSession(
@@ -131,6 +164,58 @@ function costOf(messages: readonly SavedMessage[]) {
   return { cost_usd: usdOf(nano), cost_nano: nano, unpriced: answers.length - known.length }
 }
 
+/** The longest search: characters. */
+const longestSearch = 1_000
+
+export const searchSessions = defineOperation({
+  name: 'sessions.search',
+  method: 'GET',
+  path: '/api/sessions/search',
+  access: 'user',
+  scope: 'personas',
+  summary:
+    "Finds messages of the caller's saved conversations by their words, the last saved first: all words of `q`, words in a row in quotes, the beginnings of words with `*`.",
+  input: z.object({
+    q: z.string().min(1, 'must hold a word').max(longestSearch),
+    /** The earliest time of a message, in milliseconds since 1970 UTC. */
+    since: z.exactOptional(z.coerce.number().int().min(0)),
+    ...page,
+  }),
+  output: z.object({
+    hits: z.array(
+      z.object({
+        session: z.object({ id: z.string(), name: z.string() }),
+        /** The place of the message in the session, from 1. */
+        number: z.int(),
+        role: z.string(),
+        timestamp: z.int(),
+        /** A piece of the message around the found words, on one line. */
+        snippet: z.string(),
+        /** The found words in it: beginning and end of each, in UTF-16 units. */
+        marks: z.array(z.array(z.int())),
+      }),
+    ),
+    /** Whether there are further ones behind these. */
+    more: z.boolean(),
+  }),
+  run: async ({ app, caller }, { q, since, limit, offset }) => {
+    const { conversations } = await app.personas()
+    const { personas } = caller.key ?? {}
+    const found = await conversations.search(caller.id, q, { since, personas, limit: limit + 1, offset })
+    return {
+      hits: found.slice(0, limit).map(({ conversation: { id, name }, number, saved, snippet: { text, marks } }) => ({
+        session: { id, name },
+        number,
+        role: saved.message.role,
+        timestamp: saved.timestamp,
+        snippet: text,
+        marks: marks.map(([start, end]) => [start, end]),
+      })),
+      more: found.length > limit,
+    }
+  },
+})
+
 export const renameSession = defineOperation({
   name: 'sessions.rename',
   method: 'PUT',
@@ -229,6 +314,27 @@ export const removeSession = defineOperation({
   },
 })
 
+export const removeSessions = defineOperation({
+  name: 'sessions.clear',
+  method: 'DELETE',
+  path: '/api/sessions',
+  access: 'user',
+  scope: 'personas',
+  summary: "Removes the caller's saved conversations for good: those last used `before` a time, or `all`.",
+  input: z.object({
+    /** Milliseconds since 1970 UTC. */
+    before: z.exactOptional(z.coerce.number().int().min(0)),
+    all: queryFlag,
+  }),
+  output: z.object({ removed: z.int() }),
+  run: async ({ app, caller }, { before, all }) => {
+    if ((before === undefined) !== all)
+      throw new AppError('invalid', 'Invalid request', { details: ['before: name a time, or say all=true'] })
+    if (caller.key) requireListed(caller.key, undefined)
+    return { removed: await (await app.personas()).conversations.removeBefore(caller.id, before) }
+  },
+})
+
 export const endSession = defineOperation({
   name: 'sessions.end',
   method: 'POST',
@@ -246,6 +352,8 @@ export const endSession = defineOperation({
 export const sessionOperations = [
   listSessions,
   createSession,
+  searchSessions,
+  removeSessions,
   showSession,
   renameSession,
   appendToSession,
@@ -273,8 +381,15 @@ async function listed(
 /** Conversations that are read at once. */
 const pageSize = 1_000
 
-function messageView({ message, timestamp, answer }: SavedMessage) {
-  return { ...message, timestamp, ...(answer?.cut && { cut: answer.cut }) }
+function messageView({ message, timestamp, cost, answer = {} }: SavedMessage) {
+  const { cut, persona_id: _persona, memories: _memories, ...told } = answer
+  const record = { ...told, ...(cost !== undefined && { cost_usd: usdOf(cost), cost_nano: cost }) }
+  return {
+    ...message,
+    timestamp,
+    ...(cut && { cut }),
+    ...(Object.keys(record).length > 0 && { answer: record }),
+  }
 }
 
 function viewOf({ messages, ...conversation }: Conversation): z.output<typeof session> {

@@ -54,6 +54,8 @@ export interface Settings {
   readonly localOnly: boolean
   readonly persona: string | undefined
   readonly voice: string | undefined
+  /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
+  readonly keepsChats: boolean
   readonly noInput: boolean
   /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
   readonly warnings: readonly string[]
@@ -77,6 +79,8 @@ export interface Limits {
   readonly apiKeys: number
   /** Live API keys of one user. */
   readonly apiKeysPerUser: number
+  /** Chats of one user that are kept as sessions without a name of their own. */
+  readonly keptChatsPerUser: number
   /** Responses of one user that are kept for clients of the Responses API. */
   readonly responsesPerUser: number
   /** Bytes of those responses. */
@@ -195,6 +199,11 @@ export const settingNames = {
     fallback: '100',
     what: 'live API keys that one user may have',
   },
+  'limits.kept_chats_per_user': {
+    variable: 'AICHAT_LIMIT_KEPT_CHATS_PER_USER',
+    fallback: '10000',
+    what: 'single questions that are kept of one user as sessions; beyond, the oldest go that were not renamed or continued',
+  },
   'limits.responses_per_user': {
     variable: 'AICHAT_LIMIT_RESPONSES_PER_USER',
     fallback: '2000',
@@ -236,6 +245,11 @@ export const settingNames = {
     what: 'chats and their embeddings never leave this machine',
   },
   'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
+  'chat.keep': {
+    variable: 'AICHAT_CHAT_KEEP',
+    fallback: 'on',
+    what: 'keep every chat as a session: on or off',
+  },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
 } as const
@@ -290,6 +304,7 @@ export function readSettings(
       chatText: count(value('limits.chat_text'), 'limits.chat_text', problems),
       apiKeys: count(value('limits.api_keys'), 'limits.api_keys', problems),
       apiKeysPerUser: count(value('limits.api_keys_per_user'), 'limits.api_keys_per_user', problems),
+      keptChatsPerUser: count(value('limits.kept_chats_per_user'), 'limits.kept_chats_per_user', problems),
       responsesPerUser: count(value('limits.responses_per_user'), 'limits.responses_per_user', problems),
       responseBytesPerUser: count(value('limits.response_bytes_per_user'), 'limits.response_bytes_per_user', problems),
     },
@@ -306,6 +321,7 @@ export function readSettings(
     localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
+    keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
     warnings: unknownEntries(stored, settingsFile(paths)),
   }

@@ -96,7 +96,13 @@ test('an attempt is booked at the price that another process sets, within a seco
       assert.ok(performance.now() - begun < 30_000, 'the price was never seen')
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    assert.equal(await cost(), { cost_usd: '0.0105', cost_nano: 10_500_000, source: 'operator', estimated: false })
+    assert.equal(await cost(), {
+      cost_usd: '0.0105',
+      cost_nano: 10_500_000,
+      source: 'operator',
+      estimated: false,
+      tokens: { input: 1000, output: 500 },
+    })
   } finally {
     home.remove()
     await installation.close()

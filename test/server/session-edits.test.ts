@@ -142,6 +142,6 @@ async function say(all: UserDaemon, fields: object, content: string): Promise<vo
   if (status !== 200) throw new Error(JSON.stringify(body))
 }
 
-function shown(messages: readonly { timestamp: number }[]): readonly object[] {
-  return messages.map(({ timestamp: _, ...rest }) => rest)
+function shown(messages: readonly { timestamp: number; answer?: object }[]): readonly object[] {
+  return messages.map(({ timestamp: _, answer: _record, ...rest }) => rest)
 }

@@ -1,5 +1,5 @@
 import type { Toolbox } from '../../chat/tools/toolbox.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, exitOf } from '../../errors.ts'
 import { previewChat } from '../../operations/chat.ts'
 import { resolveAlias } from '../../settings/model-aliases.ts'
 import { printAnswer } from '../markdown/printer.ts'
@@ -11,7 +11,8 @@ import { given } from '../terminal/parsers.ts'
 import { canAsk } from '../terminal/prompts.ts'
 import { emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
-import type { Attached } from './files/attachment.ts'
+import { type Attached, nothingAttached } from './files/attachment.ts'
+import { askedBefore, keepOf, requireLog, titleOf } from './keeping.ts'
 import {
   type ChatOptions,
   type ChatQuestion,
@@ -26,6 +27,7 @@ import { answerCheckOf, finishChecked, inWords, templateOf, withFormat } from '.
 
 /** Asks one question; without text and files, opens a conversation on a terminal. */
 export async function runChat(cli: Cli, words: readonly string[], asked: ChatOptions): Promise<void> {
+  requireLog(asked)
   if (await isLocalOnly(cli)) await requireLocalServer(cli)
   const { options: found, compose } = await templateOf(cli, asked)
   // A template may name its model by an alias, as -m does.
@@ -33,10 +35,12 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
   const options = model === undefined ? found : { ...found, model: resolveAlias(model, (await cli.settings()).paths) }
   const check = await answerCheckOf(cli, options)
   try {
+    if (options.again) return await askAgain(cli, words, options, check)
     const { text: typed, attached } = await readQuestion(cli, words.join(' '), options.file ?? [])
     const { text, prompt } = compose(typed, (asked.file ?? []).length > 0)
     const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
-    if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached }, chosen, check)
+    const title = titleOf(words.join(' '), text, attached)
+    if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached, title }, chosen, check)
     if (words.join('') !== '' || check || options.dryRun || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')
     const { converse } = await import('./conversation.ts')
@@ -48,17 +52,43 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
 
 async function askOnce(
   cli: Cli,
-  { text, attached }: { readonly text: string; readonly attached: Attached },
+  { text, attached, title }: { readonly text: string; readonly attached: Attached; readonly title: string },
   options: ChatOptions,
   check: AnswerCheck | undefined,
 ): Promise<void> {
   const messages = [...systemMessage(options), userMessage(text, attached)]
   const { session: _name, ...rest } = options
   const resolved = { ...rest, ...(await chatSession(cli, options)) }
-  const question = questionOf(messages, resolved, await cli.settings())
+  const settings = await cli.settings()
+  const kept = keepOf(settings, resolved, title, attached)
+  const question = { ...questionOf(messages, resolved, settings), ...kept }
   if (options.file) await tell(cli, attached, options)
   await withTools(cli, options, async (toolbox) => {
     if (options.dryRun) return preview(cli, question, toolbox, attached)
+    if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
+  })
+}
+
+/** Asks the last question of a conversation once more; the answer is kept as a session of its own. */
+async function askAgain(
+  cli: Cli,
+  words: readonly string[],
+  options: ChatOptions,
+  check: AnswerCheck | undefined,
+): Promise<void> {
+  if (words.length > 0 || options.file || options.template !== undefined)
+    throw new AppError('usage', '--again takes no text, no files and no template: it asks what was asked')
+  const before = await askedBefore(cli, options)
+  const { session: _name, ...rest } = withFormat({ ...options, ...before.options }, check, before.text)
+  const settings = await cli.settings()
+  const system = systemMessage(rest).map(({ role, content }) => ({ role, content: content as string }))
+  const question = {
+    ...questionOf([], rest, settings),
+    messages: [...system, ...before.messages],
+    ...keepOf(settings, rest, before.title, nothingAttached),
+  }
+  await withTools(cli, rest, async (toolbox) => {
+    if (options.dryRun) return preview(cli, question, toolbox, nothingAttached)
     if (!(await ask(cli, question, toolbox, check))) cli.exit = 1
   })
 }
@@ -101,6 +131,8 @@ async function ask(
     else if (!(await offerModel(cli, reason))) throw reason
     await asking(other ?? question)
   }
+  // The failure itself was printed as a remark.
+  if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)
   if (cli.io.outClosed) return true
   const isThere = finishAnswer(cli, answer)
   if (check && isThere) await finishChecked(check, answer)

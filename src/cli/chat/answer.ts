@@ -1,4 +1,5 @@
 import { type ChatChunk, type Message, type ToolCall, textOf } from '../../chat/protocol/messages.ts'
+import type { FailureCode } from '../../errors.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
 import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
@@ -21,6 +22,8 @@ export interface Answer {
   cost: number | undefined
   /** Whether the text is kept back until it is checked. */
   held?: boolean
+  /** Why the exchange is not in its session; undefined where it is. */
+  unsaved?: FailureCode | undefined
   /** Whether stdout stands within a line. */
   lineOpen: boolean
 }
@@ -44,6 +47,8 @@ interface Report {
   readonly warnings: readonly string[]
   readonly local_only?: true
   readonly cost?: { readonly cost_nano: number | null }
+  readonly session?: { readonly name: string }
+  readonly unsaved?: FailureCode
 }
 
 interface WholeChoice {
@@ -92,6 +97,7 @@ async function wholeAnswer(
   } else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
   const report = reply.aichat as unknown as Report
   answer.cost = report.cost?.cost_nano ?? undefined
+  answer.unsaved = report.unsaved
   remark(cli, report, answer.cost)
 }
 
@@ -141,6 +147,7 @@ async function streamTo(
       })
     report ??= chunk.aichat
     answer.cost = chunk.aichat?.cost?.cost_nano ?? answer.cost
+    answer.unsaved = chunk.aichat?.unsaved ?? answer.unsaved
     const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}
     answer.calls.push(...(delta?.tool_calls ?? []))
     answer.finish = finish ?? answer.finish

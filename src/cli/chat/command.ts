@@ -15,7 +15,12 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('-p, --persona <persona>', 'the persona that answers')
     .addOption(new Option('-r, --role <persona>', 'the same as --persona').hideHelp())
     .option('-s, --session <name>', 'continue a saved conversation, or start one of that name')
-    .option('--continue', 'continue the latest conversation')
+    .option('-c, --continue', 'continue the latest conversation')
+    .option(
+      '--again',
+      'ask the last question of the latest conversation, or of -s, once more, as with -m in another model',
+    )
+    .option('--no-log', 'keep nothing of this chat; otherwise each is kept, see aichat session list')
     .option('--no-memory', 'neither read nor store memories of the persona')
     .option(
       '-f, --file <path>',
@@ -48,6 +53,8 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat "Explain this" -f notes.md',
       'aichat chat "What does this do?" -f src -f "docs/*.md" -f https://example.com/',
       'git diff | aichat chat "Write a commit message"',
+      'aichat chat -c "And in French?"',
+      'aichat chat --again -m anthropic:claude-sonnet-5',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
       'aichat chat -f page.html --schema "name, age int, bio: one sentence" "Who is this?"',

@@ -37,13 +37,14 @@ export interface TerminalSession {
   readonly greeting?: string
   /** Called after each answer; the first one prints the name of the conversation. */
   answered(): void
-  /** Ends the conversation, or removes a new one without an answer. */
+  /** Ends the conversation; removes a new one without an answer, or where nothing is kept. */
   end(): Promise<void>
 }
 
 /** Opens the conversation that the options name, else a new one. */
 export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
   const { session } = await chatSession(cli, options)
+  const keeps = options.log && (await cli.settings()).keepsChats
   const ended = async (id: string) => {
     await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
   }
@@ -55,10 +56,10 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     session: created.id,
     ...(greeting !== undefined && { greeting }),
     answered() {
-      if (answers++ === 0) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
+      if (answers++ === 0 && keeps) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
     },
     async end() {
-      if (answers > 0) await ended(created.id)
+      if (answers > 0 && keeps) await ended(created.id)
       else await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
     },
   }

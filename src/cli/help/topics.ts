@@ -51,7 +51,7 @@ export const environmentTopic: readonly (readonly [string, string])[] = [
   ],
   ['AICHAT_NO_INPUT', 'never ask a question, like --no-input'],
   ['CREDENTIALS_DIRECTORY', 'folder with one file per secret, as systemd provides it'],
-  ['CI', 'never ask a question, like --no-input'],
+  ['CI', 'never ask a question, like --no-input, and keep no chat that names no session'],
   ['NO_COLOR', 'print no colour, and answers as the model wrote them; TERM=dumb does the same'],
   ['FORCE_COLOR', 'print colour without a terminal too'],
   ['COLUMNS', 'width of the help without a terminal'],

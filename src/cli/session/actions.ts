@@ -1,13 +1,27 @@
-import { textOf } from '../../chat/protocol/messages.ts'
+import type { z } from 'zod'
+import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/counted.ts'
-import { endSession, listSessions, removeSession, renameSession, showSession } from '../../operations/sessions.ts'
-import { printAnswer } from '../markdown/printer.ts'
+import {
+  endSession,
+  listSessions,
+  removeSession,
+  removeSessions,
+  renameSession,
+  showSession,
+  undoSession,
+} from '../../operations/sessions.ts'
+import { parseLifetime } from '../../settings/duration.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { table, timeText } from '../terminal/table.ts'
+import { printSession, transcript } from './transcript.ts'
+
+export { search } from './search.ts'
+
+type Row = z.output<typeof listSessions.output>['sessions'][number]
 
 export async function list(cli: Cli, { limit }: { limit: number }): Promise<void> {
   await print(cli, await cli.ask(listSessions, { limit }), ({ sessions }) =>
@@ -15,7 +29,8 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
       cli,
       sessions,
       [
-        ['ID', (row) => row.id],
+        // A name is as good as an id, and shorter: scripts read the id.
+        ...(cli.globals().plain ? [['ID', (row: Row) => row.id] as const] : []),
         ['NAME', (row) => row.name],
         ['MESSAGES', (row) => String(row.message_count)],
         ['LAST', (row) => timeText(row.updated_at)],
@@ -29,8 +44,8 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
 export async function show(cli: Cli, id: string): Promise<void> {
   const session = await cli.ask(showSession, { id })
   if (cli.globals().json) return printJson(cli, session)
-  const { summary, messages, cost } = session
-  await printAnswer(cli, [...(summary === undefined ? [] : [`*${summary}*`]), transcript(messages)].join('\n\n'))
+  const { cost } = session
+  await printSession(cli, session)
   if (!cost) return
   const unknown = cost.unpriced > 0 ? `, and ${counted(cost.unpriced, 'answer')} of unknown cost` : ''
   note(cli, `aichat: $${cost.cost_usd}${unknown}`)
@@ -62,7 +77,22 @@ export async function exportSession(
   await writeOutput(output, text, force === true)
 }
 
-export async function remove(cli: Cli, ids: readonly string[]): Promise<void> {
+export async function undo(cli: Cli, id: string): Promise<void> {
+  const { name, taken } = await cli.ask(undoSession, { id })
+  await print(cli, { name, taken }, () => '')
+  note(cli, `aichat: took ${counted(taken.length, 'message')} back from "${name}"`)
+}
+
+/** The options of `remove` that name sessions by their age. */
+interface RemoveOptions {
+  readonly olderThan?: string
+  readonly all?: boolean
+}
+
+export async function remove(cli: Cli, ids: readonly string[], { olderThan, all }: RemoveOptions = {}): Promise<void> {
+  const ways = [ids.length > 0, olderThan !== undefined, all === true].filter(Boolean).length
+  if (ways !== 1) throw new AppError('usage', 'Name the conversations to remove, or give --older-than or --all')
+  if (ids.length === 0) return removeMany(cli, olderThan)
   const found = await Promise.all(ids.map((id) => cli.ask(showSession, { id })))
   await confirm(cli, `Remove ${found.map(({ name }) => name).join(', ')}?`)
   const removed: { id: string; removed: true }[] = []
@@ -70,11 +100,17 @@ export async function remove(cli: Cli, ids: readonly string[]): Promise<void> {
   await printRemoved(cli, 'sessions', removed)
 }
 
-function transcript(messages: readonly { readonly role: string; readonly timestamp: number }[]): string {
-  return messages
-    .map((message) => {
-      const content = textOf((message as { content?: string | null }).content)
-      return `**${message.role}** (${timeText(message.timestamp)})\n\n${content}`
-    })
-    .join('\n\n')
+async function removeMany(cli: Cli, olderThan: string | undefined): Promise<void> {
+  const age = olderThan === undefined ? undefined : parseLifetime(olderThan)
+  if (olderThan !== undefined && age === undefined)
+    throw new AppError('usage', `Invalid age "${olderThan}": use 30d, 12h or 8w`)
+  await confirm(
+    cli,
+    age === undefined
+      ? 'Remove all conversations?'
+      : `Remove all conversations that were last used over ${olderThan} ago?`,
+  )
+  const removed = await cli.ask(removeSessions, age === undefined ? { all: true } : { before: Date.now() - age * 1000 })
+  await print(cli, removed, () => '')
+  note(cli, `aichat: removed ${counted(removed.removed, 'conversation')}`)
 }

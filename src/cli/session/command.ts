@@ -1,15 +1,15 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount } from '../terminal/parsers.ts'
+import { parseCount, parseTime } from '../terminal/parsers.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
   const session = program
     .command('session')
-    .description('list, show, rename, export and remove saved conversations')
-    .example('aichat session list', 'aichat session show Trip')
+    .description('list, search, show, rename, export and remove saved conversations')
+    .example('aichat session list', 'aichat session search visa lisbon', 'aichat session show Trip')
 
   session
     .command('list')
@@ -23,6 +23,22 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .description('show a conversation, by its id or its name')
     .example('aichat session show Trip')
     .action(run((sessions) => sessions.show))
+
+  session
+    .command('search <words...>')
+    .description(
+      'find messages that hold all of the words; "two words" are words in a row, word* is the beginning of one',
+    )
+    .option('-n, --limit <count>', 'find at most this many', parseCount, 20)
+    .option('--since <time>', 'only in messages since this day or time', parseTime)
+    .example('aichat session search cello', 'aichat session search "night train" lisb* --since 2026-11-01')
+    .action(run((sessions) => sessions.search))
+
+  session
+    .command('undo <id>')
+    .description('take the last question of a conversation back, with its answer and what it added to a memory')
+    .example('aichat session undo Trip')
+    .action(run((sessions) => sessions.undo))
 
   session
     .command('rename <id> <name>')
@@ -48,9 +64,11 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .action(run((sessions) => sessions.exportSession))
 
   session
-    .command('remove <id...>')
+    .command('remove [id...]')
     .alias('rm')
     .description('remove conversations for good')
-    .example('aichat session remove Trip')
+    .option('--older-than <age>', 'remove those that were last used before, such as 30d')
+    .option('--all', 'remove all')
+    .example('aichat session remove Trip', 'aichat session remove --older-than 30d')
     .action(run((sessions) => sessions.remove))
 }

@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 
 /** Select Graphic Rendition parameters (ECMA-48, 8.3.117) that switch a style on and off. */
-const styles = { bold: [1, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
+const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const
 
 export type TextStyle = keyof typeof styles
 

@@ -1,6 +1,7 @@
 import type { Message } from '../../chat/protocol/messages.ts'
 import { textOf } from '../../chat/protocol/messages.ts'
 import { displayName } from '../../formats/display-name.ts'
+import type { SearchGroup } from './search-words.ts'
 
 /** A saved conversation, called a session on the wire. */
 export interface Conversation {
@@ -34,9 +35,56 @@ export interface SavedMessage {
 export interface AnswerRecord {
   /** Its end is missing: it was stopped, or its reader left. */
   readonly cut?: true
+  /** What answered, by the name that the plugin or runner has for it. */
+  readonly model?: string
+  readonly plugin?: string
+  readonly runner?: string
+  /** In OpenAI's dialect. */
+  readonly finish_reason?: string
+  /** Tokens of the request and of the answer; estimated where the provider told none. */
+  readonly input_tokens?: number
+  readonly output_tokens?: number
+  /** From the request to the end of the answer: milliseconds. */
+  readonly duration_ms?: number
+  readonly sent?: SentRecord
   /** The persona that answered, and the ids of the memories that the exchange added to hers. */
   readonly persona_id?: string
   readonly memories?: readonly string[]
+}
+
+/** What was asked for beside the messages. */
+export interface SentRecord {
+  /** As the user named it, where one did. */
+  readonly model?: string
+  readonly plugin?: string
+  /** The beginning of the system prompt that came with the question. */
+  readonly prompt?: string
+  /** Parameters such as `temperature`. */
+  readonly options?: Readonly<Record<string, unknown>>
+  /** The names of the tools that were offered. */
+  readonly tools?: readonly string[]
+  /** The files of the question, whose text stands in its message. */
+  readonly files?: readonly { readonly name: string; readonly bytes: number }[]
+}
+
+/** A search in the messages of a user; a message must hold each of the groups. */
+export interface ConversationSearch {
+  /** As `readSearch` gives them; none finds nothing. */
+  readonly groups: readonly SearchGroup[]
+  /** The earliest time of a message, itself included. Milliseconds since 1970 UTC. */
+  readonly since?: number | undefined
+  /** Only conversations with these personas. */
+  readonly personas?: readonly string[] | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A message that a search found. */
+export interface FoundMessage {
+  readonly conversation: Pick<Conversation, 'id' | 'name' | 'persona_id'>
+  /** Its place in the conversation, from 1. */
+  readonly number: number
+  readonly saved: SavedMessage
 }
 
 export interface NewConversation {
@@ -72,6 +120,17 @@ export interface ConversationStore {
     expected?: number | undefined,
   ): Promise<number | undefined>
   /**
+   * Creates an ended conversation with its messages, under the first of the names that its owner has not given yet, and
+   * resolves with that name; undefined where all are given. It is one of those that are kept without a name of their own,
+   * until it is renamed or goes on: beyond `most` of them, the longest unused are removed, some with each call.
+   */
+  keep(
+    conversation: Omit<NewConversation, 'name'>,
+    names: readonly string[],
+    messages: readonly SavedMessage[],
+    most: number,
+  ): Promise<string | undefined>
+  /**
    * Removes the user's last message and all behind it, takes end and summary away, and resolves with the removed in their
    * order, none where the user said nothing; undefined as `append`.
    */
@@ -81,6 +140,10 @@ export interface ConversationStore {
   /** False when it is gone or the name is taken. */
   rename(owner: string, id: string, name: string): Promise<boolean>
   remove(owner: string, id: string): Promise<boolean>
+  /** Removes the conversations that were last used before a time, or all, and resolves with their number. */
+  removeBefore(owner: string, before: number | undefined): Promise<number>
+  /** The messages of the user and the answers that match, the last saved first. */
+  search(owner: string, search: ConversationSearch): Promise<readonly FoundMessage[]>
   /** Sets its end and its summary; false where it is gone or has another number of messages than `messages`. */
   end(
     owner: string,
@@ -137,6 +200,16 @@ function turnsOf(messages: readonly Message[]): Message[][] {
 
 function isSystem(message: Message): boolean {
   return message.role === 'system' || message.role === 'developer'
+}
+
+/** The messages up to the user's last. */
+export function withoutToolCalls(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1)
+}
+
+/** The messages that a conversation keeps: all but the prompts. */
+export function spokenMessages(messages: readonly Message[]): readonly Message[] {
+  return messages.filter((message) => !isSystem(message))
 }
 
 /** Stands behind a cut answer in what a model is sent, so that it does not take the rest as said. */

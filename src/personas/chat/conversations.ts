@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { Message } from '../../chat/protocol/messages.ts'
+import { type Message, textOf } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/heavy-turns.ts'
 import type { Persona, Personas } from '../persona.ts'
-import { type Conversation, type ConversationStore, keptMessage, type SavedMessage } from './conversation.ts'
+import {
+  type Conversation,
+  type ConversationStore,
+  type FoundMessage,
+  keptMessage,
+  type SavedMessage,
+} from './conversation.ts'
+import { createKeeping, type KeepExchange } from './keep-exchange.ts'
+import { timeName } from './kept-name.ts'
+import { readSearch, type Snippet, snippetOf } from './search-words.ts'
 
 /** Milliseconds without a message after which a conversation has ended, as memories an hour apart give each other no context. */
 const idleMs = 3_600_000
@@ -14,6 +23,11 @@ const mostEnded = 20
 /** Whether a model may be asked for a summary; not where an API key calls, which pays for its own requests alone. */
 interface Asking {
   readonly quietly?: boolean
+}
+
+/** A message that a search found, and the piece of it around the found words. */
+export interface ConversationHit extends FoundMessage {
+  readonly snippet: Snippet
 }
 
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
@@ -47,6 +61,24 @@ export interface Conversations {
     messages: readonly Omit<SavedMessage, 'timestamp'>[],
     expected?: number | undefined,
   ): Promise<number>
+  /** Keeps an exchange as a conversation of its own, see createKeeping. */
+  readonly keep: KeepExchange
+  /** Removes those that were last used before a time, or all; resolves with their number. */
+  removeBefore(owner: string, before: number | undefined): Promise<number>
+  /**
+   * Finds messages by their words, the last saved first: `query` is read by `readSearch`. `since` is in milliseconds since
+   * 1970 UTC, and `personas` leaves conversations with others out.
+   */
+  search(
+    owner: string,
+    query: string,
+    options: {
+      readonly limit: number
+      readonly offset: number
+      readonly since?: number | undefined
+      readonly personas?: readonly string[] | undefined
+    },
+  ): Promise<readonly ConversationHit[]>
   /**
    * Takes the last exchange away: the user's last message and all behind it, with the memories that it added. Resolves with
    * the messages, in their order. Throws `invalid` where the user said nothing, and the errors of `add`.
@@ -71,6 +103,8 @@ export interface ConversationsParts {
   readonly summary: (messages: readonly SavedMessage[]) => string | undefined
   /** Has the persona's model write the line behind the answer, if its settings say so. */
   readonly onEnd: (conversation: Conversation, messages: readonly SavedMessage[]) => Promise<void>
+  /** The most conversations of one user that are kept without a name of their own. */
+  readonly mostKept: number
   readonly clock: () => number
 }
 
@@ -88,7 +122,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const created = await store.create({
         id,
         user_id: owner,
-        name: name ?? `${new Date(now).toISOString().slice(0, 19).replace('T', ' ')} ${id.slice(0, 4)}`,
+        name: name ?? timeName(id, now),
         ...(found && { persona_id: found.id }),
         created_at: now,
       })
@@ -121,6 +155,13 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const number = await store.append(user_id, id, saved, expected)
       if (number === undefined) throw await changedMeanwhile(conversation)
       return number
+    },
+    keep: createKeeping(parts),
+    removeBefore: (owner, before) => store.removeBefore(owner, before),
+    async search(owner, query, options) {
+      const groups = readSearch(query)
+      const found = await store.search(owner, { ...options, groups })
+      return found.map((hit) => ({ ...hit, snippet: snippetOf(textOf(hit.saved.message.content), groups) }))
     },
     async takeBack(conversation, expected) {
       const { user_id: owner, id, name } = conversation

@@ -5,7 +5,15 @@ import type { Memories, SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, type MemoryInput, maxContentLength, speakerOf, wellFormed } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona, type Personas } from '../persona.ts'
 import { conversationLabel } from './client-conversation.ts'
-import { estimateTokens, fitContext, sentMessage } from './conversation.ts'
+import {
+  type Conversation,
+  estimateTokens,
+  fitContext,
+  type SavedMessage,
+  sentMessage,
+  spokenMessages,
+  withoutToolCalls,
+} from './conversation.ts'
 import type { Conversations } from './conversations.ts'
 import type { OnBehalf } from './extraction.ts'
 import { isOnlyQuestions, type Keeping, keepingOfAnswer, keepingOfTurn, type Redact } from './keeping.ts'
@@ -31,6 +39,8 @@ export interface PersonaChatCall {
    * calls more. Of the turn, the user's message and the final answer are kept.
    */
   readonly toolTurn?: boolean | undefined
+  /** Keeps a chat without a session as one of its own, under a name that this title gives. */
+  readonly keep?: string | undefined
   /** Throws where the caller may not chat as the persona with this id, or without one in a saved conversation. */
   readonly allow?: ((persona: string | undefined) => void) | undefined
   /** The payer of requests to a model behind the answer; by default the owner. */
@@ -49,11 +59,14 @@ export interface PreparedChat {
   /** The servers whose tools the persona may call here; absent for none. */
   readonly servers?: readonly string[]
   /**
-   * Saves the turn once the answer is whole: in the conversation, with the answer's cost in nano-USD where it is known, and
-   * in the persona's memory.
+   * Saves the turn: in the conversation, with the cost and the circumstances of its answer, and in the persona's memory unless
+   * the answer is cut. Resolves with the conversation, where there is one.
    */
-  finish(answer: Message, cost?: number): Promise<void>
+  finish(answer: Message, about: AboutAnswer): Promise<Pick<Conversation, 'id' | 'name'> | undefined>
 }
+
+/** The cost and the circumstances of an answer. */
+export type AboutAnswer = Pick<SavedMessage, 'cost'> & Required<Pick<SavedMessage, 'answer'>>
 
 export interface PersonaChat {
   /** Throws `not_found` or `forbidden` for a persona or session that is not there or not the caller's. */
@@ -64,7 +77,7 @@ export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'get'>
   readonly memories: Pick<Memories, 'find' | 'store'>
   readonly lorebooks: Lorebooks
-  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'add' | 'recordMemories'>
+  readonly conversations: Pick<Conversations, 'get' | 'messages' | 'add' | 'keep' | 'recordMemories'>
   /** The persona's learned state as text for the model; '' for none. */
   readonly learned: (persona: Persona) => Promise<string>
   /** Receives a user message that follows an answer. */
@@ -100,6 +113,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       plugin,
       request,
       toolTurn = false,
+      keep,
       allow,
       by = {},
       signal,
@@ -147,28 +161,31 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
-        async finish(answer, cost) {
-          if (toolTurn && answer.tool_calls) return
+        async finish(answer, about) {
+          if (toolTurn && answer.tool_calls) return undefined
           const persona_id = persona?.id
-          const about = {
-            ...(cost !== undefined && { cost }),
-            ...(persona_id !== undefined && { answer: { persona_id } }),
-          }
-          const exchange = [
-            ...spokenOf(turn).map((message) => ({ message })),
-            { message: by.localOnly ? keptLocal(answer) : answer, ...about },
+          const record = { ...about.answer, ...(persona_id !== undefined && { persona_id }) }
+          const messages = [
+            ...spokenMessages(turn).map((message) => ({ message })),
+            { message: by.localOnly ? keptLocal(answer) : answer, ...about, answer: record },
           ]
-          const number = conversation && (await parts.conversations.add(conversation, exchange))
-          if (!persona) return
+          const number = conversation && (await parts.conversations.add(conversation, messages))
+          const kept =
+            conversation ??
+            (keep === undefined
+              ? undefined
+              : await parts.conversations.keep(owner, { title: keep, persona: persona_id, messages }))
+          if (!persona || record.cut) return kept
           if (keeping) {
             const where = conversation?.id ?? (label && conversationLabel(owner, label))
             const { said, added } = await remember(persona, keeping, textOf(answer.content), speaker, where)
-            if (number !== undefined && added.length > 0)
-              await parts.conversations.recordMemories(conversation!, number, added)
+            if (kept && added.length > 0)
+              await parts.conversations.recordMemories(kept, number ?? messages.length, added)
             parts.remembered(persona, said, by)
           }
           const followsAnswer = before.length > 0 || turn.length > 1
           if (followsAnswer && text !== '') await parts.observe(persona, text)
+          return kept
         },
       }
     },
@@ -249,11 +266,6 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
     const { entries, added } = await parts.memories.store(persona, memories)
     return { said: entries.slice(0, said.length), added }
   }
-}
-
-/** The messages of a turn as a conversation keeps them. */
-function spokenOf(turn: readonly Message[]): readonly Message[] {
-  return turn.filter(({ role }) => role !== 'system' && role !== 'developer')
 }
 
 /** Marks the answer of a chat that stayed on this machine, so that the summary of its conversation stays there as well. */
@@ -339,11 +351,6 @@ function shortened(content: string): string {
 /** Replaces white space and control characters by single spaces. */
 function oneLine(text: string): string {
   return text.replace(/[\s\u0000-\u001f\u0085]+/g, ' ').trim()
-}
-
-/** The messages up to the user's last. */
-function withoutToolCalls(messages: readonly Message[]): readonly Message[] {
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1)
 }
 
 /** The query for memories: the most characters from the end of a message. */

@@ -1,5 +1,6 @@
-import type { Conversation, ConversationStore, SavedMessage } from '../../personas/chat/conversation.ts'
+import type { Conversation, ConversationStore, FoundMessage, SavedMessage } from '../../personas/chat/conversation.ts'
 import type { Database } from './connection.ts'
+import { createConversationText } from './conversations-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
 import { hideConversations, removeHidden } from './removal.ts'
 
@@ -15,6 +16,18 @@ interface Row {
   ended_at: number | null
 }
 
+type KeptConversation = Parameters<ConversationStore['keep']>[0]
+
+/** Conversations that make room with one that is kept. */
+const mostTrimmed = 20
+
+interface FoundRow extends MessageRow {
+  id: string
+  name: string
+  persona_id: string | null
+  number: number
+}
+
 interface MessageRow {
   message: string
   timestamp: number
@@ -27,6 +40,7 @@ const columns = `id, user_id, name, persona_id, created_at, updated_at, summary,
 
 /** Saved conversations in SQLite. */
 export function createConversationStore(db: Database): ConversationStore {
+  const text = createConversationText(db)
   return {
     async create({ id, user_id, name, persona_id, created_at }) {
       const { changes } = db
@@ -74,6 +88,8 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     append: async (owner, id, messages, expected) =>
       db.transaction(() => append(owner, id, messages, expected)).immediate(),
+    keep: async (conversation, names, messages, most) =>
+      db.transaction(() => keep(conversation, names, messages, most)).immediate(),
     takeBack: async (owner, id, expected) => db.transaction(() => takeBack(owner, id, expected)).immediate(),
     async recordMemories(owner, id, number, memories) {
       db.prepare(
@@ -83,7 +99,7 @@ export function createConversationStore(db: Database): ConversationStore {
     },
     async rename(owner, id, name) {
       const { changes } = db
-        .prepare('UPDATE OR IGNORE conversation SET name = ? WHERE id = ? AND user_id = ?')
+        .prepare('UPDATE OR IGNORE conversation SET name = ?, kept = 0 WHERE id = ? AND user_id = ?')
         .run(name, id, owner)
       return changes > 0
     },
@@ -91,6 +107,29 @@ export function createConversationStore(db: Database): ConversationStore {
       const removed = db.transaction(() => hideConversations(db, owner, id)).immediate() > 0
       if (removed) await removeHidden(db)
       return removed
+    },
+    async removeBefore(owner, before) {
+      const removed = db.transaction(() => hideConversations(db, owner, undefined, before)).immediate()
+      if (removed > 0) await removeHidden(db)
+      return removed
+    },
+    async search(owner, search) {
+      const query = text.queryOf(owner, search)
+      if (query === undefined) return []
+      const { since = null, personas = null, limit, offset } = search
+      return db
+        .prepare<[object], FoundRow>(
+          `SELECT conversation.id, name, persona_id, number, message, conversation_message.timestamp, cost, answer
+             FROM conversation_text
+             CROSS JOIN conversation_message ON text_id = conversation_text.rowid
+             CROSS JOIN conversation ON conversation.id = conversation_id
+            WHERE conversation_text MATCH @query AND user_id = @owner
+              AND (@since IS NULL OR conversation_message.timestamp >= @since)
+              AND (@personas IS NULL OR persona_id IN (SELECT value FROM json_each(@personas)))
+            ORDER BY conversation_text.rowid DESC LIMIT @limit OFFSET @offset`,
+        )
+        .all({ query, owner, since, personas: personas && JSON.stringify(personas), limit, offset })
+        .map(foundOf)
     },
     async end(owner, id, { messages, summary, at }) {
       const { changes } = db
@@ -135,27 +174,56 @@ export function createConversationStore(db: Database): ConversationStore {
     if (before === undefined) return undefined
     const latest = Math.max(0, ...messages.map(({ timestamp }) => timestamp))
     goOn(id, latest)
-    // Messages leave from the end alone, so their numbers are those from 1 to their count.
-    const write = db.prepare(
-      `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost, answer)
-         VALUES (@id, @number, @message, @timestamp, @cost, @answer)`,
+    write(owner, id, messages, before)
+    return before + messages.length
+  }
+
+  /** Writes messages behind those that are there. They leave from the end alone, so their numbers are 1 to their count. */
+  function write(owner: string, id: string, messages: readonly SavedMessage[], before: number): void {
+    const insert = db.prepare(
+      `INSERT INTO conversation_message (conversation_id, number, message, timestamp, cost, answer, text_id)
+         VALUES (@id, @number, @message, @timestamp, @cost, @answer, @text_id)`,
     )
     for (const [at, { message, timestamp, cost = null, answer }] of messages.entries())
-      write.run({
+      insert.run({
         id,
         number: before + at + 1,
         message: JSON.stringify(message),
         timestamp,
         cost,
         answer: answer ? JSON.stringify(answer) : null,
+        text_id: text.add(owner, message),
       })
-    return before + messages.length
+  }
+
+  function keep(
+    { id, user_id, persona_id, created_at }: KeptConversation,
+    names: readonly string[],
+    messages: readonly SavedMessage[],
+    most: number,
+  ): string | undefined {
+    const create = db.prepare(
+      `INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at, ended_at, kept)
+         VALUES (@id, @user_id, @name, @persona_id, @created_at, @created_at, @created_at, 1)
+         ON CONFLICT (user_id, name) DO NOTHING`,
+    )
+    const name = names.find(
+      (each) => create.run({ id, user_id, name: each, persona_id: persona_id ?? null, created_at }).changes > 0,
+    )
+    if (name === undefined) return undefined
+    write(user_id, id, messages, 0)
+    // Where the number was lowered, the others go with the next ones.
+    db.prepare(
+      `DELETE FROM conversation WHERE id IN (SELECT id FROM conversation WHERE user_id = ? AND kept = 1
+         ORDER BY updated_at DESC, id LIMIT ${mostTrimmed} OFFSET ?)`,
+    ).run(user_id, most)
+    return name
   }
 
   /** Takes the end and the summary of a conversation away. */
   function goOn(id: string, latest: number): void {
     db.prepare(
-      'UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL WHERE id = ?',
+      'UPDATE conversation SET updated_at = max(updated_at, ?), summary = NULL, ended_at = NULL, kept = 0 WHERE id = ?',
     ).run(latest, id)
   }
 
@@ -190,10 +258,16 @@ export const conversationOwnership: OwnedRows = {
            WHERE other.user_id = @to AND other.name = conversation.name)
          THEN name || ' ' || substr(id, 1, 8) ELSE name END WHERE user_id = @from`,
     ).run({ from, to })
+    db.prepare('UPDATE conversation_reader SET user_id = ? WHERE user_id = ?').run(to, from)
   },
   remove(db, owner) {
     hideConversations(db, owner)
+    db.prepare('DELETE FROM conversation_reader WHERE user_id = ?').run(owner)
   },
+}
+
+function foundOf({ id, name, persona_id, number, ...row }: FoundRow): FoundMessage {
+  return { conversation: { id, name, ...(persona_id !== null && { persona_id }) }, number, saved: messageOf(row) }
 }
 
 function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {

@@ -44,14 +44,14 @@ export function hideMemories(db: Database, scope: Scope): number {
   return row.memories
 }
 
-/** Conversations of an owner, or one of them, leave. Expects a transaction. Returns how many they are. */
-export function hideConversations(db: Database, owner: string, id?: string): number {
+/** Conversations of an owner, or one of them, or those last used before a time, leave. Expects a transaction. Returns how many. */
+export function hideConversations(db: Database, owner: string, id?: string, before?: number): number {
   const { changes } = db
     .prepare(
       `UPDATE conversation SET user_id = @hiddenOwner || '/' || id, persona_id = NULL
-        WHERE user_id = @owner AND (@id IS NULL OR id = @id)`,
+        WHERE user_id = @owner AND (@id IS NULL OR id = @id) AND (@before IS NULL OR updated_at < @before)`,
     )
-    .run({ hiddenOwner, owner, id: id ?? null })
+    .run({ hiddenOwner, owner, id: id ?? null, before: before ?? null })
   return changes
 }
 

@@ -197,7 +197,14 @@ class Booked implements MeteredAttempt {
       ...(reservation !== undefined && { reservation }),
     })
     const { nano, source } = cost
-    return { cost_usd: nano === null ? null : usdOf(nano), cost_nano: nano, source, estimated }
+    const { input, output } = amounts
+    return {
+      cost_usd: nano === null ? null : usdOf(nano),
+      cost_nano: nano,
+      source,
+      estimated,
+      ...(call.purpose === 'chat' && { tokens: { input, output } }),
+    }
   }
 
   /**

@@ -54,7 +54,7 @@ atTerminal('is rendered in a conversation, whose transcript looks the same', () 
     assert.match(terminal.shown(), /\x1b\[1;4mTitle\x1b\[0m\r\n/)
     const [session] = JSON.parse((await home.aichat(['session', 'list', '--json'])).stdout).sessions
     const { stdout } = await home.aichat(['session', 'show', session.id], { shown: true } as object)
-    assert.match(stdout, /\x1b\[1massistant\x1b\[0m.*\x1b\[1;4mTitle\x1b\[0m\n/s)
+    assert.match(stdout, /^\x1b\[2m.*\x1b\[1m> hi\x1b\[22m.*\x1b\[1;4mTitle\x1b\[0m\n.*\x1b\[2m\S+ · custom · /s)
   }),
 )
 

@@ -30,6 +30,7 @@ test('-s begins a conversation and goes on with it, also from a pipe; --continue
     assert.equal(
       sessions.map(({ name, message_count }: { name: string; message_count: number }) => [name, message_count]),
       [
+        ['apart', 2],
         ['Trip', 10],
         ['Other', 4],
       ],
@@ -71,8 +72,9 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
     const list = await run(['session', 'list'])
     assert.match(
       list.stdout,
-      /^ID +NAME +MESSAGES +LAST +SUMMARY\n\S+ +Work +2 +\d{4}-.*\n\S+ +Trip +2 +\d{4}-.* \d{4}-\d\d-\d\d, 1 turn\n$/,
+      /^NAME +MESSAGES +LAST +SUMMARY\nWork +2 +\d{4}-.*\nTrip +2 +\d{4}-.* \d{4}-\d\d-\d\d, 1 turn\n$/,
     )
+    assert.match((await run(['session', 'list', '--plain'])).stdout, `${id}\tTrip\t2\t`)
     const ended = await run(['session', 'end', 'Work'])
     assert.match(ended.stdout, /^\d{4}-\d\d-\d\d, 1 turn\n$/)
     assert.is((await run(['session', 'end', 'nothing'])).code, 67)
@@ -85,7 +87,7 @@ test('list, show, rename and remove print rows and ids, and with --json the REST
       )
     assert.match(
       (await run(['session', 'show', 'Trip'])).stdout,
-      /^\*\d{4}-.*, 1 turn\*\n\n\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n$/,
+      /^\*\d{4}-.*, 1 turn\*\n\n\*\*user\*\* \(\d{4}-[^)]*\)\n\nWhere to\?\n\n\*\*assistant\*\* \([^)]*\)\n\n1: Where to\?\n\n\*custom-model · custom · \d+ \+ \d+ tokens · \d\.\d s\*\n$/,
     )
     const taken = await run(['session', 'rename', 'Trip', 'Work'])
     assert.equal([taken.code, taken.stdout], [65, ''])

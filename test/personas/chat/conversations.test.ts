@@ -22,6 +22,7 @@ test('one without a message for an hour has ended, which a list tells, twenty at
       greeting: async () => '',
       summary: (messages) => summaryOf(messages, (text) => text),
       onEnd: async () => {},
+      mostKept: 10,
       clock: () => now,
     })
     for (let at = 0; at < 25; at++) {

@@ -1,5 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
+import { readSearch } from '../../../src/personas/chat/search-words.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
 import type { Rule } from './rule.ts'
 import { makeScope, noon } from './samples.ts'
 
@@ -172,6 +174,98 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'a kept conversation has ended and takes the first free name; renamed or continued it is one of the others',
+    async holds(place) {
+      const { conversations } = await place.open()
+      await conversations.create({ ...talk('named'), name: 'hi' })
+      const keep = (id: string, after: number, most: number) =>
+        conversations.keep(
+          { id, user_id: 'ada', created_at: noon + after },
+          ['hi', 'hi 2', `hi ${id}`],
+          [said('hi', after), { ...said('hello', after), cost: 5 }],
+          most,
+        )
+      assert.equal([await keep('a', 1, 9), await keep('b', 2, 9), await keep('c', 3, 9)], ['hi 2', 'hi b', 'hi c'])
+      assert.equal(await conversations.messages('ada', 'a'), [said('hi', 1), { ...said('hello', 1), cost: 5 }])
+      assert.equal(await conversations.unended('ada', noon + 9, 9), [])
+      const { ended_at, messages } = (await conversations.find('a'))!
+      assert.equal([ended_at, messages], [noon + 1, 2])
+      await conversations.rename('ada', 'a', 'mine')
+      await conversations.append('ada', 'b', [said('more', 2)])
+      assert.is(await conversations.keep({ ...talk('taken'), id: 'd' }, ['mine', 'hi b'], [said('x')], 9), undefined)
+      assert.is(await conversations.find('d'), undefined)
+      assert.is(await keep('e', 4, 1), 'hi 2')
+      const { conversations: left } = await conversations.list('ada', 10, 0)
+      assert.equal(
+        left.map(({ id }) => id),
+        ['e', 'b', 'a', 'named'],
+      )
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'filters',
+    says: "a search finds the owner's messages that hold all words, the last saved first, in pages",
+    async holds(place) {
+      const storage = await place.open()
+      const { conversations } = storage
+      await makeScope(storage, 'p')
+      await conversations.create({ ...talk('a'), persona_id: 'p' })
+      await conversations.create({ ...talk('b'), user_id: 'eve' })
+      await conversations.append('ada', 'a', [
+        said('A train to Zürich', 1),
+        { message: { role: 'assistant', content: 'The night train leaves at ten' }, timestamp: noon + 2, cost: 5 },
+        { message: { role: 'tool', content: 'train' }, timestamp: noon + 3 },
+      ])
+      await conversations.append('eve', 'b', [said('a night train of hers', 4)])
+      await conversations.keep({ ...talk('c'), user_id: 'ada' }, ['c'], [said('trains by night and a train', 5)], 9)
+      const numbers = async (query: string, more: object = {}) =>
+        (await conversations.search('ada', { groups: readSearch(query), limit: 10, offset: 0, ...more })).map(
+          ({ conversation, number }) => `${conversation.id}${number}`,
+        )
+      assert.equal(await numbers('train'), ['c1', 'a2', 'a1'])
+      assert.equal(await numbers('train', { limit: 1, offset: 1 }), ['a2'])
+      assert.equal(await numbers('NIGHT train'), ['c1', 'a2'])
+      assert.equal(await numbers('"night train"'), ['a2'])
+      assert.equal(await numbers('zurich'), ['a1'])
+      assert.equal(await numbers('trai'), [])
+      assert.equal(await numbers('trai* lea*'), ['a2'])
+      assert.equal(await numbers('train', { since: noon + 2 }), ['c1', 'a2'])
+      assert.equal(await numbers('train', { personas: ['p'] }), ['a2', 'a1'])
+      assert.equal(await numbers('train', { personas: [] }), [])
+      assert.equal(await numbers('…'), [])
+      const [hit] = await conversations.search('ada', { groups: readSearch('leaves'), limit: 1, offset: 0 })
+      assert.equal(hit?.conversation, { id: 'a', name: 'a', persona_id: 'p' })
+      assert.equal([hit?.saved.timestamp, hit?.saved.cost], [noon + 2, 5])
+    },
+  },
+  {
+    store: 'conversations',
+    topic: 'filters',
+    says: 'messages are no longer found once they were taken back, or their conversation or its owner was removed',
+    async holds(place) {
+      const storage = await place.open()
+      const { conversations } = storage
+      for (const id of ['a', 'b', 'c']) {
+        await conversations.create(talk(id))
+        await conversations.append('ada', id, [said(`train ${id}`, id.charCodeAt(0) - 97)])
+      }
+      assert.equal(await found(storage, 'ada'), ['train c', 'train b', 'train a'])
+      await conversations.takeBack('ada', 'b', 1)
+      assert.equal(await found(storage, 'ada'), ['train c', 'train a'])
+      await conversations.remove('ada', 'c')
+      assert.equal(await found(storage, 'ada'), ['train a'])
+      await conversations.append('ada', 'b', [said('train again', 9)])
+      assert.is(await conversations.removeBefore('ada', noon + 9), 1)
+      assert.equal(await found(storage, 'ada'), ['train again'])
+      assert.is(await conversations.removeBefore('eve', undefined), 0)
+      assert.is(await conversations.removeBefore('ada', undefined), 1)
+      assert.equal(await found(storage, 'ada'), [])
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'ties',
     says: 'conversations of one moment are listed by their ids',
     async holds(place) {
@@ -218,6 +312,11 @@ export const conversationRules: readonly Rule[] = [
     },
   },
 ]
+
+async function found({ conversations }: Storage, owner: string): Promise<readonly unknown[]> {
+  const hits = await conversations.search(owner, { groups: readSearch('train'), limit: 10, offset: 0 })
+  return hits.map(({ saved }) => saved.message.content)
+}
 
 function talk(id: string) {
   return { id, user_id: 'ada', name: id, created_at: noon }

@@ -233,6 +233,9 @@ export const flaws: readonly Flaw[] = [
   })),
 
   // Filters: applied to the best of all memories, instead of before these are chosen.
+  flaw('conversations', 'filters', ({ conversations }) => ({
+    search: (owner, { groups, limit, offset }) => conversations.search(owner, { groups, limit, offset }),
+  })),
   flaw('keys', 'filters', ({ keys }) => ({ unusedSince: (since) => keys.unusedSince(since, 0) })),
   flaw('responses', 'filters', ({ responses }) => ({ find: (reader, id) => responses.find(reader, id, 0) })),
   flaw('memories', 'filters', ({ memories }) => ({

@@ -1,0 +1,48 @@
+import { AppError } from '../../errors.ts'
+import { searchSessions } from '../../operations/sessions.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { coloured } from '../terminal/colour.ts'
+import { stripControls } from '../terminal/io.ts'
+import { note, print } from '../terminal/output.ts'
+import { timeText } from '../terminal/table.ts'
+
+/** Prints the messages that hold all words, the last saved first: the session, and the words in their place. */
+export async function search(
+  cli: Cli,
+  words: readonly string[],
+  { limit, since }: { limit: number; since?: number },
+): Promise<void> {
+  // The shell has taken the quotes: an argument of several words is words in a row.
+  const q = words.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
+  if (q.trim() === '') throw new AppError('usage', 'Name the words to search for')
+  const found = await cli.ask(searchSessions, { q, limit, ...(since !== undefined && { since }) })
+  const { plain } = cli.globals()
+  await print(cli, found, ({ hits }) =>
+    hits
+      .map(({ session, role, timestamp, snippet, marks }) => {
+        const name = oneLine(session.name)
+        if (plain) return `${[session.id, name, timeText(timestamp), role, oneLine(snippet)].join('\t')}\n`
+        const head = coloured(cli, 'stdout', 'bold', name)
+        return `${head}  ${timeText(timestamp)}  ${role}\n  ${marked(cli, snippet, marks)}\n`
+      })
+      .join(''),
+  )
+  if (cli.globals().json || plain) return
+  if (found.hits.length === 0) note(cli, 'aichat: no message holds all of these words; word* finds words that begin so')
+  else if (found.more) note(cli, `aichat: there are more; -n ${limit * 2} shows them`)
+}
+
+/** The snippet with its found words in another style. */
+function marked(cli: Cli, snippet: string, marks: readonly (readonly number[])[]): string {
+  let text = ''
+  let at = 0
+  for (const [start = 0, end = 0] of marks) {
+    text += oneLine(snippet.slice(at, start)) + coloured(cli, 'stdout', 'yellow', oneLine(snippet.slice(start, end)))
+    at = end
+  }
+  return text + oneLine(snippet.slice(at))
+}
+
+function oneLine(text: string): string {
+  return stripControls(text).replace(/\s+/g, ' ')
+}

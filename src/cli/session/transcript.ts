@@ -1,0 +1,88 @@
+import type { z } from 'zod'
+import { textOf } from '../../chat/protocol/messages.ts'
+import type { showSession } from '../../operations/sessions.ts'
+import { printAnswer } from '../markdown/printer.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { coloured, rendersMarkdown } from '../terminal/colour.ts'
+import { stripControls } from '../terminal/io.ts'
+import { timeText } from '../terminal/table.ts'
+
+type Session = z.output<typeof showSession.output>
+type Message = Session['messages'][number]
+
+/** A conversation in Markdown: each message under its role and time, and under an answer what gave it. */
+export function transcript(messages: readonly Message[]): string {
+  return messages
+    .map((message) => {
+      const about = aboutLine(message)
+      const parts = [`**${message.role}** (${timeText(message.timestamp)})`, textIn(message)]
+      return [...parts, ...(about === '' ? [] : [`*${about}*`])].join('\n\n')
+    })
+    .join('\n\n')
+}
+
+/** Prints a conversation: at a terminal as it was held there, elsewhere in Markdown. */
+export async function printSession(cli: Cli, { summary, messages }: Session): Promise<void> {
+  if (!rendersMarkdown(cli)) {
+    const head = summary === undefined ? [] : [`*${summary}*`]
+    return printAnswer(cli, [...head, transcript(messages)].join('\n\n'))
+  }
+  if (summary !== undefined) await cli.io.out(`${coloured(cli, 'stdout', 'dim', stripControls(summary))}\n\n`)
+  for (const message of messages) {
+    if (message.role === 'user') await printQuestion(cli, message)
+    else await printAnswer(cli, textIn(message))
+    const about = aboutLine(message)
+    await cli.io.out(about === '' ? '\n' : `${coloured(cli, 'stdout', 'dim', stripControls(about))}\n\n`)
+    if (cli.io.outClosed) return
+  }
+}
+
+async function printQuestion(cli: Cli, message: Message): Promise<void> {
+  const time = coloured(cli, 'stdout', 'dim', `(${timeText(message.timestamp)})`)
+  const text = stripControls(folded(textIn(message))).trimEnd()
+  await cli.io.out(`${coloured(cli, 'stdout', 'bold', `> ${text}`)} ${time}\n`)
+}
+
+/** A question with the text of its files left out, which `session export` has. */
+function folded(text: string): string {
+  return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n[\s\S]*?\n<\/file>$/gm, '$1 … </file>')
+}
+
+function textIn(message: Message): string {
+  return textOf((message as { content?: string | null }).content)
+}
+
+/** The finish reason of an answer that is told apart from the others. */
+const usual = 'stop'
+
+/** What gave an answer, and what was sent beside the messages: `gpt-4.1 · openai · 120 + 45 tokens · $0.0012 · 2.3 s`. */
+function aboutLine({ answer, cut }: Message): string {
+  const { model, plugin, runner, input_tokens, output_tokens, cost_usd, duration_ms, finish_reason, sent } =
+    answer ?? {}
+  const { options = {}, tools, files, prompt } = sent ?? {}
+  return [
+    model,
+    plugin ?? (runner === undefined ? undefined : `local ${runner}`),
+    input_tokens === undefined ? undefined : `${input_tokens} + ${output_tokens ?? 0} tokens`,
+    cost_usd === undefined || Number(cost_usd) === 0 ? undefined : `$${cost_usd}`,
+    duration_ms === undefined ? undefined : `${(duration_ms / 1000).toFixed(1)} s`,
+    finish_reason === usual ? undefined : finish_reason,
+    cut ? 'cut' : undefined,
+    ...Object.entries(options).map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ),
+    tools && `tools: ${tools.join(', ')}`,
+    files && `files: ${files.map(({ name }) => name).join(', ')}`,
+    prompt === undefined ? undefined : `prompt: ${shortened(prompt)}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' · ')
+    .replace(/\s+/g, ' ')
+}
+
+/** Characters of a prompt in a line. */
+const longestPrompt = 60
+
+function shortened(text: string): string {
+  return text.length <= longestPrompt ? text : `${text.slice(0, longestPrompt)}…`
+}

@@ -1,0 +1,169 @@
+import { performance } from 'node:perf_hooks'
+import type { KeyRights } from '../accounts/keys/rights.ts'
+import { type ChatChunk, type Message, textOf } from '../chat/protocol/messages.ts'
+import type { Booking, RouteReport } from '../chat/route-report.ts'
+import { type FailureCode, toAppError } from '../errors.ts'
+import type { AnswerRecord, SentRecord } from '../personas/chat/conversation.ts'
+import type { ChatOrder, ChatPlace, Finish, Keep, ReadyChat } from './chat-order.ts'
+import type { ToolStream } from './chat-tools.ts'
+import type { Call } from './operation.ts'
+
+/** Whether a caller may keep chats: with an API key only where it opens sessions. */
+export function mayKeep(key: KeyRights | undefined): boolean {
+  return !key || key.scopes.includes('personas')
+}
+
+/** Characters of a question that a name is made of. */
+const titleLength = 1_000
+
+/** The title of a chat: the given one, else the question behind its files. */
+export function titleOf({ title }: Keep, messages: readonly Message[]): string {
+  if (title !== undefined) return title
+  const content = messages.findLast(({ role }) => role === 'user')?.content
+  const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text').slice(-1) : content
+  return textOf(texts).slice(0, titleLength)
+}
+
+/** Keeps a chat without a persona and without a session. The area is opened once the answer is there, and delays none. */
+export function keepPlain(
+  { app, caller }: Pick<Call, 'app' | 'caller'>,
+  messages: readonly Message[],
+  { keep: order, toolTurn = false }: { readonly keep: Keep; readonly toolTurn: boolean | undefined },
+): Finish {
+  return async (answer, about) => {
+    if (toolTurn && answer.tool_calls) return undefined
+    const { spokenMessages, withoutToolCalls } = await import('../personas/chat/conversation.ts')
+    const turn = spokenMessages(toolTurn ? withoutToolCalls(messages) : messages)
+    const keep = await app.keeping()
+    const said = [...turn.map((message) => ({ message })), { message: answer, ...about }]
+    return keep(caller.id, { title: titleOf(order, messages), messages: said })
+  }
+}
+
+/** The end of an answer, as far as it is known. */
+interface Ending {
+  readonly report: RouteReport
+  readonly booking: Booking
+  readonly finish_reason?: string | null | undefined
+  readonly cut?: true
+}
+
+/** What became of an exchange. */
+export interface Saved {
+  readonly warnings: readonly string[]
+  /** Its session, of a chat whose order says `keep`. */
+  readonly session?: ChatPlace
+  /** Why it was not saved. */
+  readonly unsaved?: FailureCode
+}
+
+/** Saves an exchange. A failure is a warning, since the answer is there already. */
+export async function saveExchange(ready: ReadyChat, answer: Message, ending: Ending): Promise<Saved> {
+  const cost = ending.booking.cost()?.cost_nano ?? undefined
+  const about = { ...(cost !== undefined && { cost }), answer: recordOf(ready, ending) }
+  try {
+    const place = await ready.finish?.(answer, about)
+    return { warnings: [], ...(place && ready.order.keep && { session: { id: place.id, name: place.name } }) }
+  } catch (reason) {
+    const { message, code } = toAppError(reason)
+    return { warnings: [`The exchange could not be saved: ${message}`], unsaved: code }
+  }
+}
+
+/**
+ * Passes chunks on and saves the exchange behind the last one. Where the reader leaves before, the answer so far is kept, and
+ * marked as cut, of a chat whose order says `keep`; of one whose provider breaks off nothing is.
+ */
+export async function* savedStream(
+  { chunks, report, booking, answer: final }: ToolStream,
+  ready: ReadyChat,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ChatChunk> {
+  const seen: ChatChunk[] = []
+  let state: 'open' | 'broken' | 'whole' = 'open'
+  try {
+    for await (const chunk of chunks) {
+      seen.push(chunk)
+      yield chunk
+    }
+    state = 'whole'
+  } catch (reason) {
+    if (!signal?.aborted) state = 'broken'
+    throw reason
+  } finally {
+    if (state === 'open' && ready.order.keep) await saveCut(ready, seen, { report, booking })
+  }
+  const last = seen.at(-1)
+  if (!last) return
+  const { message, finish_reason } = await collected(seen)
+  const answer = final?.() ?? message ?? { role: 'assistant' as const, content: '' }
+  const { warnings, ...place } = await saveExchange(ready, answer, { report, booking, finish_reason })
+  const told = { ...(warnings.length > 0 && { warnings }), ...place }
+  if (Object.keys(told).length > 0) yield { ...last, choices: [], usage: null, aichat: told }
+}
+
+async function saveCut(ready: ReadyChat, seen: readonly ChatChunk[], ending: Ending): Promise<void> {
+  const text = textOf((await collected(seen)).message?.content)
+  if (text.trim() === '') return
+  await saveExchange(ready, { role: 'assistant', content: text }, { ...ending, cut: true })
+}
+
+async function collected(seen: readonly ChatChunk[]) {
+  const { collectReply } = await import('../chat/protocol/chunks.ts')
+  const [choice] = collectReply(seen).choices
+  return { message: choice?.message, finish_reason: choice?.finish_reason }
+}
+
+function recordOf({ order, begun }: ReadyChat, { report, booking, finish_reason, cut }: Ending): AnswerRecord {
+  const { model, plugin, runner } = report
+  const tokens = booking.cost()?.tokens
+  const sent = sentOf(order)
+  return {
+    ...(cut && { cut }),
+    model,
+    ...(plugin !== null && { plugin }),
+    ...(runner !== null && { runner }),
+    ...(finish_reason && { finish_reason }),
+    ...(tokens && { input_tokens: tokens.input, output_tokens: tokens.output }),
+    duration_ms: Math.round(performance.now() - begun),
+    ...(Object.keys(sent).length > 0 && { sent }),
+  }
+}
+
+/** Characters of a prompt, and of an option as JSON, that are recorded; options and tools that are. */
+const longestPrompt = 4_000
+const longestOption = 500
+const mostOptions = 40
+
+/** Fields of a request that are no parameters of the model, or stand elsewhere. */
+const others = new Set(['messages', 'model', 'tools', 'stream', 'stream_options'])
+
+function sentOf({ request, plugin, keep }: ChatOrder): SentRecord {
+  const { messages, model, tools = [] } = request
+  const prompt = messages
+    .filter(({ role }) => role === 'system' || role === 'developer')
+    .map(({ content }) => textOf(content))
+    .join('\n\n')
+    .slice(0, longestPrompt)
+  const options = Object.entries(request)
+    .filter(([name, value]) => !others.has(name) && value !== undefined && value !== null)
+    .filter(([, value]) => JSON.stringify(value).length <= longestOption)
+    .slice(0, mostOptions)
+  const { files = [] } = keep ?? {}
+  return {
+    ...(model !== undefined && { model }),
+    ...(plugin !== undefined && { plugin }),
+    ...(prompt !== '' && { prompt }),
+    ...(options.length > 0 && { options: Object.fromEntries(options) }),
+    ...(tools && tools.length > 0 && { tools: tools.slice(0, mostOptions).map(nameOf) }),
+    ...(files.length > 0 && { files }),
+  }
+}
+
+function nameOf(tool: unknown): string {
+  const { function: called, type } = tool as {
+    readonly function?: { readonly name?: unknown }
+    readonly type?: unknown
+  }
+  return String(called?.name ?? type ?? 'tool').slice(0, longestOption)
+}
