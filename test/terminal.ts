@@ -56,6 +56,7 @@ export async function runMain(
     stdinIsPiped: () => given !== undefined,
     outliveTerminal: () => {},
     passSignals: () => {},
+    leaveInterrupts: () => () => {},
   })
   const bytes = Buffer.concat(out)
   return { code, bytes, stdout: bytes.toString('utf8'), stderr: err.join('') }

@@ -1,4 +1,4 @@
-import { type ChatChunk, type Message, type ToolCall, textOf } from '../../chat/protocol/messages.ts'
+import { type ChatChunk, type Message, type ToolCall, textOf, type Usage } from '../../chat/protocol/messages.ts'
 import type { FailureCode } from '../../errors.ts'
 import { chat } from '../../operations/chat.ts'
 import { usdOf } from '../../usage/money.ts'
@@ -24,12 +24,25 @@ export interface Answer {
   held?: boolean
   /** Why the exchange is not in its session; undefined where it is. */
   unsaved?: FailureCode | undefined
+  /** Tokens of the requests and of the answer; undefined where the provider told none. */
+  tokens: { readonly asked: number; readonly answered: number } | undefined
+  /** The plugin or local runner that answered, and its model; undefined before the answer begins. */
+  by: string | undefined
   /** Whether stdout stands within a line. */
   lineOpen: boolean
 }
 
 export function emptyAnswer(): Answer {
-  return { text: '', refused: false, calls: [], finish: undefined, cost: undefined, lineOpen: false }
+  return {
+    text: '',
+    refused: false,
+    calls: [],
+    finish: undefined,
+    cost: undefined,
+    tokens: undefined,
+    by: undefined,
+    lineOpen: false,
+  }
 }
 
 /** The `aichat` field of a chat: the target that answered and the attempts before. */
@@ -98,7 +111,20 @@ async function wholeAnswer(
   const report = reply.aichat as unknown as Report
   answer.cost = report.cost?.cost_nano ?? undefined
   answer.unsaved = report.unsaved
+  answer.by = addressOf(report)
+  countTokens(answer, reply['usage'] as Usage | undefined)
   remark(cli, report, answer.cost)
+}
+
+/** Adds the tokens of a request, of which an answer with tools has several. */
+function countTokens(answer: Answer, usage: Usage | null | undefined): void {
+  if (!usage) return
+  const { asked = 0, answered = 0 } = answer.tokens ?? {}
+  answer.tokens = { asked: asked + usage.prompt_tokens, answered: answered + usage.completion_tokens }
+}
+
+function addressOf({ plugin, runner, model }: Report): string {
+  return plugin === null ? `${runner}: ${model}` : `${plugin}:${model}`
 }
 
 async function streamAnswer(
@@ -137,6 +163,7 @@ async function streamTo(
         finish_reason?: string | null
       }[]
       aichat?: Report
+      usage?: Usage | null
     }
     if (makesCalls) chunks.push(piece as ChatChunk)
     // The first report names the target; a later one only adds warnings.
@@ -146,6 +173,8 @@ async function streamTo(
         for (const warning of warnings) note(cli, `aichat: ${warning}`)
       })
     report ??= chunk.aichat
+    if (report) answer.by = addressOf(report)
+    countTokens(answer, chunk.usage)
     answer.cost = chunk.aichat?.cost?.cost_nano ?? answer.cost
     answer.unsaved = chunk.aichat?.unsaved ?? answer.unsaved
     const { delta, finish_reason: finish } = chunk.choices?.[0] ?? {}

@@ -1,122 +1,182 @@
+import { InvalidArgumentError } from 'commander'
 import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
+import { previewChat } from '../../operations/chat.ts'
+import { showSession } from '../../operations/sessions.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { usdOf } from '../../usage/money.ts'
-import { endLine, printAnswer } from '../markdown/printer.ts'
-import { offerModel } from '../models/pull.ts'
+import { withoutFence } from '../line/multi-line.ts'
+import { openPromptLine } from '../line/prompt-line.ts'
+import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { stripControls } from '../terminal/io.ts'
+import { editText } from '../terminal/editor.ts'
 import { note } from '../terminal/output.ts'
-import { parseDuration } from '../terminal/parsers.ts'
+import { given } from '../terminal/parsers.ts'
 import { Interrupted } from '../terminal/prompts.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
-import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
-import { askWith, type ChatTools, withTools } from './asking.ts'
-import { openPromptLine, type PromptLine } from './prompt-line.ts'
-import { type ChatOptions, questionOf, systemMessage, userMessage } from './question.ts'
-import { terminalSession } from './saved-session.ts'
-
-/** Marks a stopped answer in the next request. */
-const cutOff = '[The user stopped the answer here.]'
+import { emptyAnswer } from './answer.ts'
+import { type ChatTools, withTools } from './asking.ts'
+import { commandOf } from './conversation/commands/all.ts'
+import { completer } from './conversation/complete.ts'
+import { recordOf } from './conversation/record.ts'
+import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
+import { addTo, noTotals } from './conversation/totals.ts'
+import { typedHistory } from './conversation/typed-history.ts'
+import { nothingAttached } from './files/attachment.ts'
+import { parseParameter } from './parameters.ts'
+import { type ChatOptions, personaOf, questionOf, systemMessage, userMessage } from './question.ts'
+import { type TerminalSession, terminalSession } from './saved-session.ts'
+import { askTurn, keepStopped, tellFailure } from './turn.ts'
 
 /**
- * A saved conversation on a terminal: prompts on stderr, answers on stdout. Ctrl-C stops an answer; its beginning is sent
- * and saved with the next question. Ctrl-D ends the conversation.
+ * A saved conversation on a terminal: prompts on stderr, answers on stdout. A text that begins with a slash is a command.
+ * Ctrl-C stops an answer, whose beginning is kept. Ctrl-D ends the conversation.
  */
 export function converse(cli: Cli, options: ChatOptions): Promise<void> {
   return withTools(cli, options, (tools) => talk(cli, options, tools))
 }
 
-async function talk(cli: Cli, options: ChatOptions, tools: ChatTools | undefined): Promise<void> {
-  const { session, greeting, answered, end } = await terminalSession(cli, options)
-  note(cli, 'Ask something; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
-  if (greeting !== undefined) await printAnswer(cli, greeting)
-  const prompt = openPromptLine(cli.io)
+async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefined): Promise<void> {
+  const settings = await outer.settings()
+  const { role: _role, persona: _persona, ...fixed } = started
+  let saved: TerminalSession
+  /** Of what is under way; --timeout applies to the beginning, and to each answer. */
+  let signal = outer.signal()
+  const cli = conversing(outer, settings, () => signal)
+  const persona = personaOf(started, settings)
+  saved = await terminalSession(cli, { ...fixed, ...given({ persona }) })
+  signal = cli.io.signal
+  note(cli, 'Ask something, or /help; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
+  await greet()
+  const prompt = await openPromptLine(cli.io, {
+    history: await typedHistory(cli, persona),
+    complete: completer(cli),
+    edit: (text) => editText(cli, text),
+  })
   tools?.lend(prompt.lend)
-  let stopped: readonly Message[] = []
-  let cost = 0
+  const current: Talk = {
+    cli,
+    get signal() {
+      return signal
+    },
+    options: { ...fixed, persona },
+    attached: nothingAttached,
+    unanswered: undefined,
+    record: recordOf(cli, saved.session),
+    totals: noTotals(),
+    ended: false,
+    ask,
+    withParameter: (text) => withParameter(text, current.options),
+    preview: (options) => cli.ask(previewChat, requestOf([userMessage('Hello')], options)),
+    begin,
+    async tools() {
+      const offered = (await tools?.offer())?.tools ?? []
+      return offered.map(({ function: { name, description = '' } }) => ({ name, description }))
+    },
+    clearWindow: prompt.clear,
+  }
   try {
-    for (let text = await prompt.next(); text !== undefined; text = await prompt.next()) {
-      if (text.trim() === '') continue
-      const question = userMessage(text)
-      // The core adds the earlier messages from the saved conversation.
-      const messages = [...systemMessage(options), ...stopped, question]
-      const answer = emptyAnswer()
-      const outcome = await turn({ cli, prompt, tools }, { ...options, session }, messages, answer)
-      cost += answer.cost ?? 0
-      if (outcome === 'stopped') stopped = [...stopped, ...(await stoppedTurn(cli, question, answer))]
-      if (outcome !== 'answered') continue
-      stopped = []
-      answered()
+    while (!current.ended) {
+      const text = await prompt.next()
+      if (text === undefined) break
+      await take(withoutFence(text))
     }
   } finally {
     prompt.close()
     cli.io.err('')
-    if (stopped.length > 0) note(cli, 'aichat: the last stopped answer is not saved')
-    if (cost > 0) note(cli, `aichat: the answers cost $${usdOf(cost)}`)
-    await end()
+    if (current.totals.cost > 0) note(cli, `aichat: the answers cost $${usdOf(current.totals.cost)}`)
+    await saved.end()
   }
-}
 
-type Outcome = 'answered' | 'stopped' | 'failed'
+  async function greet(): Promise<void> {
+    if (saved.greeting !== undefined) await printAnswer(cli, saved.greeting)
+  }
 
-interface Talk {
-  readonly cli: Cli
-  readonly prompt: PromptLine
-  readonly tools: ChatTools | undefined
-}
+  /** Asks a text, or runs the command that it is. */
+  async function take(text: string): Promise<void> {
+    if (text.trim() === '') return
+    if (/^\/(?!\/)/.test(text)) return runCommand(text)
+    await ask(userMessage(text.replace(/^(?: +(?=\/)|\/(?=\/))/, ''), current.attached))
+  }
 
-/** Asks one question; prints a failure, and the conversation goes on. */
-async function turn(
-  { cli, prompt, tools }: Talk,
-  options: ChatOptions,
-  messages: readonly Message[],
-  answer: Answer,
-): Promise<Outcome> {
-  const question = questionOf(messages, options, await cli.settings())
-  const { timeout } = cli.globals()
-  const ask = () =>
-    prompt.during(async (stop) => {
-      // --timeout applies to each answer, not to the conversation.
-      const { signal, release } = firstOf(
-        [cli.io.signal, stop],
-        timeout === undefined ? undefined : parseDuration(timeout),
-      )
+  async function runCommand(text: string): Promise<void> {
+    const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(text)!
+    await prompt.during(async (stop) => {
+      const either = firstOf([cli.io.signal, stop])
+      signal = either.signal
       try {
-        await askWith(cli, question, answer, signal, tools)
-        return 'answered' as const
+        await commandOf(name).run(current, rest)
       } catch (reason) {
         if (cli.io.signal.aborted) throw reason
-        if (stop.aborted || reason instanceof Interrupted) return 'stopped' as const
-        if (signal.aborted) throw new AppError('timeout', `No answer within ${timeout}`, { cause: reason })
-        throw reason
+        if (stop.aborted || reason instanceof Interrupted) cli.io.err('aichat: stopped')
+        else if (reason instanceof AppError) tellFailure(cli, reason)
+        else throw reason
       } finally {
-        release()
+        either.release()
+        signal = cli.io.signal
       }
     })
-  try {
-    const outcome = await ask().catch(async (reason: unknown) => {
-      if (await prompt.lend(() => offerModel(cli, reason))) return ask()
-      throw reason
-    })
-    if (outcome === 'answered') finishAnswer(cli, answer)
+  }
+
+  async function ask(question: Message): Promise<Outcome> {
+    const answer = emptyAnswer()
+    const messages = [...systemMessage(chatOptions(current.options)), ...current.record.earlier(), question]
+    const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer)
+    if (answer.by !== undefined) addTo(current.totals, answer)
+    if (outcome === 'answered') current.record.answered(question, answer.text)
+    else if (outcome === 'failed' || !(await keepStopped(cli, current.record, question, answer))) {
+      current.unanswered = question
+      return outcome
+    }
+    current.unanswered = undefined
+    current.attached = nothingAttached
+    saved.answered()
     return outcome
-  } catch (reason) {
-    if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
-    await endLine(cli, answer)
-    // A failed question is not part of the conversation.
-    cli.io.err(stripControls(`aichat: ${[reason.message, ...reason.details].join('\n  ')}`))
-    return 'failed'
+  }
+
+  /** The request for messages, in the saved session. */
+  function requestOf(messages: readonly Message[], options: TalkOptions) {
+    const session = current.record.session
+    return questionOf(messages, { ...chatOptions(options), ...given({ session }) }, { ...settings, persona: undefined })
+  }
+
+  function chatOptions(options: TalkOptions): ChatOptions {
+    const { session: _session, continue: _continue, ...others } = fixed
+    const { model, persona: named, prompt: system, option, memory, fallback, stream } = options
+    const { model: _model, prompt: _prompt, option: _option, ...rest } = others
+    return { ...rest, ...given({ model, persona: named, prompt: system, option }), memory, fallback, stream }
+  }
+
+  async function begin(options: TalkOptions, session?: string): Promise<void> {
+    const found = session === undefined ? undefined : await cli.ask(showSession, { id: session })
+    if (found && found.id === current.record.session) throw new AppError('usage', `"${found.name}" goes on already`)
+    const next = await terminalSession(cli, { ...chatOptions(options), ...given({ session: found?.id }) })
+    await saved.end()
+    saved = next
+    if (options.persona !== current.options.persona) prompt.use(await typedHistory(cli, options.persona))
+    Object.assign(current, { options, unanswered: undefined, record: recordOf(cli, saved.session) })
+    const who = options.persona === undefined ? '' : ` with ${options.persona}`
+    note(cli, found ? `aichat: going on with "${found.name}"` : `aichat: a new conversation${who}`)
+    await greet()
   }
 }
 
-/** The messages of a stopped answer; none when it was stopped before its first word. */
-async function stoppedTurn(cli: Cli, question: Message, answer: Answer): Promise<readonly Message[]> {
-  const { text } = answer
-  if (text.trim() === '') {
-    cli.io.err('aichat: stopped before the answer began; the question is not part of the conversation')
-    return []
+/** The command line as the parts of a conversation see it: its default persona was chosen, and its signal is `signal`. */
+function conversing(cli: Cli, settings: Settings, signal: () => AbortSignal): Cli {
+  return {
+    ...cli,
+    settings: async () => ({ ...settings, persona: undefined }),
+    signal,
+    ask: (operation, input, own = signal()) => cli.ask(operation, input, own),
+    askStream: (operation, input, own = signal()) => cli.askStream(operation, input, own),
   }
-  await endLine(cli, answer)
-  cli.io.err('aichat: stopped; the text so far stays part of the conversation')
-  return [question, { role: 'assistant', content: `${text.trimEnd()}\n\n${cutOff}` }]
+}
+
+function withParameter(text: string, { option }: TalkOptions) {
+  try {
+    return parseParameter(text, option)
+  } catch (reason) {
+    if (reason instanceof InvalidArgumentError) throw new AppError('usage', `${text}: ${reason.message}`)
+    throw reason
+  }
 }

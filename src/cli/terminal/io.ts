@@ -14,7 +14,7 @@ export interface Io {
   readonly columns: number
   /** Rows of the terminal now, else 24. */
   readonly rows: number
-  /** Calls the listener after the terminal of stdout changed its size, until the returned function is called. */
+  /** Calls the listener after the terminal changed its size, until the returned function is called. */
   onResize(listener: () => void): () => void
   /** Aborted by Ctrl-C, by SIGTERM, and by SIGHUP where a terminal is in use. */
   readonly signal: AbortSignal
@@ -32,6 +32,8 @@ export interface Io {
   outliveTerminal(): void
   /** Signals go to the listener from now on, and no longer stop the command: for one that runs another program. */
   passSignals(listener: (name: NodeJS.Signals) => void): void
+  /** Leaves Ctrl-C to another program at this terminal, such as an editor, until the returned function is called. */
+  leaveInterrupts(): () => void
 }
 
 /** The streams of this process. */
@@ -40,11 +42,13 @@ export function processIo(): Io {
   // SIGHUP: the terminal closed. A command without a terminal, as under nohup, goes on.
   let outlives = ![process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   let passOn: ((name: NodeJS.Signals) => void) | undefined
+  let leftTo = 0
   const abortOn = (name: NodeJS.Signals, reason: Error) => {
     // Not `once`: libraries that restore the terminal end the process on a signal without listeners.
     const onSignal = () => {
       if (passOn) return passOn(name)
       if (name === 'SIGHUP' && outlives) return
+      if (name === 'SIGINT' && leftTo > 0) return
       if (!controller.signal.aborted) return controller.abort(reason)
       // The first signal asks the command to stop, the second ends the process.
       process.off(name, onSignal)
@@ -76,8 +80,9 @@ export function processIo(): Io {
       return process.stdout.rows || process.stderr.rows || 24
     },
     onResize(listener) {
-      process.stdout.on('resize', listener)
-      return () => void process.stdout.off('resize', listener)
+      const sized = process.stdout.isTTY ? process.stdout : process.stderr
+      sized.on('resize', listener)
+      return () => void sized.off('resize', listener)
     },
     signal: controller.signal,
     stdin: process.stdin,
@@ -100,6 +105,10 @@ export function processIo(): Io {
     },
     passSignals(listener) {
       passOn = listener
+    },
+    leaveInterrupts() {
+      leftTo++
+      return () => void leftTo--
     },
     stdinIsPiped() {
       if (process.stdin.isTTY) return false

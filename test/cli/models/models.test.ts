@@ -226,6 +226,7 @@ async function runAtTerminal(words: readonly string[], environment: Record<strin
     stdinIsPiped: () => false,
     outliveTerminal: () => {},
     passSignals: () => {},
+    leaveInterrupts: () => () => {},
   })
   return { code, stdout: out.join(''), stderr: err.join('') }
 }

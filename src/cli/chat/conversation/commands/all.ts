@@ -1,0 +1,74 @@
+import { AppError } from '../../../../errors.ts'
+import { suggestion } from '../../../../formats/nearest-name.ts'
+import { beginningWith, type TalkCommand } from '../command.ts'
+import { say } from '../say.ts'
+import { copyCommand, retryCommand, speakCommand, undoCommand } from './answers.ts'
+import { modelCommand, personaCommand, setCommand, systemCommand } from './choices.ts'
+import { fileCommand, toolsCommand } from './files.ts'
+import { clearCommand, infoCommand, saveCommand, sessionsCommand } from './keeping.ts'
+
+const helpCommand: TalkCommand = {
+  name: 'help',
+  aliases: ['?'],
+  usage: '[COMMAND]',
+  what: 'list the commands and keys, or explain one',
+  run({ cli }, rest) {
+    const name = rest.trim().replace(/^\//, '')
+    if (name === '') return say(cli, [...commands.map(lineOf), '', ...keys].join('\n'))
+    say(cli, lineOf(commandOf(name)))
+  },
+  complete: async (_cli, rest) => beginningWith(commandNames, rest),
+}
+
+const exitCommand: TalkCommand = {
+  name: 'exit',
+  aliases: ['quit', 'q', 'bye'],
+  what: 'end the conversation, as Ctrl-D does',
+  run(talk) {
+    talk.ended = true
+  },
+}
+
+const commands: readonly TalkCommand[] = [
+  helpCommand,
+  modelCommand,
+  personaCommand,
+  fileCommand,
+  systemCommand,
+  setCommand,
+  toolsCommand,
+  retryCommand,
+  undoCommand,
+  saveCommand,
+  sessionsCommand,
+  copyCommand,
+  speakCommand,
+  infoCommand,
+  clearCommand,
+  exitCommand,
+]
+
+/** The names of the commands, without aliases. */
+export const commandNames: readonly string[] = commands.map(({ name }) => name)
+
+/** The command of a name or alias. Throws `usage`, with the nearest one, for any other word. */
+export function commandOf(word: string): TalkCommand {
+  const found = commands.find(({ name, aliases = [] }) => name === word || aliases.includes(word))
+  if (found) return found
+  throw new AppError(
+    'usage',
+    `Unknown command /${word.slice(0, 60)}${suggestion(word, commandNames).replace('mean ', 'mean /')}`,
+    {
+      details: ['/help lists them; a text that begins with a slash is sent with another one before it, or a space'],
+    },
+  )
+}
+
+function lineOf({ name, usage = '', what }: TalkCommand): string {
+  return `  ${`/${name} ${usage}`.padEnd(18)} ${what}`
+}
+
+const keys = [
+  '  \\ at the end of a line, Alt-Enter or """ begin another line; Ctrl-X Ctrl-E opens your editor.',
+  '  Up and Ctrl-R find earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D ends.',
+]

@@ -1,0 +1,71 @@
+import { textOf } from '../../../../chat/protocol/messages.ts'
+import { AppError } from '../../../../errors.ts'
+import { note } from '../../../terminal/output.ts'
+import type { TalkCommand } from '../command.ts'
+import type { KeptMessage } from '../record.ts'
+import type { Talk } from '../talk.ts'
+
+export const retryCommand: TalkCommand = {
+  name: 'retry',
+  what: 'ask the last question again; its answer is replaced',
+  async run(talk) {
+    if (talk.unanswered) return void (await talk.ask(talk.unanswered))
+    const taken = await talk.record.undo()
+    const question = questionOf(taken)
+    const outcome = await talk.ask({ role: 'user', content: question.content ?? '' }).catch(async (reason: unknown) => {
+      await talk.record.restore(taken)
+      throw reason
+    })
+    if (outcome === 'answered' || !talk.unanswered) return
+    await talk.record.restore(taken)
+    talk.unanswered = undefined
+    note(talk.cli, 'aichat: the answer before stays')
+  },
+}
+
+export const undoCommand: TalkCommand = {
+  name: 'undo',
+  what: 'take the last question and its answer away',
+  async run(talk) {
+    const question = textOf(questionOf(await talk.record.undo()).content).trim()
+    talk.unanswered = undefined
+    note(talk.cli, `aichat: taken away: ${beginningOf(question)}`)
+  },
+}
+
+function questionOf(taken: readonly KeptMessage[]): KeptMessage {
+  return taken.find(({ role }) => role === 'user')!
+}
+
+/** Characters of a question in a remark. */
+const longestShown = 60
+
+function beginningOf(question: string): string {
+  const line = question.replace(/\s+/g, ' ')
+  const characters = [...line]
+  return characters.length <= longestShown ? `"${line}"` : `"${characters.slice(0, longestShown).join('')}…"`
+}
+
+export const copyCommand: TalkCommand = {
+  name: 'copy',
+  what: 'copy the last answer',
+  async run(talk) {
+    const { copyText } = await import('../clipboard.ts')
+    note(talk.cli, `aichat: ${await copyText(talk.cli, await lastAnswer(talk), talk.signal)}`)
+  },
+}
+
+export const speakCommand: TalkCommand = {
+  name: 'speak',
+  what: 'speak the last answer; Ctrl-C stops it',
+  async run(talk) {
+    const { playText } = await import('../../../speech/play-text.ts')
+    await playText(talk.cli, await lastAnswer(talk), talk.signal)
+  },
+}
+
+async function lastAnswer({ record }: Talk): Promise<string> {
+  const answer = await record.lastAnswer()
+  if (answer === undefined || answer.trim() === '') throw new AppError('invalid', 'There is no answer yet')
+  return answer
+}

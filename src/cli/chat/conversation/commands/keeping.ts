@@ -1,0 +1,118 @@
+import { AppError } from '../../../../errors.ts'
+import { counted } from '../../../../formats/counted.ts'
+import { listSessions, renameSession, showSession } from '../../../../operations/sessions.ts'
+import { usdOf } from '../../../../usage/money.ts'
+import { note } from '../../../terminal/output.ts'
+import { labelled, timeText } from '../../../terminal/table.ts'
+import { type TalkCommand, wordsOfKind } from '../command.ts'
+import { say, sayList } from '../say.ts'
+import type { Talk } from '../talk.ts'
+
+export const saveCommand: TalkCommand = {
+  name: 'save',
+  usage: '[NAME]',
+  what: 'give this conversation a name; alone, tell the one it has',
+  async run(talk, rest) {
+    const id = sessionOf(talk)
+    const name = rest.trim()
+    if (name === '') return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id })).name}"`)
+    await talk.cli.ask(renameSession, { id, name })
+    note(talk.cli, `aichat: saved as "${name}"`)
+  },
+}
+
+function sessionOf({ record }: Talk): string {
+  if (record.session === undefined) throw new AppError('usage', 'This conversation is not saved')
+  return record.session
+}
+
+/** Conversations of a list. */
+const mostListed = 20
+
+export const sessionsCommand: TalkCommand = {
+  name: 'sessions',
+  usage: '[NAME]',
+  what: 'list the saved conversations, or go on with one',
+  async run(talk, rest) {
+    const name = rest.trim()
+    if (name !== '') return talk.begin({ ...talk.options, persona: undefined }, name)
+    const { sessions, total } = await talk.cli.ask(listSessions, { limit: mostListed })
+    const shown = sessions.filter(({ message_count: count }) => count > 0)
+    if (shown.length === 0) return say(talk.cli, 'aichat: no saved conversations yet')
+    sayList(
+      talk.cli,
+      shown.map(
+        ({ id, name, message_count: count, updated_at: at }) =>
+          `${id === talk.record.session ? '* ' : '  '}${name}  ${timeText(at)}, ${counted(count, 'message')}`,
+      ),
+      '',
+    )
+    if (total > mostListed) say(talk.cli, `aichat: ${mostListed} of ${total}; aichat session list shows more`)
+  },
+  complete: (cli, rest) => wordsOfKind(cli, 'sessions', rest),
+}
+
+export const clearCommand: TalkCommand = {
+  name: 'clear',
+  aliases: ['new'],
+  what: 'begin a new conversation in an empty window; this one stays saved',
+  async run(talk) {
+    await talk.begin(talk.options)
+    talk.clearWindow()
+  },
+}
+
+export const infoCommand: TalkCommand = {
+  name: 'info',
+  what: 'tell the model, persona, session, tokens and cost',
+  async run(talk) {
+    const { cli, options, totals, record, attached } = talk
+    const next = await talk.preview(options).catch(() => undefined)
+    const session = record.session === undefined ? undefined : await cli.ask(showSession, { id: record.session })
+    const { server } = await cli.backend()
+    say(
+      cli,
+      labelled([
+        ['Model', next?.model ?? 'none is ready'],
+        ['Plugin', next && (next.plugin ?? 'none: this machine')],
+        ['Answered by', totals.by],
+        ['Server', server],
+        ['Persona', options.persona],
+        ['System', options.prompt?.replace(/\s+/g, ' ').slice(0, 200)],
+        ['Parameters', settingsText(talk)],
+        ['Session', session ? `${session.name} (${counted(session.message_count, 'message')})` : 'not saved'],
+        [
+          'Files',
+          attached.files
+            .map(({ name }) => name)
+            .join(', ')
+            .slice(0, 400),
+        ],
+        ['Tokens', tokensText(talk)],
+        ['Cost', costText(talk, session?.cost)],
+      ]),
+    )
+  },
+}
+
+function settingsText({ options }: Talk): string {
+  return Object.entries(options.option ?? {})
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .join(' ')
+}
+
+function tokensText({ totals: { asked, answered, answers } }: Talk): string {
+  if (answers === 0) return 'none yet'
+  if (asked === undefined || answered === undefined) return 'the provider tells none'
+  return `${asked} sent, ${answered} received, in ${counted(answers, 'answer')}`
+}
+
+function costText(
+  { totals }: Talk,
+  saved: { readonly cost_usd: string; readonly unpriced: number } | undefined,
+): string | undefined {
+  const unknown = saved?.unpriced ?? totals.unpriced
+  const usd = saved?.cost_usd ?? (totals.cost > 0 ? usdOf(totals.cost) : undefined)
+  if (usd === undefined) return totals.answers === 0 ? undefined : 'not known'
+  return `$${usd}${unknown > 0 ? `, and ${counted(unknown, 'answer')} of unknown cost` : ''}`
+}

@@ -1,0 +1,55 @@
+import type { Message } from '../../../chat/protocol/messages.ts'
+import type { Cli } from '../../terminal/cli.ts'
+import type { Attached } from '../files/attachment.ts'
+import type { ConversationRecord } from './record.ts'
+import type { Totals } from './totals.ts'
+
+/** What the next question is asked with. */
+export interface TalkOptions {
+  readonly model?: string | undefined
+  readonly persona?: string | undefined
+  /** The system prompt. */
+  readonly prompt?: string | undefined
+  /** Other parameters of the model. */
+  readonly option?: Readonly<Record<string, unknown>> | undefined
+  readonly memory: boolean
+  readonly fallback: boolean
+  readonly stream: boolean
+}
+
+/** The outcome of a question. */
+export type Outcome = 'answered' | 'stopped' | 'failed'
+
+/** A tool that the model may call. */
+export interface OfferedTool {
+  readonly name: string
+  readonly description: string
+}
+
+/** A conversation at a terminal, as its commands see and change it. */
+export interface Talk {
+  readonly cli: Cli
+  /** Aborted by Ctrl-C while a command runs. */
+  readonly signal: AbortSignal
+  options: TalkOptions
+  /** The files of the next question. */
+  attached: Attached
+  /** The question that got no answer, which is not part of the conversation. */
+  unanswered: Message | undefined
+  record: ConversationRecord
+  readonly totals: Totals
+  /** True after a command that ends the conversation. */
+  ended: boolean
+  /** Asks a question, prints the answer and keeps both. */
+  ask(question: Message): Promise<Outcome>
+  /** The options with `KEY=VALUE`. Throws `usage` for another form. */
+  withParameter(text: string): Readonly<Record<string, unknown>>
+  /** The request that a question would make, checked without sending it; throws as the question would. */
+  preview(
+    options: TalkOptions,
+  ): Promise<{ readonly model: string; readonly plugin: string | null; readonly warnings: readonly string[] }>
+  /** Begins a new conversation, or goes on with the saved one of this name. */
+  begin(options: TalkOptions, session?: string): Promise<void>
+  tools(): Promise<readonly OfferedTool[]>
+  clearWindow(): void
+}

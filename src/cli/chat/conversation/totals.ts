@@ -1,0 +1,35 @@
+/** What the answers since the beginning took. */
+export interface Totals {
+  answers: number
+  /** Tokens of requests and of answers; undefined while no provider told any. */
+  asked: number | undefined
+  answered: number | undefined
+  /** Nano-USD. */
+  cost: number
+  /** Answers without a known cost. */
+  unpriced: number
+  /** The plugin, or the local runner, and the model of the last answer. */
+  by: string | undefined
+}
+
+/** What an answer tells about itself. */
+interface Told {
+  readonly tokens: { readonly asked: number; readonly answered: number } | undefined
+  readonly cost: number | undefined
+  readonly by: string | undefined
+}
+
+export function noTotals(): Totals {
+  return { answers: 0, asked: undefined, answered: undefined, cost: 0, unpriced: 0, by: undefined }
+}
+
+export function addTo(totals: Totals, { tokens, cost, by }: Told): void {
+  totals.answers += 1
+  if (tokens) {
+    totals.asked = (totals.asked ?? 0) + tokens.asked
+    totals.answered = (totals.answered ?? 0) + tokens.answered
+  }
+  totals.cost += cost ?? 0
+  if (cost === undefined) totals.unpriced += 1
+  totals.by = by ?? totals.by
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { createHistory, type History } from '../../line/history.ts'
+import { openHistoryFile } from '../../line/history-file.ts'
+import type { Cli } from '../../terminal/cli.ts'
+import { note } from '../../terminal/output.ts'
+
+/**
+ * What was typed in earlier conversations of this place: in this process or at a server, as one user, with a persona or with
+ * none. In memory alone with chat.history=off, or where the file is not ours, which is noted.
+ */
+export async function typedHistory(cli: Cli, persona: string | undefined): Promise<History> {
+  const { paths, chatHistory } = await cli.settings()
+  if (!chatHistory) return createHistory([], () => {})
+  const { server } = await cli.backend()
+  const { texts, problem, append } = openHistoryFile(
+    join(paths.state, 'typed', fileName(server, cli.globals().as, persona)),
+  )
+  if (problem !== undefined) note(cli, `aichat: the history ${problem}`)
+  return createHistory(texts, append)
+}
+
+/** A name that can be read, and cannot be that of another place. */
+function fileName(...place: readonly (string | undefined)[]): string {
+  const [server = 'local', ...others] = place
+  const words = [server, ...others].filter((word) => word !== undefined)
+  const readable = words
+    .join('-')
+    .replace(/[^\p{L}\p{N}.]+/gu, '-')
+    .slice(0, 40)
+  return `${readable}-${createHash('sha256')
+    .update(JSON.stringify(place.map((word) => word ?? null)))
+    .digest('hex')
+    .slice(0, 8)}`
+}

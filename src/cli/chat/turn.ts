@@ -1,0 +1,87 @@
+import type { Message } from '../../chat/protocol/messages.ts'
+import { AppError } from '../../errors.ts'
+import type { PromptLine } from '../line/prompt-line.ts'
+import { endLine } from '../markdown/printer.ts'
+import { offerModel } from '../models/pull.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { stripControls } from '../terminal/io.ts'
+import { parseDuration } from '../terminal/parsers.ts'
+import { Interrupted } from '../terminal/prompts.ts'
+import { firstOf } from '../terminal/stop-signal.ts'
+import { type Answer, finishAnswer } from './answer.ts'
+import { askWith, type ChatTools } from './asking.ts'
+import type { ConversationRecord } from './conversation/record.ts'
+import type { Outcome } from './conversation/talk.ts'
+import type { ChatQuestion } from './question.ts'
+
+export interface Turn {
+  readonly cli: Cli
+  readonly prompt: PromptLine
+  readonly tools: ChatTools | undefined
+}
+
+/** Asks one question; prints a failure, and the conversation goes on. Throws what is no AppError, and at the end of the command. */
+export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuestion, answer: Answer): Promise<Outcome> {
+  const { timeout } = cli.globals()
+  const ask = () =>
+    prompt.during(async (stop) => {
+      // --timeout applies to each answer, not to the conversation.
+      const { signal, release } = firstOf(
+        [cli.io.signal, stop],
+        timeout === undefined ? undefined : parseDuration(timeout),
+      )
+      try {
+        await askWith(cli, question, answer, signal, tools)
+        return 'answered' as const
+      } catch (reason) {
+        if (cli.io.signal.aborted) throw reason
+        if (stop.aborted || reason instanceof Interrupted) return 'stopped' as const
+        if (signal.aborted) throw new AppError('timeout', `No answer within ${timeout}`, { cause: reason })
+        throw reason
+      } finally {
+        release()
+      }
+    })
+  try {
+    const outcome = await ask().catch(async (reason: unknown) => {
+      if (await prompt.lend(() => offerModel(cli, reason))) return ask()
+      throw reason
+    })
+    if (outcome === 'answered') finishAnswer(cli, answer)
+    return outcome
+  } catch (reason) {
+    if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
+    await endLine(cli, answer)
+    // A failed question is not part of the conversation.
+    tellFailure(cli, reason)
+    return 'failed'
+  }
+}
+
+export function tellFailure(cli: Cli, { message, details }: AppError): void {
+  cli.io.err(stripControls(`aichat: ${[message, ...details].join('\n  ')}`))
+}
+
+/** Keeps the beginning of a stopped answer. False where it was stopped before its first word, or cannot be kept. */
+export async function keepStopped(
+  cli: Cli,
+  record: ConversationRecord,
+  question: Message,
+  answer: Answer,
+): Promise<boolean> {
+  const text = answer.text.trimEnd()
+  if (text === '') {
+    cli.io.err('aichat: stopped before the answer began; the question is not part of the conversation')
+    return false
+  }
+  await endLine(cli, answer)
+  try {
+    await record.stopped(question, text)
+  } catch (reason) {
+    if (!(reason instanceof AppError)) throw reason
+    cli.io.err(stripControls(`aichat: stopped; the text so far could not be kept: ${reason.message}`))
+    return false
+  }
+  cli.io.err('aichat: stopped; the text so far stays part of the conversation')
+  return true
+}

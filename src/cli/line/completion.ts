@@ -1,0 +1,47 @@
+import type { Ruler } from '../markdown/styled.ts'
+
+/** What may stand in place of the text between `from` and the cursor. */
+export interface Completion {
+  readonly from: number
+  readonly words: readonly CompletedWord[]
+}
+
+export interface CompletedWord {
+  readonly text: string
+  /** As it is listed, where that differs. */
+  readonly shown?: string
+  /** Whether more may follow it, so that no space is added. */
+  readonly goesOn?: boolean
+}
+
+/** Finds the words for a text that is being typed. */
+export type Complete = (text: string, cursor: number, signal: AbortSignal) => Promise<Completion>
+
+export const noCompletion: Completion = { from: 0, words: [] }
+
+/** The text that all words begin with. */
+export function commonBeginning(words: readonly CompletedWord[]): string {
+  const [first, ...rest] = words.map(({ text }) => [...text])
+  if (!first) return ''
+  const end = first.findIndex((character, at) => rest.some((other) => other[at] !== character))
+  return (end === -1 ? first : first.slice(0, end)).join('')
+}
+
+/** Words of a list that are shown. */
+const mostShown = 100
+
+/** The words in columns, as a shell lists them. */
+export function listed(words: readonly CompletedWord[], columns: number, ruler: Ruler): readonly string[] {
+  const names = words.slice(0, mostShown).map(({ text, shown }) => shown ?? text)
+  const widest = Math.max(...names.map(ruler.columns)) + 2
+  const perRow = Math.max(1, Math.floor(columns / widest))
+  const rows = Math.ceil(names.length / perRow)
+  const lines = Array.from({ length: rows }, (_, row) =>
+    names
+      .filter((_name, at) => at % rows === row)
+      .map((name) => name + ' '.repeat(widest - ruler.columns(name)))
+      .join('')
+      .trimEnd(),
+  )
+  return words.length > mostShown ? [...lines, `and ${words.length - mostShown} more`] : lines
+}

@@ -1,0 +1,143 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { stripControls } from '../terminal/io.ts'
+
+/** A file of entered texts, which several terminals may use at once. */
+export interface HistoryFile {
+  readonly texts: readonly string[]
+  /** The reason for which it is not used, in words; undefined where it is. */
+  readonly problem: string | undefined
+  append(text: string): void
+}
+
+/** Bytes of a file, after which the next one is begun; the one before it is kept. */
+const mostBytes = 512 * 1024
+/** Bytes of a text; longer ones are not kept in the file. */
+const longestText = 32 * 1024
+/** Milliseconds after which the lock of a process that ended is taken away. */
+const staleMs = 60_000
+
+/**
+ * Opens the file of this path, one text a line as JSON, mode 0600. Each text is appended in one write, so none is lost where
+ * two terminals write; a full file becomes FILE.1, in place of the one before. A file of another user, or one that is no
+ * regular file, is not touched.
+ */
+export function openHistoryFile(path: string): HistoryFile {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const texts = [...textsOf(`${path}.1`), ...textsOf(path)]
+    let broken = false
+    return {
+      texts,
+      problem: undefined,
+      append(text) {
+        if (broken || Buffer.byteLength(text) > longestText) return
+        try {
+          appendTo(path, `${JSON.stringify(text)}\n`)
+        } catch {
+          // A full disk, or a file that was replaced: the texts stay in memory.
+          broken = true
+        }
+      },
+    }
+  } catch (reason) {
+    return { texts: [], problem: explain(reason, path), append: () => {} }
+  }
+}
+
+function textsOf(path: string): readonly string[] {
+  let file: number
+  try {
+    file = openOwn(path, constants.O_RDONLY)
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw reason
+  }
+  try {
+    // Another program may have written more.
+    const { size } = fstatSync(file)
+    const length = Math.min(size, 2 * mostBytes)
+    const bytes = Buffer.alloc(length)
+    const read = readSync(file, bytes, 0, length, size - length)
+    return bytes.toString('utf8', 0, read).split('\n').flatMap(textIn)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The text of a line; none where the line is broken. */
+function textIn(line: string): readonly string[] {
+  if (!line.startsWith('"')) return []
+  try {
+    const text: unknown = JSON.parse(line)
+    return typeof text === 'string' && text !== '' ? [stripControls(text)] : []
+  } catch {
+    return []
+  }
+}
+
+function appendTo(path: string, line: string): void {
+  const file = openOwn(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
+  let size = 0
+  try {
+    writeSync(file, line)
+    size = fstatSync(file).size
+  } finally {
+    closeSync(file)
+  }
+  if (size > mostBytes) beginNext(path)
+}
+
+/** Moves a full file away; one terminal does so at a time. */
+function beginNext(path: string): void {
+  const lock = `${path}.lock`
+  try {
+    closeSync(openSync(lock, 'wx', 0o600))
+  } catch {
+    if (Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > staleMs)
+      rmSync(lock, { force: true })
+    return
+  }
+  try {
+    if (statSync(path).size > mostBytes) renameSync(path, `${path}.1`)
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/** Opens a regular file of this user, which no other user can read from then on. A FIFO does not block. Throws `NotOurs`. */
+function openOwn(path: string, flags: number): number {
+  const file = openSync(path, flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0), 0o600)
+  try {
+    const { uid, mode } = fstatSync(file)
+    if (!fstatSync(file).isFile()) throw new NotOurs('it is no regular file')
+    if (process.getuid && uid !== process.getuid()) throw new NotOurs('it belongs to another user')
+    if (process.getuid && (mode & 0o077) !== 0) fchmodSync(file, 0o600)
+    return file
+  } catch (reason) {
+    closeSync(file)
+    throw reason
+  }
+}
+
+class NotOurs extends Error {}
+
+function explain(reason: unknown, path: string): string {
+  const { code } = reason as NodeJS.ErrnoException
+  if (reason instanceof NotOurs) return `${path} is not used: ${reason.message}`
+  if (code === 'ELOOP' || code === 'ENXIO') return `${path} is not used: it is no regular file`
+  if (code === 'EACCES' || code === 'EPERM') return `${path} is not used: permission denied`
+  return `${path} is not used: the system says ${code ?? 'nothing'}`
+}
