@@ -17,8 +17,8 @@ import { firstOf } from '../terminal/stop-signal.ts'
 import { emptyAnswer } from './answer.ts'
 import { type ChatTools, withTools } from './asking.ts'
 import { commandOf } from './conversation/commands/all.ts'
-import { completer } from './conversation/complete.ts'
-import { recordOf } from './conversation/record.ts'
+import { completer } from './conversation/commands/complete.ts'
+import { savedRecord } from './conversation/record.ts'
 import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
 import { addTo, noTotals } from './conversation/totals.ts'
 import { typedHistory } from './conversation/typed-history.ts'
@@ -62,7 +62,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     options: { ...fixed, persona },
     attached: nothingAttached,
     unanswered: undefined,
-    record: recordOf(cli, saved.session),
+    record: savedRecord(cli, saved.session),
     totals: noTotals(),
     ended: false,
     ask,
@@ -120,15 +120,13 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
 
   async function ask(question: Message): Promise<Outcome> {
     const answer = emptyAnswer()
-    const messages = [...systemMessage(chatOptions(current.options)), ...current.record.earlier(), question]
+    const messages = [...systemMessage(chatOptions(current.options)), question]
     const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer)
     if (answer.by !== undefined) addTo(current.totals, answer)
-    if (outcome === 'answered') current.record.answered(question, answer.text)
-    else if (outcome === 'failed' || !(await keepStopped(cli, current.record, question, answer))) {
-      current.unanswered = question
-      return outcome
-    }
-    current.unanswered = undefined
+    const kept =
+      outcome === 'answered' || (outcome === 'stopped' && (await keepStopped(cli, current.record, question, answer)))
+    current.unanswered = kept ? undefined : question
+    if (!kept) return outcome
     current.attached = nothingAttached
     saved.answered()
     return outcome
@@ -154,7 +152,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     await saved.end()
     saved = next
     if (options.persona !== current.options.persona) prompt.use(await typedHistory(cli, options.persona))
-    Object.assign(current, { options, unanswered: undefined, record: recordOf(cli, saved.session) })
+    Object.assign(current, { options, unanswered: undefined, record: savedRecord(cli, saved.session) })
     const who = options.persona === undefined ? '' : ` with ${options.persona}`
     note(cli, found ? `aichat: going on with "${found.name}"` : `aichat: a new conversation${who}`)
     await greet()

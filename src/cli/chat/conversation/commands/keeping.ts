@@ -1,4 +1,3 @@
-import { AppError } from '../../../../errors.ts'
 import { counted } from '../../../../formats/counted.ts'
 import { listSessions, renameSession, showSession } from '../../../../operations/sessions.ts'
 import { usdOf } from '../../../../usage/money.ts'
@@ -13,17 +12,12 @@ export const saveCommand: TalkCommand = {
   usage: '[NAME]',
   what: 'give this conversation a name; alone, tell the one it has',
   async run(talk, rest) {
-    const id = sessionOf(talk)
+    const id = talk.record.session
     const name = rest.trim()
     if (name === '') return say(talk.cli, `aichat: saved as "${(await talk.cli.ask(showSession, { id })).name}"`)
     await talk.cli.ask(renameSession, { id, name })
     note(talk.cli, `aichat: saved as "${name}"`)
   },
-}
-
-function sessionOf({ record }: Talk): string {
-  if (record.session === undefined) throw new AppError('usage', 'This conversation is not saved')
-  return record.session
 }
 
 /** Conversations of a list. */
@@ -68,7 +62,7 @@ export const infoCommand: TalkCommand = {
   async run(talk) {
     const { cli, options, totals, record, attached } = talk
     const next = await talk.preview(options).catch(() => undefined)
-    const session = record.session === undefined ? undefined : await cli.ask(showSession, { id: record.session })
+    const session = await cli.ask(showSession, { id: record.session })
     const { server } = await cli.backend()
     say(
       cli,
@@ -80,7 +74,7 @@ export const infoCommand: TalkCommand = {
         ['Persona', options.persona],
         ['System', options.prompt?.replace(/\s+/g, ' ').slice(0, 200)],
         ['Parameters', settingsText(talk)],
-        ['Session', session ? `${session.name} (${counted(session.message_count, 'message')})` : 'not saved'],
+        ['Session', `${session.name} (${counted(session.message_count, 'message')})`],
         [
           'Files',
           attached.files
@@ -89,7 +83,7 @@ export const infoCommand: TalkCommand = {
             .slice(0, 400),
         ],
         ['Tokens', tokensText(talk)],
-        ['Cost', costText(talk, session?.cost)],
+        ['Cost', costText(talk, session.cost)],
       ]),
     )
   },
