@@ -54,13 +54,10 @@ export interface Settings {
   readonly localOnly: boolean
   readonly persona: string | undefined
   readonly voice: string | undefined
-<<<<<<< HEAD
   /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
   readonly keepsChats: boolean
-=======
   /** Whether what is typed in conversations is kept for the arrow keys of later ones. */
   readonly chatHistory: boolean
->>>>>>> 2a14892 (Chat: conversations have commands, a history across runs, multi-line input and completion)
   readonly noInput: boolean
   /** One sentence for each entry of the settings file that has no effect, since no setting has its name. */
   readonly warnings: readonly string[]
@@ -250,17 +247,15 @@ export const settingNames = {
     what: 'chats and their embeddings never leave this machine',
   },
   'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
-<<<<<<< HEAD
   'chat.keep': {
     variable: 'AICHAT_CHAT_KEEP',
     fallback: 'on',
     what: 'keep every chat as a session: on or off',
-=======
+  },
   'chat.history': {
-    variable: 'AICHAT_HISTORY',
+    variable: 'AICHAT_CHAT_HISTORY',
     fallback: 'on',
     what: 'keep what is typed in conversations, for the arrow keys and Ctrl-R of later ones',
->>>>>>> 2a14892 (Chat: conversations have commands, a history across runs, multi-line input and completion)
   },
   'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
   server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
@@ -333,11 +328,8 @@ export function readSettings(
     localOnly: truth(value('chat.local_only'), 'chat.local_only', problems),
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
-<<<<<<< HEAD
     keepsChats: truth(value('chat.keep'), 'chat.keep', problems) && !isSet(environment['CI']),
-=======
     chatHistory: truth(value('chat.history'), 'chat.history', problems),
->>>>>>> 2a14892 (Chat: conversations have commands, a history across runs, multi-line input and completion)
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
     warnings: unknownEntries(stored, settingsFile(paths)),
   }

@@ -49,9 +49,9 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   note(cli, 'Ask something, or /help; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
   await greet()
   const prompt = await openPromptLine(cli.io, {
-    history: await typedHistory(cli, persona),
+    history: await typedHistory(cli, persona, fixed.log),
     complete: completer(cli),
-    edit: (text) => editText(cli, text),
+    edit: (text) => editText(cli, text, undefined, { file: 'question.md' }),
   })
   tools?.lend(prompt.lend)
   const current: Talk = {
@@ -151,7 +151,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     const next = await terminalSession(cli, { ...chatOptions(options), ...given({ session: found?.id }) })
     await saved.end()
     saved = next
-    if (options.persona !== current.options.persona) prompt.use(await typedHistory(cli, options.persona))
+    if (options.persona !== current.options.persona) prompt.use(await typedHistory(cli, options.persona, fixed.log))
     Object.assign(current, { options, unanswered: undefined, record: savedRecord(cli, saved.session) })
     const who = options.persona === undefined ? '' : ` with ${options.persona}`
     note(cli, found ? `aichat: going on with "${found.name}"` : `aichat: a new conversation${who}`)

@@ -8,22 +8,15 @@ import { canAsk } from './prompts.ts'
 
 /**
  * Has a text edited in the program of `VISUAL` or `EDITOR`, in a file that no other user can read. Resolves with the text as
-<<<<<<< HEAD
- * it was saved, without the line break at its end. `file` names the file, by which editors choose colours. Throws `usage`, naming the option that gives the text, without a terminal
- * or an editor, and `found` when the editor fails.
+ * it was saved, without the line break at its end. `file` names the file, by which editors choose colours. Throws `usage`,
+ * naming the option that gives the text if there is one, without a terminal or an editor, and `found` when the editor fails.
  */
 export async function editText(
   cli: Cli,
   text: string,
-  option: string,
+  option?: string,
   { file: name = 'memory.txt' }: { readonly file?: string } = {},
 ): Promise<string> {
-=======
- * it was saved, without the line break at its end. Throws `usage`, naming the option that gives the text if there is one, without a
- * terminal or an editor, and `found` when the editor fails.
- */
-export async function editText(cli: Cli, text: string, option?: string): Promise<string> {
->>>>>>> 2a14892 (Chat: conversations have commands, a history across runs, multi-line input and completion)
   const { environment } = cli.io
   const editor = environment['VISUAL'] || environment['EDITOR']
   if (!(await canAsk(cli)))
@@ -31,11 +24,7 @@ export async function editText(cli: Cli, text: string, option?: string): Promise
   if (!editor) throw new AppError('usage', `No editor is set: set EDITOR${option ? `, or add ${option}` : ''}`)
   const folder = await mkdtemp(join(tmpdir(), 'aichat-edit-'))
   try {
-<<<<<<< HEAD
     const file = join(folder, name)
-=======
-    const file = join(folder, 'text.md')
->>>>>>> 2a14892 (Chat: conversations have commands, a history across runs, multi-line input and completion)
     await writeFile(file, `${text}\n`, { mode: 0o600 })
     await run(cli, editor, file)
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')

@@ -7,11 +7,11 @@ import { note } from '../../terminal/output.ts'
 
 /**
  * What was typed in earlier conversations of this place: in this process or at a server, as one user, with a persona or with
- * none. In memory alone with chat.history=off, or where the file is not ours, which is noted.
+ * none. In memory alone where nothing is kept of the chat (--no-log), with chat.history=off, or where the file is not ours, which is noted.
  */
-export async function typedHistory(cli: Cli, persona: string | undefined): Promise<History> {
+export async function typedHistory(cli: Cli, persona: string | undefined, keeps: boolean): Promise<History> {
   const { paths, chatHistory } = await cli.settings()
-  if (!chatHistory) return createHistory([], () => {})
+  if (!chatHistory || !keeps) return createHistory([], () => {})
   const { server } = await cli.backend()
   const { texts, problem, append } = openHistoryFile(
     join(paths.state, 'typed', fileName(server, cli.globals().as, persona)),

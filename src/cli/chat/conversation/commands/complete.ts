@@ -1,9 +1,9 @@
 import type { Complete } from '../../../line/completion.ts'
 import type { Cli } from '../../../terminal/cli.ts'
 import { beginningWith } from '../command.ts'
-import { commandNames, commandOf } from './all.ts'
 import { fileNames } from '../file-names.ts'
 import { lastWord } from '../shell-words.ts'
+import { commandNames, commandOf } from './all.ts'
 
 /** Completes commands, their arguments, and file names in other texts. */
 export function completer(cli: Cli): Complete {
