@@ -62,6 +62,8 @@ export interface TestTerminal {
   shows(pattern: RegExp): Promise<void>
   /** Sends a signal to the command alone. */
   signal(name: NodeJS.Signals): void
+  /** Gives the window another size. */
+  resize(columns: number, rows: number): void
   /** Closes the terminal. */
   hangUp(): void
   /** The process of the command. */
@@ -77,6 +79,10 @@ export interface TestTerminal {
 export interface TerminalOptions {
   /** Where the command's streams go instead of the terminal, as a shell writes it. */
   readonly redirections?: string
+  /** Columns and rows of the window. */
+  readonly size?: readonly [columns: number, rows: number]
+  /** Called with what the terminal shows, as it comes. */
+  readonly heard?: (text: string) => void
   /** The lines of bash that run the command; `file` names a file for `text`. */
   readonly script?: (run: string, file: (name: string) => string) => string
 }
@@ -86,7 +92,12 @@ export async function openTerminal(
   home: string,
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  { redirections = '', script = (run) => run }: TerminalOptions = {},
+  {
+    redirections = '',
+    script = (run) => run,
+    size: [columns, rows] = [80, 24],
+    heard = () => {},
+  }: TerminalOptions = {},
 ): Promise<TestTerminal> {
   const file = (name: string) => join(home, `terminal-${name}`)
   for (const name of ['pid', 'code', 'before', 'after']) rmSync(file(name), { force: true })
@@ -95,7 +106,8 @@ export async function openTerminal(
   writeFileSync(
     file('run'),
     [
-      'stty cols 80 rows 24',
+      `stty cols ${columns} rows ${rows}`,
+      `tty > '${file('tty')}'`,
       `stty -g > '${file('before')}'`,
       script(run, file),
       `echo $? > '${file('code')}'`,
@@ -115,6 +127,7 @@ export async function openTerminal(
   let seen = 0
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text
+    heard(text)
     told.emit('shown')
   })
   const text = (name: string) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8').trim() : '')
@@ -134,6 +147,9 @@ export async function openTerminal(
     },
     signal(name) {
       process.kill(Number(text('pid')), name)
+    },
+    resize(columns, rows) {
+      spawnSync('stty', ['-F', text('tty'), 'cols', String(columns), 'rows', String(rows)])
     },
     hangUp: () => void child.kill('SIGKILL'),
     text,

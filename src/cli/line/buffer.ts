@@ -9,6 +9,8 @@ export interface Buffer {
   /** Replaces the text; the cursor stands at its end unless told otherwise. */
   set(text: string, cursor?: number): void
   insert(text: string): void
+  /** Inserts a text as if it was typed, so that it can be undone. */
+  type(text: string): void
   move(cursor: number): void
   /** Whole characters, as they are seen. */
   left(): void
@@ -50,6 +52,11 @@ export function openBuffer(): Buffer {
     insert(text) {
       const { line: before, cursor } = line
       buffer.set(before.slice(0, cursor) + text + before.slice(cursor), cursor + text.length)
+    },
+    type(text) {
+      // readline takes a line break for the end of the text.
+      if (text.includes('\n')) buffer.insert(text)
+      else if (text !== '') press(text, { name: 'yanked' })
     },
     move(cursor) {
       line.cursor = cursor

@@ -18,8 +18,23 @@ export function chordOf({ ctrl, meta, name = '' }: Key): string {
   return `${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`
 }
 
+/** Keys that readline takes text away by, and whether what they take stood before the cursor. */
+const kills: Readonly<Record<string, boolean>> = {
+  'C-u': true,
+  'C-k': false,
+  'C-w': true,
+  'C-backspace': true,
+  'M-backspace': true,
+  'M-d': false,
+  'C-delete': false,
+  'M-delete': false,
+}
+
 /** The keys of the prompt; readline has all others. */
 export function createCommands(buffer: Buffer, actions: PromptActions) {
+  /** What Ctrl-Y puts back. readline keeps whole lines alone, and no words. */
+  let killed = ''
+  let killedBefore = false
   const home = () => buffer.move(buffer.lineStart())
   const end = () => buffer.move(buffer.lineEnd())
   const up = () => void (buffer.toLine(-1) || actions.earlier())
@@ -39,6 +54,7 @@ export function createCommands(buffer: Buffer, actions: PromptActions) {
     'C-n': down,
     pageup: actions.earlier,
     pagedown: actions.later,
+    'C-y': () => buffer.type(killed),
     left: buffer.left,
     'C-b': buffer.left,
     right: buffer.right,
@@ -64,10 +80,24 @@ export function createCommands(buffer: Buffer, actions: PromptActions) {
   return {
     run(text: string | undefined, key: Key): void {
       const chord = chordOf(key)
+      const goesOn = killedBefore
+      killedBefore = false
       const action = Object.hasOwn(keys, chord) ? keys[chord] : undefined
       if (action) action()
       // A key of the terminal that readline does not know has a sequence and no text.
+      else if (Object.hasOwn(kills, chord)) kill(text, key, kills[chord]!, goesOn)
       else if (text === undefined || !/[\r\n]/.test(text)) buffer.key(text, key)
     },
+  }
+
+  /** Takes text away; what several such keys took one after the other is put back together. */
+  function kill(text: string | undefined, key: Key, isBefore: boolean, goesOn: boolean): void {
+    const { text: before, cursor } = buffer
+    buffer.key(text, key)
+    const taken = before.length - buffer.text.length
+    const piece = isBefore ? before.slice(cursor - taken, cursor) : before.slice(cursor, cursor + taken)
+    if (!goesOn) killed = piece
+    else killed = isBefore ? piece + killed : killed + piece
+    killedBefore = true
   }
 }

@@ -5,7 +5,7 @@ import { given } from '../terminal/parsers.ts'
 import { openPlayer } from './player.ts'
 
 /**
- * Speaks a text with the default voice and plays it while it is made; the signal ends it. Throws `unavailable` without a
+ * Speaks a text with the default voice and plays it while it is made; the signal ends it, and is thrown. Throws `unavailable` without a
  * player, and the errors of the engine.
  */
 export async function playText(cli: Cli, text: string, signal: AbortSignal): Promise<void> {
@@ -14,11 +14,8 @@ export async function playText(cli: Cli, text: string, signal: AbortSignal): Pro
   const player = await openPlayer(cli.io.environment, signal)
   const pieces = body instanceof Uint8Array ? [body] : body
   for await (const piece of pieces) if (signal.aborted || !(await player.take(piece))) break
-  // A player that was stopped has failed.
-  await player.end().catch((reason: unknown) => {
-    signal.throwIfAborted()
-    throw reason
-  })
+  // A player that was stopped may end without an error.
+  await player.end().finally(() => signal.throwIfAborted())
   const [spoken, total] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
   if (!signal.aborted && spoken! < total!)
     note(cli, `aichat: ${total! - spoken!} of ${total} parts could not be spoken`)

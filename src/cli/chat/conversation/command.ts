@@ -25,5 +25,8 @@ export async function wordsOfKind(cli: Cli, kind: string, beginning: string): Pr
 }
 
 export function beginningWith(words: readonly string[], beginning: string): readonly CompletedWord[] {
-  return words.filter((word) => word.startsWith(beginning)).map((text) => ({ text }))
+  return words
+    .filter((word) => word.startsWith(beginning))
+    .sort()
+    .map((text) => ({ text }))
 }

@@ -4,8 +4,8 @@ import { AppError } from '../../../errors.ts'
 export function shellWords(line: string, home: string): readonly string[] {
   const words: string[] = []
   for (const [written] of line.matchAll(/(?:[^\s"'\\]|\\[\s\S]|\\$|"(?:[^"\\]|\\[\s\S])*"|'[^']*'|["'])+/g)) {
-    if (/^(?:[^"'\\]|\\[\s\S]|"(?:[^"\\]|\\[\s\S])*"|'[^']*')*["']$/.test(written))
-      throw new AppError('usage', 'A quotation mark is not closed')
+    const open = written.replace(/\\[\s\S]|"(?:[^"\\]|\\[\s\S])*"|'[^']*'/g, '')
+    if (/["']/.test(open)) throw new AppError('usage', 'A quotation mark is not closed')
     words.push(unquoted(withHome(written, home)))
   }
   return words

@@ -14,8 +14,9 @@ const helpCommand: TalkCommand = {
   what: 'list the commands and keys, or explain one',
   run({ cli }, rest) {
     const name = rest.trim().replace(/^\//, '')
-    if (name === '') return say(cli, [...commands.map(lineOf), '', ...keys].join('\n'))
-    say(cli, lineOf(commandOf(name)))
+    const shown = name === '' ? commands : [commandOf(name)]
+    const lines = shown.map((command) => helpOf(command, cli.io.columns))
+    say(cli, (name === '' ? [...lines, '', ...keys.map((line) => inRows(line, cli.io.columns, 2))] : lines).join('\n'))
   },
   complete: async (_cli, rest) => beginningWith(commandNames, rest),
 }
@@ -64,11 +65,28 @@ export function commandOf(word: string): TalkCommand {
   )
 }
 
-function lineOf({ name, usage = '', what }: TalkCommand): string {
-  return `  ${`/${name} ${usage}`.padEnd(18)} ${what}`
+/** The columns of the commands in a list of them. */
+const nameColumns = 20
+
+function helpOf({ name, usage = '', what }: TalkCommand, columns: number): string {
+  const head = `  ${`/${name} ${usage}`.trimEnd()}`
+  // In a narrow window the explanation stands below.
+  if (columns < 3 * nameColumns) return `${head}\n${inRows(what, columns, 4)}`
+  return `${head.padEnd(nameColumns)} ${inRows(what, columns, nameColumns + 1).trimStart()}`
+}
+
+/** A text in rows of whole words, indented. */
+function inRows(text: string, columns: number, indent: number): string {
+  const rows = ['']
+  for (const word of text.split(' ')) {
+    const row = rows.at(-1)!
+    if (row !== '' && indent + row.length + 1 + word.length > columns) rows.push(word)
+    else rows[rows.length - 1] = row === '' ? word : `${row} ${word}`
+  }
+  return rows.map((row) => ' '.repeat(indent) + row).join('\n')
 }
 
 const keys = [
-  '  \\ at the end of a line, Alt-Enter or """ begin another line; Ctrl-X Ctrl-E opens your editor.',
-  '  Up and Ctrl-R find earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D ends.',
+  '\\ at the end of a line, Alt-Enter or """ begin another line; Ctrl-X Ctrl-E opens your editor.',
+  'Up and Ctrl-R find earlier texts, Tab completes, Ctrl-C stops an answer, Ctrl-D ends.',
 ]

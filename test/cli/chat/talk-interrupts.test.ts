@@ -1,0 +1,101 @@
+import * as assert from 'uvu/assert'
+import { toolServerCommand } from '../../mcp-client/stdio-server.ts'
+import { hasPseudoTerminal } from '../../pseudo-terminal.ts'
+import { suite } from '../../suite.ts'
+import { scene, sizes } from './talk-scene.ts'
+
+const inner = suite('Ctrl-C in a conversation')
+const test = hasPseudoTerminal ? inner : inner.skip
+
+for (const size of sizes) {
+  const at = `at ${size.join('x')}`
+
+  test(`before the first word drops the question, and at the prompt only what is typed, ${at}`, () =>
+    scene(async ({ talk, silent, saved, asked }) => {
+      const shown = await talk([], { size })
+      shown.type('SILENT\r')
+      await silent
+      shown.type('\x03')
+      await shown.until(/stopped before the answer began[\s\S]*\n> $/)
+      shown.type('half a line')
+      await shown.until(/> half a line$/)
+      shown.type('\x03')
+      await shown.until(/> half a line\n> $/)
+      shown.type('whole\r')
+      await shown.until(/heard: whole[\s\S]*\n> $/)
+      assert.equal(asked(), ['whole'])
+      await shown.leave()
+      assert.is((await saved())[0]!.messages.length, 2)
+    }))
+
+  test(`in the text keeps what was said, marked as cut, at once, ${at}`, () =>
+    scene(async ({ talk, saved, sent }) => {
+      const shown = await talk([], { size })
+      shown.type('ENDLESS\r')
+      await shown.until(/Once upon/)
+      shown.type('\x03')
+      await shown.until(/stopped; the text so far[\s\S]*\n> $/)
+      // Another process reads it while the conversation goes on.
+      assert.equal((await saved())[0]!.messages, [
+        ['user', 'ENDLESS', false],
+        ['assistant', 'Once upon **a** time', true],
+      ])
+      shown.type('shorter\r')
+      await shown.until(/heard: shorter[\s\S]*\n> $/)
+      assert.match(String(sent()[1]![1]), /^Once upon \*\*a\*\* time\n\n\[.*cut off.*\]$/)
+      await shown.leave()
+    }))
+
+  test(`in a call of a tool, and in our question about one, stops the answer, ${at}`, () =>
+    scene(async ({ talk, home, saved }) => {
+      assert.is((await home.aichat(['mcp', 'add', 'tools', '--', ...toolServerCommand])).code, 0)
+      assert.is((await home.aichat(['mcp', 'allow', 'tools', 'slow'])).code, 0)
+      const shown = await talk(['--mcp', 'tools'], { size })
+      shown.type('CALL tools__slow\r')
+      await shown.until(/tools: slow/)
+      shown.type('\x03')
+      await shown.until(/stopped; the text so far[\s\S]*\n> $/)
+      shown.type('CALL tools__echo\r')
+      await shown.until(/Call it\?[\s\S]*ne\(v\)er:/)
+      shown.type('\x03')
+      await shown.until(/Call it\?[\s\S]*stopped;[\s\S]*\n> $/)
+      shown.type('go on\r')
+      await shown.until(/heard: go on[\s\S]*\n> $/)
+      await shown.leave()
+      assert.equal(
+        (await saved())[0]!.messages.filter(([, , cut]) => cut).map(([, content]) => content.trim()),
+        ['I look.', 'I look.'],
+      )
+    }))
+
+  test(`a window that changes its size in the middle of an answer goes on in the new one, ${at}`, () =>
+    scene(async ({ talk }) => {
+      const shown = await talk([], { size })
+      shown.type('ENDLESS\r')
+      await shown.until(/Once upon a time/)
+      shown.resize(30, 12)
+      shown.type('\x03')
+      await shown.until(/stopped; the text so far[\s\S]*\n> $/)
+      const text = (await shown.screen()).join('\n')
+      assert.is(text.match(/Once upon/g)!.length, 1, text)
+      shown.type('x'.repeat(40))
+      await shown.until(/> x{28}\nx{12}$/)
+      shown.type('\x03')
+      await shown.leave()
+    }))
+}
+
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)
+  test(`${signal} while a text is edited leaves the terminal as it was`, () =>
+    scene(async ({ talk }) => {
+      const shown = await talk()
+      shown.type('half\x12ha')
+      await shown.until(/"ha"\) half$/)
+      shown.signal(signal)
+      assert.equal(await shown.ended(), { code, restored: true }, shown.shown())
+    }))
+
+inner.run()
