@@ -17,8 +17,6 @@ export interface CompletedWord {
 /** Finds the words for a text that is being typed. */
 export type Complete = (text: string, cursor: number, signal: AbortSignal) => Promise<Completion>
 
-export const noCompletion: Completion = { from: 0, words: [] }
-
 /** The text that all words begin with. */
 export function commonBeginning(words: readonly CompletedWord[]): string {
   const [first, ...rest] = words.map(({ text }) => [...text])
