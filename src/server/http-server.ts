@@ -30,7 +30,7 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
-import { probes } from './request-log.ts'
+import { type Observe, probes } from './request-log.ts'
 import { endSpan, requestFacts } from './request-span.ts'
 import { type Route, serveOperation } from './routes.ts'
 
@@ -55,7 +55,7 @@ export interface ServerParts {
   /** Finds the client of a request, for the log. */
   readonly origin?: (request: IncomingMessage) => Pick<Origin, 'address'>
   /** Called after every answer, for the log. */
-  readonly observe: (context: RequestContext, route: string, status: number) => void
+  readonly observe: Observe
 }
 
 /** The main server as a function of request and response. */

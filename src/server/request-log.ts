@@ -1,7 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import type { App } from '../app/app.ts'
-import type { ServerParts } from './http-server.ts'
 import type { Log } from './log.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Told about each answer at its end, with its route's pattern. */
+export type Observe = (context: RequestContext, route: string, status: number) => void
 
 /** Asked every few seconds by supervisors and collectors. */
 export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics'])
@@ -10,7 +13,7 @@ export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metri
  * Writes a line for each answer, once it has ended or was cut off: routes by their patterns and models by their labels, since
  * addresses and names may hold personal data or keys. Probes that succeed are for the level `debug`.
  */
-export function requestLog(log: Log, { chats }: Pick<App, 'chats'>, server: string): ServerParts['observe'] {
+export function requestLog(log: Log, { chats }: Pick<App, 'chats'>, server: string): Observe {
   return ({ request, id, startedAt, record }, route, status) => {
     const write = status < 400 && probes.has(route) ? log.debug : log.info
     if (!write.isOn) return
