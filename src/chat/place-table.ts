@@ -1,3 +1,5 @@
+import { looksLikeKey } from '../plugins/key-shapes.ts'
+
 /** A plugin's model, or one of this machine (`plugin` null). */
 interface Place {
   readonly plugin: string | null
@@ -17,7 +19,7 @@ export interface PlaceRow<T> {
 export interface PlaceTable<T> {
   /**
    * The row of a place. A model that its plugin lists has its own; any other one gets one with its first answer, as long as
-   * there are few.
+   * there are few, unless it may be a key.
    */
   of(place: Place, hasAnswered: boolean): PlaceRow<T>
   rows(): readonly PlaceRow<T>[]
@@ -26,6 +28,9 @@ export interface PlaceTable<T> {
 /** Listed models that stand apart, and others: without a bound each name would cost memory for good. */
 const mostListed = 1_000
 const mostOthers = 200
+
+/** Characters: the longest name of a model that providers list has 80. */
+const longestName = 128
 
 /** A table whose rows begin with `make`. `isListed` tells whether a plugin lists a model, and is asked until it has a row. */
 export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => boolean): PlaceTable<T> {
@@ -51,7 +56,7 @@ export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => b
         listed++
         return add(rows, plugin, model)
       }
-      if (hasAnswered && others < mostOthers) {
+      if (hasAnswered && others < mostOthers && model.length <= longestName && !looksLikeKey(model)) {
         others++
         return add(rows, plugin, model)
       }
