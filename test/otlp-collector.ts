@@ -1,6 +1,6 @@
+import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import { gunzipSync } from 'node:zlib'
 // The definitions of OTLP as OpenTelemetry's own exporter had them compiled, with decoders.
 import protobuf from 'otlp-protobuf/build/src/generated/root.js'
@@ -86,7 +86,9 @@ export async function openCollector(refuse: Refuse = () => false): Promise<Colle
       new Promise((resolve, reject) => {
         const late = setTimeout(() => {
           waiting.delete(check)
-          reject(new Error(`not received, but ${[...spans, ...metrics].map(({ name }) => name).join(', ') || 'nothing'}`))
+          reject(
+            new Error(`not received, but ${[...spans, ...metrics].map(({ name }) => name).join(', ') || 'nothing'}`),
+          )
         }, longestWait)
         const check = () => {
           const found = find(collector)

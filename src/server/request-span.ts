@@ -14,11 +14,10 @@ export function requestFacts({ request, record, id }: RequestContext, route: str
 }
 
 /** Ends the span of a request; a status below 500 is no failure of this server. */
-export function endSpan({ request, response, record }: RequestContext, route: string, status: number): void {
+export function endSpan({ request, record }: RequestContext, route: string, status: number): void {
   const { span, user } = record
   if (!span) return
   span.rename(route ? `${request.method} ${route}` : `${request.method}`)
   span.set({ 'http.response.status_code': status, 'enduser.id': user })
-  const isCutOff = !response.writableFinished
-  span.end(status >= 500 ? String(status) : isCutOff ? 'cut_off' : undefined)
+  span.end(status >= 500 ? String(status) : undefined)
 }

@@ -5,6 +5,14 @@ type StoredSize = NonNullable<Awaited<ReturnType<App['storedSize']>>>
 
 /** What is stored, and what was imported. */
 export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly MetricSource[] {
+  let asked: Promise<StoredSize | undefined> | undefined
+  /** Asked once for all metrics that are collected at the same time. */
+  const read = () => {
+    asked ??= sizeOf(app).finally(() => {
+      asked = undefined
+    })
+    return asked
+  }
   return [
     size('aichat_users', 'Users.', '1', ({ users }) => users),
     size('aichat_personas', 'Personas of all users.', '1', ({ personas }) => personas),
@@ -21,7 +29,7 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
       help: 'The files of the database, and of its log that is not in it yet.',
       unit: 'By',
       values: async () => {
-        const stored = await sizeOf(app)
+        const stored = await read()
         if (!stored) return []
         return [
           { labels: { file: 'database' }, value: stored.databaseBytes },
@@ -44,15 +52,15 @@ export function storeMetrics(app: Pick<App, 'storedSize' | 'imports'>): readonly
     },
   ]
 
-  function size(name: string, help: string, unit: string, read: (stored: StoredSize) => number): MetricSource {
+  function size(name: string, help: string, unit: string, value: (stored: StoredSize) => number): MetricSource {
     return {
       type: 'gauge',
       name,
       help,
       unit,
       values: async () => {
-        const stored = await sizeOf(app)
-        return stored ? [{ labels: {}, value: read(stored) }] : []
+        const stored = await read()
+        return stored ? [{ labels: {}, value: value(stored) }] : []
       },
     }
   }

@@ -51,7 +51,7 @@ export async function within<T>(
 }
 
 /** The class of a failure for `error.type`: a code, never a message. */
-export function failureName(reason: unknown): string {
+function failureName(reason: unknown): string {
   const { code, name } = (reason ?? {}) as { readonly code?: unknown; readonly name?: unknown }
   return typeof code === 'string' ? code : typeof name === 'string' ? name : '_OTHER'
 }

@@ -144,7 +144,11 @@ test('no prompt, password, key or token is in a log line, a metric or an error, 
     const { stderr, stdout } = daemon.output
     assert.ok(number > 20 && stderr.split('"msg":"request"').length > 15)
     for (const [where, all] of Object.entries({ stderr, stdout, metrics: text }))
-      assert.equal(all.split('\n').filter((line) => line.includes('CaNaRy')), [], where)
+      assert.equal(
+        all.split('\n').filter((line) => line.includes('CaNaRy')),
+        [],
+        where,
+      )
     // An error may repeat a name that its caller gave: not what has the shape of a key, nor a text, nor a password.
     assert.not.match(told.join('\n'), /sk-proj-CaNaRy/)
   }))
@@ -165,12 +169,18 @@ test('every metric that the dashboard and the alerts name is there, and promtool
     )
     const names = new Set([...named].map(([name]) => name.replace(/_bucket$/, '')))
     assert.ok(names.size > 25)
-    assert.equal([...names].filter((name) => !types.has(name)), [])
+    assert.equal(
+      [...names].filter((name) => !types.has(name)),
+      [],
+    )
     if (!haveProgram('promtool', 'prometheus')) return
     const folder = mkdtempSync(join(tmpdir(), 'aichat-rules-'))
     try {
       const file = join(folder, 'dashboard.yml')
-      const rule = (expr: string, at: number) => ({ record: `panel:${at}`, expr: expr.replaceAll('$__rate_interval', '5m') })
+      const rule = (expr: string, at: number) => ({
+        record: `panel:${at}`,
+        expr: expr.replaceAll('$__rate_interval', '5m'),
+      })
       writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: expressions.map(rule) }] }))
       for (const path of [file, shipped('prometheus-rules.yml')]) {
         const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' })
@@ -202,7 +212,9 @@ for (const format of ['json', 'journal'] as const satisfies readonly LogFormat[]
     request('/api/auth/login', 200, '203.0.113.2')
     request('/api/plugins', 401, '203.0.113.3')
     request('/api/chat', 500, '203.0.113.4', { model: 'route=/api/auth/login status=401 client=203.0.113.5 ' })
-    log.warn('failed', { reason: 'request request_id=a method=POST route=/api/auth/login status=401 client=203.0.113.6' })
+    log.warn('failed', {
+      reason: 'request request_id=a method=POST route=/api/auth/login status=401 client=203.0.113.6',
+    })
     lines.flush()
     // A journal gives its lines a time.
     const dated = format === 'json' ? written : written.replace(/^<\d>/gm, 'Nov 23 04:00:00 host aichat[1]: ')
@@ -231,7 +243,10 @@ function has(text: string, line: string): void {
   const name = line.split('{')[0]!
   assert.ok(
     text.split('\n').includes(line),
-    `${line}\nis not in\n${text.split('\n').filter((one) => one.startsWith(name)).join('\n')}`,
+    `${line}\nis not in\n${text
+      .split('\n')
+      .filter((one) => one.startsWith(name))
+      .join('\n')}`,
   )
 }
 

@@ -62,7 +62,10 @@ for (const protocol of ['http/protobuf', 'http/json'])
         assert.is(headers.authorization, 'Bearer of-the-collector')
       }
       for (const secret of ['secret-of-the-prompt', 'Hello', token, 'sk-test-123456'])
-        assert.not(collector.raw.some((text) => text.includes(secret)), secret)
+        assert.not(
+          collector.raw.some((text) => text.includes(secret)),
+          secret,
+        )
     })
     await collector.close()
   })
@@ -161,7 +164,10 @@ test('what waits at SIGTERM is sent before the service ends; one that fails is t
     response.writeHead(400).end()
     return true
   })
-  const environment = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`, OTEL_BSP_SCHEDULE_DELAY: '20' }
+  const environment = {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+  }
   await withChats(plain, environment, async (daemon, _provider, token) => {
     for (const refused of [1, 2]) {
       await daemon.call('GET', '/api/plugins', { token })
@@ -171,7 +177,10 @@ test('what waits at SIGTERM is sent before the service ends; one that fails is t
     assert.is(await daemon.stop(), 0)
     assert.ok(collector.spans.some(({ name }) => name === 'chat custom-model'))
     assert.is(daemon.output.stderr.split('Traces cannot be sent').length, 2, daemon.output.stderr)
-    assert.match(daemon.output.stderr, /"level":"warn","msg":"Traces cannot be sent; chats go on".*"reason":"status 400"/)
+    assert.match(
+      daemon.output.stderr,
+      /"level":"warn","msg":"Traces cannot be sent; chats go on".*"reason":"status 400"/,
+    )
   })
   await collector.close()
 })
