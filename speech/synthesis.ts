@@ -7,6 +7,7 @@ import type { Delivery, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } 
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
+import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
 import { sanitize } from './text/sanitize.ts'
 import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
@@ -24,6 +25,8 @@ export interface SynthesisOptions {
   readonly chunkMs?: number | undefined
   /** Requests answered or waiting at the same time; more get `busy`. */
   readonly queueLimit?: number | undefined
+  /** Counts for the metrics of a service. */
+  readonly counts?: SpeechCount | undefined
   /** Bytes of audio that whole answers may hold together. */
   readonly budgetBytes?: number
   /** Called for every chunk that was skipped: for the log. */
@@ -71,7 +74,8 @@ export interface Synthesis {
 /** Turns requests into speech with one engine. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
   const { manifest, engine, chunkMs = 30_000, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
-  const turns = createRequestQueue(queueLimit)
+  const counts = options.counts ?? newSpeechCount()
+  const turns = createRequestQueue(queueLimit, counts)
   const budget = createAudioBudget(budgetBytes)
 
   return {
@@ -146,10 +150,12 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
               }
               if (!begun) throw nothingSpoken()
               spoken += 1
+              counts.spoken++
               pause = pauseAfter(chunk)
             } catch (thrown) {
               signal?.throwIfAborted()
               failures.push(thrown)
+              counts.skipped++
               options.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
             }
           }
@@ -171,8 +177,10 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     let deadline: Deadline | undefined
     try {
       release = await turns.take(signal)
+      const begun = performance.now()
       deadline = startDeadline(chunkMs, signal)
       for await (const samples of engine.synthesize(request, deadline.signal)) queue.push(samples)
+      counts.chunks.add((performance.now() - begun) / 1000)
       queue.finish()
     } catch (thrown) {
       queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
