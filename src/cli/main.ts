@@ -6,15 +6,15 @@ import { type Io, processIo } from './terminal/io.ts'
 export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const [only = ''] = argv
   const print = argv.length === 1 ? atOnce[only] : undefined
-  // A command that cannot print says why.
-  if (
-    print &&
-    (await io.out(print()).then(
-      () => true,
-      () => false,
-    ))
-  )
-    return 0
+  if (print) {
+    try {
+      await io.out(print())
+      return 0
+    } catch (thrown) {
+      const { reportFailure } = await import('./run-command.ts')
+      return reportFailure(thrown, argv, io)
+    }
+  }
   const { runCommand } = await import('./run-command.ts')
   return runCommand(argv, io)
 }

@@ -31,6 +31,11 @@ export async function runCommand(argv: readonly string[], io: Io): Promise<numbe
   }
 }
 
+/** Reports a failure before the arguments were parsed; returns the exit code. */
+export function reportFailure(thrown: unknown, argv: readonly string[], io: Io): number {
+  return report(thrown, openCli(io).cli, argv)
+}
+
 /** Filters what the command prints, where --jq asks for it. Throws `usage` for an invalid expression. */
 async function openFilter(cli: Cli): Promise<void> {
   const { jq } = cli.globals()
