@@ -11,7 +11,7 @@ export interface OwnDaemon {
 }
 
 /** The line that `serve` prints once it listens. */
-const listening = /serves the API on (http:\/\/\S+)/
+const listening = /serves the API on (http:\/\/[^\s"]+)/
 
 /**
  * Serves the API in this process, on a free port of the loopback address, until it is closed; it ends with the process in

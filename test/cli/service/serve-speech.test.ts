@@ -118,7 +118,7 @@ async function withServe(
   })
   try {
     const urls = () =>
-      new Map([...said.matchAll(/ serves (\S+|the API) on (\S+)/g)].map(([, name, url]) => [name!, url!]))
+      new Map([...said.matchAll(/ serves (\S+|the API) on ([^\s"]+)/g)].map(([, name, url]) => [name!, url!]))
     while (urls().size < count) {
       const ended = await Promise.race([once(child.stderr, 'data').then(() => false), closed.then(() => true)])
       if (ended) throw new Error(`serve ended: ${said}`)
