@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../src/errors.ts'
 import { counted } from '../src/formats/counted.ts'
 import { parseWav } from './audio/wav.ts'
-import { chooseEngine } from './engine-choice.ts'
+import { chooseEngine, installedLike } from './engine-choice.ts'
 import { createEngineProcess } from './engine-process.ts'
 import type { VoiceSource } from './engines/engine.ts'
 import { createVoiceFetcher } from './hub-voice.ts'
@@ -13,8 +13,10 @@ import { loadDetector } from './text/languages.ts'
 
 export interface ServiceOptions {
   readonly server: ServerId
-  /** The model's variant: `--model`. */
+  /** The model's variant: `--model`. Without it the default one, or an installed one that does the same things. */
   readonly variant?: string | undefined
+  /** Whether an installed variant that does the same things may speak for the named one. */
+  readonly orLike?: boolean
   /** `--device`, on the server that has it. */
   readonly device?: string | undefined
   readonly modelsFolder: string
@@ -50,6 +52,8 @@ export interface Health {
   /** The variant. */
   readonly model: string
   readonly device: string
+  /** Seconds of speech made in a second, where the engine measured that. */
+  readonly pace?: number
   readonly reason?: string
 }
 
@@ -73,8 +77,10 @@ export interface SpeechService {
 /** Opens a server's service; nothing is loaded before `load` or the first request. Throws `usage` for an unknown variant or device. */
 export function openSpeechService(options: ServiceOptions): SpeechService {
   const manifest = readManifest(options.server)
-  const variant = findVariant(manifest, options.variant)
   const { modelsFolder, cacheFolder = join(modelsFolder, '.cache') } = options
+  const named = findVariant(manifest, options.variant)
+  const isOpen = options.variant === undefined || options.orLike
+  const variant = isOpen ? installedLike(manifest, named, modelsFolder) : named
   const device = findDevice(manifest, options.device)
   const choice = chooseEngine({ manifest, variant, device, modelsFolder, cacheFolder })
   const engine = createEngineProcess({
@@ -100,13 +106,17 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       return engine.pid
     },
     health() {
-      const reason = state.failure ?? choice.reason
+      const pace = state.loaded ? engine.capabilities.pace : undefined
+      const slow =
+        pace !== undefined && pace < 1 ? 'it makes speech slower than it is spoken here: stream the answers' : undefined
+      const reason = state.failure ?? choice.reason ?? slow
       return {
         status: state.failure ? 'failed' : state.loaded ? 'healthy' : 'loading',
         model_loaded: state.loaded && choice.own,
         engine: choice.id,
         model: variant.id,
         device: choice.device,
+        ...(pace === undefined ? {} : { pace: Math.round(pace * 100) / 100 }),
         ...(reason === undefined ? {} : { reason }),
       }
     },
@@ -115,6 +125,9 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
+      // Another engine has the voices of the table whatever the variant.
+      if (typeof requested !== 'object' && choice.own && !variant.presets)
+        throw needsVariant('A preset voice', ({ presets }) => presets)
       await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },

@@ -35,7 +35,7 @@ export function openSpeech({ settings, plugins, keys, counts }: SpeechAreaParts)
       const key = `${server} ${variant ?? ''}`
       const service =
         services.get(key) ??
-        openSpeechService({ ...speechPlaces(settings), server, variant, counts: counts.of(server) })
+        openSpeechService({ ...speechPlaces(settings), server, variant, orLike: true, counts: counts.of(server) })
       services.set(key, service)
       return service
     },

@@ -1,5 +1,6 @@
 /** Weights as 8-bit integers: made once from a file of floating-point weights, and kept in a cache folder for the next load. */
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
@@ -16,22 +17,34 @@ export interface QuantisationPlan {
   readonly keeps: (name: string) => boolean
   /** Which of those become integers: matrices [out, in] that are only used through `Weights.linear`. */
   readonly quantises: (name: string) => boolean
+  /**
+   * What shares one scale: an output of the matrix, or a block of so many of its inputs, which is closer to the original
+   * and read faster for single rows, but slower for many rows at once. Default: `output`.
+   */
+  readonly scales?: 'output' | 'block'
+  /**
+   * How source and made file are recognised at the next load: by their content, or by size, time and place of both, since
+   * hashing gigabytes takes seconds. A made file that was touched is compared by content all the same. Default: `content`.
+   */
+  readonly recognise?: 'content' | 'identity'
 }
 
-/** Changes when the form of the made files does. */
-const form = 'int8-per-output-1'
+/** Change when the form of the made files does. */
+const forms = { output: 'int8-per-output-1', block: 'int8-per-block-1' } as const
 
 /**
- * The quantised file of `source`, from the cache or made now; it belongs to the content of `source`, not to its path or age.
- * Each output row is divided by its largest magnitude / 127 and rounded; other tensors are widened to 32 bits.
+ * The quantised file of `source`, from the cache or made now; it belongs to the content or identity of `source`, as planned.
+ * Each output row, or block of one, is divided by its largest magnitude / 127 and rounded; other tensors are widened to 32 bits.
  * A cached file that is damaged is made again. Where the cache folder cannot be written the file is made for this load
  * alone, in the system's folder for temporary files, and is gone when it is closed. Any number of processes may do this at
  * the same time. Throws an AppError when the source holds numbers that are not finite or nothing can be written anywhere.
  */
 export async function openQuantised(source: TensorFile, plan: QuantisationPlan): Promise<TensorFile> {
-  const digest = await source.digest('file')
+  const form = forms[plan.scales ?? 'output']
+  const isLarge = plan.recognise === 'identity'
+  const digest = isLarge ? hashOf(source.identity) : await source.digest('file')
   const name = `${plan.name}-${form}-${digest.slice(0, 24)}.safetensors`
-  const found = await openWhole(join(plan.cacheFolder, name), digest)
+  const found = await openWhole(join(plan.cacheFolder, name), digest, isLarge)
   if (found) return found
   await requireFinite(source)
   const write = async (folder: string) => {
@@ -41,7 +54,9 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
   try {
     await removeAbandoned(plan)
     await write(plan.cacheFolder)
-    return await openTensorFile(join(plan.cacheFolder, name))
+    const made = await openTensorFile(join(plan.cacheFolder, name))
+    if (isLarge) await noteChecked(made)
+    return made
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code !== 'io') throw thrown
     return makeForThisLoad(name, write, thrown)
@@ -49,15 +64,32 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
 }
 
 /** The cached file, if it belongs to the source of that digest and is undamaged. */
-async function openWhole(path: string, digest: string): Promise<TensorFile | undefined> {
+async function openWhole(path: string, digest: string, isLarge: boolean): Promise<TensorFile | undefined> {
   const found = await openTensorFile(path).catch(() => undefined)
   if (!found) return undefined
-  const isWhole =
-    found.metadata.get('source') === digest &&
-    found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
-  if (isWhole) return found
+  if (found.metadata.get('source') === digest && (await isUndamaged(found, isLarge))) return found
   await found.close()
   return undefined
+}
+
+async function isUndamaged(found: TensorFile, isLarge: boolean): Promise<boolean> {
+  const checked = isLarge ? await readFile(found.path + checkedSuffix, 'utf8').catch(() => undefined) : undefined
+  if (checked === hashOf(found.identity)) return true
+  const isWhole = found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
+  if (isWhole && isLarge) await noteChecked(found)
+  return isWhole
+}
+
+/** The suffix of the file that names the identity under which a made file was found undamaged. */
+const checkedSuffix = '.checked'
+
+async function noteChecked(made: TensorFile): Promise<void> {
+  // Without it, the next load compares the content.
+  await writeFile(made.path + checkedSuffix, hashOf(made.identity)).catch(() => undefined)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 async function makeForThisLoad(
@@ -94,32 +126,76 @@ async function removeAbandoned({ name, cacheFolder }: QuantisationPlan): Promise
   }
 }
 
-function newTensors(source: TensorFile, { keeps, quantises }: QuantisationPlan): NewTensor[] {
+function newTensors(source: TensorFile, { keeps, quantises, scales }: QuantisationPlan): NewTensor[] {
   return [...source.tensors.values()]
     .filter(({ name }) => keeps(name))
     .flatMap(({ name, shape }): NewTensor[] => {
-      if (!quantises(name)) return [{ name, dtype: 'F32', shape, data: () => source.floats(name) }]
       const [outputs = 0, inputs = 0] = shape
-      let made: Promise<Quantised> | undefined
+      const block = scales === 'block' ? blockOf(inputs) : 0
+      if (!quantises(name) || block === undefined)
+        return [{ name, dtype: 'F32', shape, data: () => source.floats(name) }]
+      const origin = `${name} of ${source.path}`
+      let made: Promise<{ readonly integers: ArrayBufferView; readonly scales: Float32Array }> | undefined
       const quantised = () => {
-        made ??= source.floats(name).then((weights) => quantise(weights, outputs, inputs, `${name} of ${source.path}`))
+        made ??= source
+          .floats(name)
+          .then((weights) => (block > 0 ? quantiseBlocks(weights, block) : quantise(weights, outputs, inputs, origin)))
         return made
       }
+      const blocks = block > 0 ? inputs / block : 1
       return [
-        { name, dtype: 'I8', shape: [inputs, outputs], data: async () => (await quantised()).integers },
+        {
+          name,
+          ...(block > 0
+            ? { dtype: 'U8' as const, shape: [outputs, blocks, block] }
+            : { dtype: 'I8' as const, shape: [inputs, outputs] }),
+          data: async () => (await quantised()).integers,
+        },
         {
           name: name + scaleSuffix,
           dtype: 'F32',
-          shape: [outputs],
+          shape: [outputs * blocks],
           data: async () => {
-            const { scales } = await quantised()
+            const { scales: found } = await quantised()
             // The integers are on disk by now and need not stay in memory.
             made = undefined
-            return scales
+            return found
           },
         },
       ]
     })
+}
+
+/** The sizes of blocks that the runtime multiplies, the fastest first. */
+const blockSizes = [128, 64, 32, 16]
+
+/** The largest block that divides a row; undefined where none does. */
+function blockOf(inputs: number): number | undefined {
+  return blockSizes.find((size) => inputs % size === 0)
+}
+
+/** Integers above 0, with 128 in the place of zero: blocks one behind the other, as they lie in the matrix [out, in]. */
+function quantiseBlocks(
+  weights: Float32Array,
+  block: number,
+): { readonly integers: Uint8Array; readonly scales: Float32Array } {
+  const integers = new Uint8Array(weights.length)
+  const scales = new Float32Array(weights.length / block)
+  for (let index = 0; index < scales.length; index++) {
+    const [from, to] = [index * block, (index + 1) * block]
+    let largest = 0
+    for (let at = from; at < to; at++) {
+      const weight = weights[at]!
+      if (weight > largest) largest = weight
+      else if (-weight > largest) largest = -weight
+    }
+    const scale = largest / 127 || 1
+    const steps = 1 / scale
+    scales[index] = scale
+    // All are above zero by then, so that cutting off is rounding: gigabytes of weights pass here.
+    for (let at = from; at < to; at++) integers[at] = (weights[at]! * steps + 128.5) | 0
+  }
+  return { integers, scales }
 }
 
 export interface Quantised {
