@@ -53,7 +53,13 @@ test('the bytes of a body are bounded for every operation, and what is larger th
   )
   const { 'personas.restore': restore, 'personas.import': importing, 'personas.verify': verify, ...others } = larger
   const large = { 'chat.complete': 32, 'chat.preview': 32, 'chat.tokens': 32, 'memories.addBatch': 32 }
-  assert.equal(others, { ...large, 'speech.clone': 32, 'prices.refresh': 2, 'embeddings.create': 16, 'sessions.append': 32 })
+  assert.equal(others, {
+    ...large,
+    'speech.clone': 32,
+    'prices.refresh': 2,
+    'embeddings.create': 16,
+    'sessions.append': 32,
+  })
   // Packages go to a file as they come, and never into memory as a whole.
   for (const each of [restore, importing, verify]) assert.is(each, packageLimits.bytes / MiB)
   for (const { name, upload } of operations) if (upload?.as === 'stream') assert.ok(name in larger, name)
