@@ -6,6 +6,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
 import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
+import type { Backups } from '../backup/backups.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import type { MeteredPlace } from '../chat/metering.ts'
@@ -18,7 +19,7 @@ import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
-import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
+import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
@@ -69,6 +70,8 @@ export interface App {
   /** The responses that clients of the Responses API go on with. */
   responses(): Promise<ResponseArea>
   speech(): Promise<SpeechRouter>
+  /** Backups of everything; opens no storage. */
+  backups(): Promise<Backups>
   /** The servers whose tools chats may call. */
   toolServers(): Promise<ToolServers>
   /** The prices of models. */
@@ -111,7 +114,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(paths.config, 'secrets.json'))
   // A daemon opens no keychain: there is no user to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(paths), createKeychain())]
-  const keys = createKeys([environmentSecrets(settings), ...keychain, secrets], () => plugins.keyRules())
+  const sources = [environmentSecrets(settings), ...keychain, secrets]
+  const keys = createKeys(sources, () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
   const store = openPlugins(storageSettings)
   const plugins: PluginHost = createPluginHost({
@@ -232,6 +236,21 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys, counts: speechCounts })).router
+    }),
+    backups: once(async () => {
+      const { openBackups } = await import('./backups.ts')
+      return closing(
+        openBackups({
+          settings,
+          storage: storageSettings,
+          ownPorts,
+          secret: async (name) => sources.find((source) => source.has(name))?.get(name),
+          keyNames() {
+            const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
+            return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
+          },
+        }),
+      )
     }),
     toolServers: once(async () => {
       const { openToolServers } = await import('./tool-servers.ts')

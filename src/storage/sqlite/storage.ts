@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
@@ -23,6 +24,7 @@ export interface SqliteSettings extends PluginPlaces {
 
 /** Opens the storage in a data folder, see `openStorage`. A store is loaded at its first use. */
 export async function openSqliteStorage(settings: SqliteSettings, use: StorageUse) {
+  await finishRestore(settings.folder)
   const isTemporary = use.create === false && isAbsent(pathIn(settings.folder))
   const folder = isTemporary ? mkdtempSync(join(tmpdir(), 'aichat-storage-')) : settings.folder
   const path = pathIn(folder)
@@ -76,6 +78,15 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
 /** Whether a data folder never had a database. */
 export function isSqliteAbsent(folder: string): boolean {
   return isAbsent(pathIn(folder))
+}
+
+/** A restore that was cut off after its decision is finished before anything is read. */
+async function finishRestore(folder: string): Promise<void> {
+  if (!existsSync(join(folder, 'replacement.json'))) return
+  const { finishReplacement } = await import('../files/replacement.ts')
+  // Settings were read before, and may have been replaced now.
+  if (finishReplacement(folder))
+    throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
 async function openForWriting(path: string, { check = false }: StorageUse): Promise<Database> {
