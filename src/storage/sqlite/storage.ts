@@ -11,7 +11,8 @@ import type { Database } from './connection.ts'
 import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
-import { atFirstUse } from './lazy-store.ts'
+import { atFirstUse, type Methods } from './lazy-store.ts'
+import { createPatience } from './patience.ts'
 import { createQuota } from './quota.ts'
 import { openReader } from './reader.ts'
 import { methods } from './store-methods.ts'
@@ -33,26 +34,28 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const changes = createChanges(db, plugins.version)
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
+  const onBusy = createPatience(db)
+  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S => atFirstUse(names, load, onBusy)
   return {
-    accounts: atFirstUse(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
-    keys: atFirstUse(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
-    personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
-    memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
-    proposals: atFirstUse(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
-    conversations: atFirstUse(methods.conversations, async () =>
+    accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
+    personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
+    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
+    conversations: lazily(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),
-    responses: atFirstUse(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
-    adaptations: atFirstUse(methods.adaptations, async () =>
+    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
+    adaptations: lazily(methods.adaptations, async () =>
       (await import('./adaptations.ts')).createAdaptationStore(db, quota),
     ),
-    packages: atFirstUse(methods.packages, async () =>
+    packages: lazily(methods.packages, async () =>
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
-    backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
-    limits: atFirstUse(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
-    ledger: atFirstUse(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
-    prices: atFirstUse(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
+    backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
+    limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
+    ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
+    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
     hasLimits: () => db.prepare('SELECT 1 FROM limit_document LIMIT 1').get() !== undefined,
