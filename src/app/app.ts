@@ -21,6 +21,7 @@ import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
+import { openSettledClock } from '../storage/files/settled-clock.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
@@ -127,6 +128,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     limit: settings.pluginLimit,
   })
   const now = () => performance.now()
+  const settledClock = openSettledClock(paths.data)
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
@@ -156,7 +158,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const isService = options.service === true
     const { redact } = keys
     personaArea = await openPersonas({
-      ...{ storage: stores, settings, plugins, packages, vectorFile, pulledEmbedders, redact, isService, waits },
+      ...{ storage: stores, settings, plugins, packages, vectorFile, pulledEmbedders, redact, isService, waits, settledClock },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)
@@ -179,7 +181,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   let responseArea: ResponseArea | undefined
   const responses: App['responses'] = once(async () => {
     const [stores, { openResponses }] = await Promise.all([storage(), import('./responses.ts')])
-    responseArea = openResponses({ store: stores.responses, settings, isService: options.service === true })
+    responseArea = openResponses({ store: stores.responses, settings, settledClock, isService: options.service === true })
     return responseArea
   })
 
@@ -196,7 +198,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now }))
+    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock }))
   })
 
   return {
