@@ -143,7 +143,8 @@ export function exitOf(code: FailureCode): number {
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new AppError('io', 'The disk is full', { cause: thrown, retryAfter: 30 })
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new AppError('io', 'The disk is full', { cause: thrown, retryAfter: 30 })
   if (isRefusedPath(thrown))
     return new AppError('io', 'A file or folder of aichat may not be read or written', {
       details: ['Check its owner and its permissions'],

@@ -21,9 +21,9 @@ import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
 import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
-import { openSettledClock } from '../storage/files/settled-clock.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
+import { openSettledClock } from '../storage/files/settled-clock.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
@@ -158,7 +158,18 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const isService = options.service === true
     const { redact } = keys
     personaArea = await openPersonas({
-      ...{ storage: stores, settings, plugins, packages, vectorFile, pulledEmbedders, redact, isService, waits, settledClock },
+      ...{
+        storage: stores,
+        settings,
+        plugins,
+        packages,
+        vectorFile,
+        pulledEmbedders,
+        redact,
+        isService,
+        waits,
+        settledClock,
+      },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)
@@ -181,7 +192,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   let responseArea: ResponseArea | undefined
   const responses: App['responses'] = once(async () => {
     const [stores, { openResponses }] = await Promise.all([storage(), import('./responses.ts')])
-    responseArea = openResponses({ store: stores.responses, settings, settledClock, isService: options.service === true })
+    responseArea = openResponses({
+      store: stores.responses,
+      settings,
+      settledClock,
+      isService: options.service === true,
+    })
     return responseArea
   })
 

@@ -20,7 +20,9 @@ export async function bench(): Promise<void> {
     AICHAT_LOG_LEVEL: 'error',
   })
   try {
-    const { body } = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { body } = await daemon.call('POST', '/api/auth/register', {
+      body: { username: 'ada', password: goodPassword },
+    })
     for (const name of ['paced', 'large', 'healthy'])
       await daemon.call('POST', '/api/plugins/install', { token: body.token, body: provider.plugin(name, name) })
     const memory = () => sampleOf(daemon.child.pid!, 0)
@@ -29,15 +31,21 @@ export async function bench(): Promise<void> {
     for (let round = 1; round <= 3; round++) {
       const { complete, longestGapMs } = await openStreams(daemon.url, body.token, 'paced:model-paced', streams)
       const { mebibytes } = memory()
-      print(`${complete} of ${streams} streams complete, longest gap ${longestGapMs.toFixed(0)} ms; ${mebibytes.toFixed(0)} MiB`)
+      print(
+        `${complete} of ${streams} streams complete, longest gap ${longestGapMs.toFixed(0)} ms; ${mebibytes.toFixed(0)} MiB`,
+      )
     }
     print(`alone: ${await probed(daemon, body.token)}`)
     const slow = await openSlowSockets(daemon.url, body.token, 'large:model-large', slowSockets)
-    print(`beside ${slowSockets} slow sockets: ${await probed(daemon, body.token)}; ${memory().mebibytes.toFixed(0)} MiB`)
+    print(
+      `beside ${slowSockets} slow sockets: ${await probed(daemon, body.token)}; ${memory().mebibytes.toFixed(0)} MiB`,
+    )
     for (const socket of slow) socket.destroy()
     await sleep(5_000)
     const after = memory()
-    print(`at rest ${before.mebibytes.toFixed(0)} → ${after.mebibytes.toFixed(0)} MiB, ${before.files} → ${after.files} open files`)
+    print(
+      `at rest ${before.mebibytes.toFixed(0)} → ${after.mebibytes.toFixed(0)} MiB, ${before.files} → ${after.files} open files`,
+    )
   } finally {
     await daemon.stop()
     await provider.close()

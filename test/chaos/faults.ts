@@ -17,7 +17,9 @@ const writers = 3
 /** Runs the writers beside some work, and waits for their end. */
 async function underLoad(world: World, daemon: SpawnedDaemon, round: number, work: () => Promise<void>): Promise<void> {
   const over = new AbortController()
-  const running = Array.from({ length: writers }, (_, writer) => write(world, daemon.url, `r${round}w${writer}`, over.signal))
+  const running = Array.from({ length: writers }, (_, writer) =>
+    write(world, daemon.url, `r${round}w${writer}`, over.signal),
+  )
   try {
     await work()
   } finally {
@@ -76,7 +78,9 @@ export const faults: readonly Fault[] = [
       } catch (reason) {
         if (!(reason instanceof DaemonEnded)) throw reason
         if (![74, 75, 78].includes(reason.code ?? 0) || !/cannot|may not|read-only|permission/i.test(reason.message))
-          world.broken.push(`on a read-only folder the daemon ended with ${reason.code}: ${reason.message.slice(0, 300)}`)
+          world.broken.push(
+            `on a read-only folder the daemon ended with ${reason.code}: ${reason.message.slice(0, 300)}`,
+          )
       } finally {
         setReadOnly(world, false)
       }
@@ -132,7 +136,9 @@ export const faults: readonly Fault[] = [
       await underLoad(world, daemon, round, async () => {
         const asked = [
           daemon.call('POST', '/api/backups', { token: world.admin, body: {} }),
-          ...[...world.acknowledged.personas].slice(-2).map((id) => daemon.call('POST', `/api/personas/${id}/backup`, { token: world.admin, body: {} })),
+          ...[...world.acknowledged.personas]
+            .slice(-2)
+            .map((id) => daemon.call('POST', `/api/personas/${id}/backup`, { token: world.admin, body: {} })),
         ]
         const until = performance.now() + 300 + random() * 700
         while (performance.now() < until) {
@@ -140,7 +146,8 @@ export const faults: readonly Fault[] = [
           await pause(20)
         }
         for (const { status, body } of await Promise.all(asked))
-          if (status !== 201 && status < 500) world.broken.push(`a task whose process was killed: ${status} ${JSON.stringify(body)}`)
+          if (status !== 201 && status < 500)
+            world.broken.push(`a task whose process was killed: ${status} ${JSON.stringify(body)}`)
       })
       const { body } = await daemon.call('GET', '/api/backups', { token: world.admin })
       for (const { name } of body.backups ?? []) {

@@ -26,7 +26,9 @@ async function chaos(): Promise<void> {
     for (const { name, missing } of chosen) if (missing?.(world)) print(`left out: ${name}, since ${missing(world)}`)
     const possible = chosen.filter(({ missing }) => missing?.(world) === undefined)
     let daemon = await world.start()
-    const { body } = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { body } = await daemon.call('POST', '/api/auth/register', {
+      body: { username: 'ada', password: goodPassword },
+    })
     world.admin = body.token
     world.acknowledged.users.add(body.user.id)
     for (let round = 1; round <= rounds; round++) {
@@ -35,7 +37,8 @@ async function chaos(): Promise<void> {
       const before = world.broken.length
       daemon = await fault.run(world, daemon, random, round)
       await validate(world, daemon)
-      const state = world.broken.length === before ? 'kept' : `BROKEN: ${world.broken.slice(before, before + 3).join('; ')}`
+      const state =
+        world.broken.length === before ? 'kept' : `BROKEN: ${world.broken.slice(before, before + 3).join('; ')}`
       print(`${String(round).padStart(5)} ${fault.name.padEnd(22)} ${sizes(world)}  ${state}`)
     }
     if ((await daemon.stop()) !== 0) world.broken.push('the daemon did not end with 0 on SIGTERM')
@@ -44,7 +47,9 @@ async function chaos(): Promise<void> {
   } finally {
     world.close()
   }
-  print(`\n${[...counts].map(([name, count]) => `${name}: ${count}`).join(', ')}; ${Math.round((performance.now() - began) / 1000)} s`)
+  print(
+    `\n${[...counts].map(([name, count]) => `${name}: ${count}`).join(', ')}; ${Math.round((performance.now() - began) / 1000)} s`,
+  )
   for (const [answer, count] of [...world.answers].sort()) print(`  ${String(count).padStart(7)} ${answer}`)
   const broken = [...new Set(world.broken)]
   print(broken.length === 0 ? 'PASSED' : `FAILED with seed ${seed}\n  ${broken.slice(0, 40).join('\n  ')}`)

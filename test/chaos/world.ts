@@ -67,7 +67,9 @@ export function openWorld(): World {
 
 function mounted(folder: string): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskSize},mode=0700`, 'aichat-chaos', folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskSize},mode=0700`, 'aichat-chaos', folder], {
+      stdio: 'ignore',
+    })
     return true
   } catch {
     return false
@@ -126,7 +128,9 @@ export async function write(world: World, url: string, prefix: string, signal: A
   for (let index = 0; !signal.aborted; index++) {
     const token = world.admin
     const asked = (method: string, path: string, body?: unknown) =>
-      judged(world, `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`, () => call(method, path, { token, ...(body !== undefined && { body }) }))
+      judged(world, `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`, () =>
+        call(method, path, { token, ...(body !== undefined && { body }) }),
+      )
     const made = await asked('POST', '/api/users', { username: `${prefix}n${index}`, password: goodPassword })
     if (made === 'gone') return
     if (made?.status === 201) acknowledged.users.add(made.body.id)
@@ -140,7 +144,11 @@ export async function write(world: World, url: string, prefix: string, signal: A
       if (removed === 'gone') return
     }
     if (persona === undefined) {
-      const added = await asked('POST', '/api/personas', { name: prefix, model: 'm', memory_settings: { enabled: true } })
+      const added = await asked('POST', '/api/personas', {
+        name: prefix,
+        model: 'm',
+        memory_settings: { enabled: true },
+      })
       if (added === 'gone') return
       if (added?.status === 201) {
         persona = added.body.id as string
@@ -152,7 +160,9 @@ export async function write(world: World, url: string, prefix: string, signal: A
       if (memory === 'gone') return
       if (memory?.status === 201) acknowledged.memories.get(persona)!.add(memory.body.id)
     }
-    const login = await judged(world, 'login', () => call('POST', '/api/auth/login', { body: { username: 'ada', password: goodPassword } }))
+    const login = await judged(world, 'login', () =>
+      call('POST', '/api/auth/login', { body: { username: 'ada', password: goodPassword } }),
+    )
     if (login === 'gone') return
     if (login?.status === 200) {
       acknowledged.tokens.add(login.body.token)

@@ -12,7 +12,9 @@ test('many paced streams at once come to their end beside clients that stop in t
   const provider = await openLoadProvider()
   const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-of-the-test', AICHAT_LIMIT_REQUESTS_PER_USER: '1000' })
   try {
-    const { body } = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { body } = await daemon.call('POST', '/api/auth/register', {
+      body: { username: 'ada', password: goodPassword },
+    })
     for (const name of ['paced', 'large'])
       await daemon.call('POST', '/api/plugins/install', { token: body.token, body: provider.plugin(name, name) })
     const slow = await openSlowSockets(daemon.url, body.token, 'large:model-large', 60)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { request } from 'node:http'
+import { connect, type Socket } from 'node:net'
 
 /** Streams that are open at once, each over a socket of its own. Resolves with those that came to their end. */
 export async function openStreams(
@@ -15,7 +15,11 @@ export async function openStreams(
     new Promise<boolean>((resolve) => {
       const sent = request(
         `${url}/v1/chat/completions`,
-        { method: 'POST', agent: false, headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` } },
+        {
+          method: 'POST',
+          agent: false,
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        },
         (response) => {
           let end = ''
           let last = performance.now()
@@ -36,7 +40,12 @@ export async function openStreams(
 }
 
 /** Sockets whose clients send a part of a request and then nothing, or read nothing of what they asked for. */
-export async function openSlowSockets(url: string, token: string, model: string, count: number): Promise<readonly Socket[]> {
+export async function openSlowSockets(
+  url: string,
+  token: string,
+  model: string,
+  count: number,
+): Promise<readonly Socket[]> {
   const { hostname, port } = new URL(url)
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Say much' }] })
   const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`

@@ -40,28 +40,31 @@ test('a valid login is 503 and never 401 while another process locks the databas
 const small = mountSmall()
 const onSmallDisk = small === undefined ? test.skip : test
 
-onSmallDisk('a valid login is 503 and never 401 on a full disk, while those who are logged in go on, and works with room', async () => {
-  const home = join(small!, 'home')
-  mkdirSync(home)
-  const daemon = await serveHere({}, home)
-  try {
-    await daemon.call('POST', '/api/auth/register', { body: ada })
-    const { body } = await daemon.call('POST', '/api/auth/login', { body: ada })
-    fill(small!)
-    let answer = await daemon.call('POST', '/api/auth/login', { body: ada })
-    // Pages that are free in the log take some.
-    for (let time = 0; time < 100 && answer.status === 200; time++)
-      answer = await daemon.call('POST', '/api/auth/login', { body: ada })
-    isLater(answer, 'io')
-    assert.is((await daemon.call('GET', '/api/auth/me', { token: body.token })).status, 200)
-    rmSync(join(small!, 'ballast'))
-    assert.is((await daemon.call('POST', '/api/auth/login', { body: ada })).status, 200)
-  } finally {
-    await daemon.stop()
-    spawnSync('umount', ['-l', small!])
-    rmSync(small!, { recursive: true, force: true })
-  }
-})
+onSmallDisk(
+  'a valid login is 503 and never 401 on a full disk, while those who are logged in go on, and works with room',
+  async () => {
+    const home = join(small!, 'home')
+    mkdirSync(home)
+    const daemon = await serveHere({}, home)
+    try {
+      await daemon.call('POST', '/api/auth/register', { body: ada })
+      const { body } = await daemon.call('POST', '/api/auth/login', { body: ada })
+      fill(small!)
+      let answer = await daemon.call('POST', '/api/auth/login', { body: ada })
+      // Pages that are free in the log take some.
+      for (let time = 0; time < 100 && answer.status === 200; time++)
+        answer = await daemon.call('POST', '/api/auth/login', { body: ada })
+      isLater(answer, 'io')
+      assert.is((await daemon.call('GET', '/api/auth/me', { token: body.token })).status, 200)
+      rmSync(join(small!, 'ballast'))
+      assert.is((await daemon.call('POST', '/api/auth/login', { body: ada })).status, 200)
+    } finally {
+      await daemon.stop()
+      spawnSync('umount', ['-l', small!])
+      rmSync(small!, { recursive: true, force: true })
+    }
+  },
+)
 
 test.run()
 

@@ -29,18 +29,27 @@ if (!(minutes > 0 && minutes <= 24 * 60)) {
 async function soak(): Promise<void> {
   print(`soak of ${minutes} min on ${cpus().length} × ${cpus()[0]?.model}, Node ${process.versions.node}`)
   const provider = await openLoadProvider()
-  const daemon = await spawnDaemon({ CUSTOM_API_KEY: 'sk-of-the-soak', AICHAT_LIMIT_REQUESTS_PER_USER: '512', AICHAT_LOG_LEVEL: 'error' })
+  const daemon = await spawnDaemon({
+    CUSTOM_API_KEY: 'sk-of-the-soak',
+    AICHAT_LIMIT_REQUESTS_PER_USER: '512',
+    AICHAT_LOG_LEVEL: 'error',
+  })
   const over = new AbortController()
   const samples: Sample[] = []
   const measures = createMeasures()
   try {
-    const { body } = await daemon.call('POST', '/api/auth/register', { body: { username: 'ada', password: goodPassword } })
+    const { body } = await daemon.call('POST', '/api/auth/register', {
+      body: { username: 'ada', password: goodPassword },
+    })
     const plugins = [
       ...['healthy', 'paced', 'large'].map((name) => provider.plugin(name, name)),
       ...soakFaults.map((name, index) => provider.plugin(`fault-${index}`, name)),
     ]
     for (const plugin of plugins) {
-      const { status, body: told } = await daemon.call('POST', '/api/plugins/install', { token: body.token, body: plugin })
+      const { status, body: told } = await daemon.call('POST', '/api/plugins/install', {
+        token: body.token,
+        body: plugin,
+      })
       if (status !== 201) throw new Error(`installing: ${status} ${JSON.stringify(told)}`)
     }
     await daemon.call('POST', '/api/plugins/activate/healthy', { token: body.token })
@@ -109,19 +118,25 @@ function judge(measures: Measures, samples: readonly Sample[], rest: Sample, exi
   print(
     `\nmemory ${first.mebibytes.toFixed(0)} MiB at half time, ${last.mebibytes.toFixed(0)} MiB at the end, ${rest.mebibytes.toFixed(0)} MiB at rest: ${growth.toFixed(2)} MiB/min`,
   )
-  print(`open files ${first.files} at half time, ${rest.files} at rest; threads ${rest.threads}; load ${loadavg()[0]!.toFixed(1)}`)
+  print(
+    `open files ${first.files} at half time, ${rest.files} at rest; threads ${rest.threads}; load ${loadavg()[0]!.toFixed(1)}`,
+  )
   // The first minutes fill caches; below ten minutes their growth is told and not judged.
   if (minutes >= 10 && growth > mostGrowth) wrong.push(`memory grows by ${growth.toFixed(2)} MiB/min`)
   if (files > mostFiles) wrong.push(`${files} more files are open at rest than at half time`)
-  if (measures.quantile('health', 0.99) > mostHealthMs) wrong.push('one in a hundred looks at /health took over a second')
+  if (measures.quantile('health', 0.99) > mostHealthMs)
+    wrong.push('one in a hundred looks at /health took over a second')
   if (exit !== 0) wrong.push(`the daemon ended with ${exit} on SIGTERM`)
-  if (/unhandled|uncaught|"internal"/i.test(log)) wrong.push(`the log tells of a failure of its own: ${log.slice(-500)}`)
+  if (/unhandled|uncaught|"internal"/i.test(log))
+    wrong.push(`the log tells of a failure of its own: ${log.slice(-500)}`)
   print(wrong.length === 0 ? 'PASSED' : `FAILED\n  ${wrong.join('\n  ')}`)
   if (wrong.length > 0) process.exitCode = 1
 }
 
 function show({ minutes, mebibytes, files }: Sample, measures: Measures): void {
-  const requests = [...measures.outcomes.values()].flatMap((each) => [...each.values()]).reduce((sum, each) => sum + each, 0)
+  const requests = [...measures.outcomes.values()]
+    .flatMap((each) => [...each.values()])
+    .reduce((sum, each) => sum + each, 0)
   print(
     `${minutes.toFixed(1).padStart(6)} min  ${mebibytes.toFixed(0)} MiB  ${files} files  ${requests} requests  p99 of /health ${measures.quantile('health', 0.99).toFixed(0)} ms  load ${loadavg()[0]!.toFixed(1)}`,
   )

@@ -16,20 +16,24 @@ export interface Scene {
 type Work = (scene: Scene, turn: number) => Promise<void>
 
 /** The kinds of work, each with its workers and the milliseconds that one rests between two turns. */
-export const works: readonly { readonly name: string; readonly workers: number; readonly restMs: number; readonly work: Work }[] =
-  [
-    { name: 'chat', workers: 3, restMs: 100, work: (scene) => chat(scene, 'chat', 'healthy:model-healthy', false) },
-    { name: 'stream', workers: 3, restMs: 100, work: (scene) => chat(scene, 'stream', 'healthy:model-healthy', true) },
-    { name: 'paced', workers: 20, restMs: 200, work: (scene) => chat(scene, 'paced stream', 'paced:model-paced', true) },
-    { name: 'fault', workers: 4, restMs: 300, work: faultyChat },
-    { name: 'login', workers: 1, restMs: 1_000, work: login },
-    { name: 'memory', workers: 1, restMs: 300, work: memories },
-    { name: 'import', workers: 1, restMs: 5_000, work: imports },
-    { name: 'speech', workers: 1, restMs: 3_000, work: speech },
-    { name: 'slow reader', workers: 5, restMs: 500, work: slowReader },
-    { name: 'killed client', workers: 2, restMs: 300, work: killedClient },
-    { name: 'health', workers: 1, restMs: 500, work: health },
-  ]
+export const works: readonly {
+  readonly name: string
+  readonly workers: number
+  readonly restMs: number
+  readonly work: Work
+}[] = [
+  { name: 'chat', workers: 3, restMs: 100, work: (scene) => chat(scene, 'chat', 'healthy:model-healthy', false) },
+  { name: 'stream', workers: 3, restMs: 100, work: (scene) => chat(scene, 'stream', 'healthy:model-healthy', true) },
+  { name: 'paced', workers: 20, restMs: 200, work: (scene) => chat(scene, 'paced stream', 'paced:model-paced', true) },
+  { name: 'fault', workers: 4, restMs: 300, work: faultyChat },
+  { name: 'login', workers: 1, restMs: 1_000, work: login },
+  { name: 'memory', workers: 1, restMs: 300, work: memories },
+  { name: 'import', workers: 1, restMs: 5_000, work: imports },
+  { name: 'speech', workers: 1, restMs: 3_000, work: speech },
+  { name: 'slow reader', workers: 5, restMs: 500, work: slowReader },
+  { name: 'killed client', workers: 2, restMs: 300, work: killedClient },
+  { name: 'health', workers: 1, restMs: 500, work: health },
+]
 
 /** Statuses that each route may answer with under this load; any other counts against the daemon. */
 export const expected: Readonly<Record<string, RegExp>> = {
@@ -60,7 +64,6 @@ async function chat(scene: Scene, route: string, model: string, stream: boolean)
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${scene.token}` },
     body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Say hello' }] }),
-    signal: scene.signal,
   })
   const text = await response.text()
   const whole = !stream || response.status !== 200 || text.includes('[DONE]')
@@ -130,7 +133,12 @@ async function speech({ url, token, measures }: Scene, turn: number): Promise<vo
   const response = await fetch(`${url}/v1/audio/speech`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ model: 'tts-1', voice: 'alloy', input: `This is sentence number ${turn}.`, response_format: 'wav' }),
+    body: JSON.stringify({
+      model: 'tts-1',
+      voice: 'alloy',
+      input: `This is sentence number ${turn}.`,
+      response_format: 'wav',
+    }),
   })
   await response.arrayBuffer()
   measures.note('speech', String(response.status), performance.now() - began)

@@ -32,10 +32,7 @@ export function translating<S extends object>(store: S, onBusy: () => void = () 
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method, onBusy)])) as S
 }
 
-function withAppErrors(
-  method: (...given: unknown[]) => unknown,
-  onBusy: () => void,
-): (...given: unknown[]) => unknown {
+function withAppErrors(method: (...given: unknown[]) => unknown, onBusy: () => void): (...given: unknown[]) => unknown {
   const failed = (reason: unknown): never => {
     const error = translated(reason)
     if (error !== reason && error instanceof AppError && error.code === 'busy') onBusy()

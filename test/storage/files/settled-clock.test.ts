@@ -14,7 +14,11 @@ const begin = Date.UTC(2026, 10, 23)
 /** A folder, and the time that a new process in it sees. */
 function place() {
   const folder = mkdtempSync(join(tmpdir(), 'aichat-clock-'))
-  return { seenAt: (now: number) => openSettledClock(folder, () => now)(), folder, remove: () => rmSync(folder, { recursive: true }) }
+  return {
+    seenAt: (now: number) => openSettledClock(folder, () => now)(),
+    folder,
+    remove: () => rmSync(folder, { recursive: true }),
+  }
 }
 
 test('goes with the clock while that goes steadily, also over restarts', () => {
