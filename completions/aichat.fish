@@ -711,7 +711,7 @@ complete -c aichat -n '__aichat_next \'secret remove\' 0' -f -a '(aichat --timeo
 complete -c aichat -n '__aichat_at \'backup\'' -f -a create -d 'back up everything to one file in the folder or bucket of backup.target'
 complete -c aichat -n '__aichat_at \'backup\'' -f -a list -d 'list the backups, the newest first'
 complete -c aichat -n '__aichat_at \'backup\'' -f -a verify -d 'read a whole backup, by default the newest, or a file; exit 65 or 78 when it is damaged'
-complete -c aichat -n '__aichat_at \'backup\'' -f -a restore -d 'replace everything by a backup, by default the newest, or a file; what was there is kept aside. Logins end, users and API keys that were removed since stay out'
+complete -c aichat -n '__aichat_at \'backup\'' -f -a restore -d 'replace everything by a backup, by default the newest, or a file; what was there is kept aside, logins end, and users and API keys that were removed since stay out'
 complete -c aichat -n '__aichat_at \'backup\'' -f -a remove -d 'remove backups'
 complete -c aichat -n '__aichat_at \'backup\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'backup create\'' -l encrypt -d 'encrypt it with a passphrase, to be decrypted by `age -d` too'

@@ -26,24 +26,25 @@ export function translated(thrown: unknown): unknown {
   return new AppError('internal', 'Internal server error', { cause: thrown })
 }
 
-/** The store with methods that fail with AppErrors in place of SQLite's, whether they throw or reject; told of each lock. */
-export function translating<S extends object>(store: S, onBusy: () => void = () => {}): S {
+/** The store with methods that fail with AppErrors in place of SQLite's, whether they throw or reject; `onBusy` hears of each lock. */
+export function translating<S extends object>(store: S, onBusy: (waitedMs: number) => void = () => {}): S {
   const methods = Object.entries(store as Record<string, (...given: unknown[]) => unknown>)
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method, onBusy)])) as S
 }
 
 function withAppErrors(method: (...given: unknown[]) => unknown, onBusy: () => void): (...given: unknown[]) => unknown {
-  const failed = (reason: unknown): never => {
+  const failed = (reason: unknown, began: number): never => {
     const error = translated(reason)
-    if (error !== reason && error instanceof AppError && error.code === 'busy') onBusy()
+    if (error !== reason && error instanceof AppError && error.code === 'busy') onBusy(performance.now() - began)
     throw error
   }
   return (...given) => {
+    const began = performance.now()
     try {
       const result = method(...given)
-      return result instanceof Promise ? result.catch(failed) : result
+      return result instanceof Promise ? result.catch((reason: unknown) => failed(reason, began)) : result
     } catch (reason) {
-      return failed(reason)
+      return failed(reason, began)
     }
   }
 }
