@@ -54,6 +54,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': [
     'src/storage/sqlite/connection.ts',
+    'src/storage/sqlite/copies.ts',
     'src/storage/sqlite/database.ts',
     'src/storage/sqlite/reader.ts',
   ],

@@ -32,7 +32,10 @@ export function translating<S extends object>(store: S, onBusy: (waitedMs: numbe
   return Object.fromEntries(methods.map(([name, method]) => [name, withAppErrors(method, onBusy)])) as S
 }
 
-function withAppErrors(method: (...given: unknown[]) => unknown, onBusy: () => void): (...given: unknown[]) => unknown {
+function withAppErrors(
+  method: (...given: unknown[]) => unknown,
+  onBusy: (waitedMs: number) => void,
+): (...given: unknown[]) => unknown {
   const failed = (reason: unknown, began: number): never => {
     const error = translated(reason)
     if (error !== reason && error instanceof AppError && error.code === 'busy') onBusy(performance.now() - began)
