@@ -2,7 +2,7 @@
 // only: runs before the installation.
 //   set-up.mjs --run [ARG…]   runs aichat (no argument: `aichat serve`); word vectors are trained in the background
 //   set-up.mjs --test [WORD…] runs the tests with a WORD in their path
-//   set-up.mjs --bench [NAME] runs the benches
+//   set-up.mjs --bench [NAME] runs the benches; --soak MINUTES and --chaos ROUNDS likewise
 //   set-up.mjs --build        builds all of it anew
 //   set-up.mjs --pack         the same, for the published package
 //   set-up.mjs --vectors      trains the word vectors
@@ -20,8 +20,8 @@ if (code !== 0) process.exitCode = code
 else if (mode === '--run') {
   process.argv = [process.argv[0], join(root, 'bin', 'aichat'), ...(rest.length > 0 ? rest : ['serve'])]
   await import('./aichat')
-} else if (mode === '--test' || mode === '--bench') {
-  const program = mode === '--test' ? ['run.js'] : ['bench', 'run.js']
+} else if (['--test', '--bench', '--soak', '--chaos'].includes(mode)) {
+  const program = mode === '--test' ? ['run.js'] : [mode.slice(2), 'run.js']
   process.argv = [process.argv[0], join(root, 'dist', 'test', ...program), ...rest]
   await import(pathToFileURL(process.argv[1]))
 }

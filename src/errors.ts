@@ -24,7 +24,8 @@ const failures = {
   unavailable: { status: 503, exit: 69 },
   internal: { status: 500, exit: 70 },
   cannot_create: { status: 400, exit: 73 },
-  io: { status: 500, exit: 74 },
+  /** The disk is full, read-only or broken: of no fault of the caller's, and it may work again. */
+  io: { status: 503, exit: 74 },
   rate_limited: { status: 429, exit: 75 },
   /** A queue is full or a lock is held: the same call can succeed later. */
   busy: { status: 503, exit: 75 },
@@ -142,7 +143,8 @@ export function exitOf(code: FailureCode): number {
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const code = (thrown as { code?: unknown } | null)?.code
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new AppError('io', 'The disk is full', { cause: thrown })
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new AppError('io', 'The disk is full', { cause: thrown, retryAfter: 30 })
   if (isRefusedPath(thrown))
     return new AppError('io', 'A file or folder of aichat may not be read or written', {
       details: ['Check its owner and its permissions'],

@@ -18,6 +18,7 @@ import { suite } from './suite.ts'
 const areas = ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech']
 const edge = [
   'src/storage',
+  'src/backup',
   'src/runners',
   'src/http-client',
   'src/model-hub',
@@ -49,9 +50,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
+  aws4fetch: ['src/backup/s3-target.ts'],
   bcrypt: ['src/accounts/passwords.ts'],
   'better-sqlite3': [
     'src/storage/sqlite/connection.ts',
+    'src/storage/sqlite/copies.ts',
     'src/storage/sqlite/database.ts',
     'src/storage/sqlite/reader.ts',
   ],
@@ -73,6 +76,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   linkedom: ['src/formats/page-text-child.ts'],
   listhen: ['src/server/listen.ts'],
   'markdown-it': ['src/cli/markdown/parse.ts'],
+  'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
   picomatch: ['src/cli/chat/files/places.ts'],
@@ -83,6 +87,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/connect/config/yaml.ts', 'src/cli/template/actions.ts', 'src/cli/template/template.ts'],
   zod: [
+    'src/backup',
     'src/cli',
     'src/formats',
     'src/mcp-client',

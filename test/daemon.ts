@@ -209,7 +209,7 @@ export async function serveHere(
 }
 
 /** The daemon ended at its start. */
-class DaemonEnded extends Error {
+export class DaemonEnded extends Error {
   override readonly name = 'DaemonEnded'
   readonly code: number | null
 

@@ -22,7 +22,8 @@ export interface StandIn {
 
 export type Answer = (request: Received, response: ServerResponse) => void | Promise<void>
 
-export async function openStandIn(answer: Answer): Promise<StandIn> {
+/** Opens one; with `latin1` a body's bytes stay as they are, one character each. */
+export async function openStandIn(answer: Answer, encoding: 'utf8' | 'latin1' = 'utf8'): Promise<StandIn> {
   const received: Received[] = []
   const server = createServer(async (incoming, response) => {
     const pieces: Buffer[] = []
@@ -36,7 +37,7 @@ export async function openStandIn(answer: Answer): Promise<StandIn> {
       method: incoming.method!,
       url: incoming.url!,
       headers: incoming.headers,
-      body: Buffer.concat(pieces).toString('utf8'),
+      body: Buffer.concat(pieces).toString(encoding),
       cancelled: false,
     }
     received.push(request)

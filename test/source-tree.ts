@@ -28,6 +28,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/app'],
   [
     'src/storage',
+    'src/backup',
     'src/runners',
     'src/http-client',
     'src/model-hub',

@@ -6,6 +6,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiKeys } from '../accounts/keys/api-keys.ts'
 import type { ApiKey } from '../accounts/keys/store.ts'
 import { type ChatCounts, createChatCounts } from '../chat/chat-counts.ts'
+import type { Backups } from '../backup/backups.ts'
 import { createCircuits } from '../chat/circuit.ts'
 import { createHealth, type Health } from '../chat/health.ts'
 import type { MeteredPlace } from '../chat/metering.ts'
@@ -18,10 +19,11 @@ import type { KeepExchange } from '../personas/chat/keep-exchange.ts'
 import { createImportCounts, type ImportCounts } from '../personas/import-counts.ts'
 import type { Persona } from '../personas/persona.ts'
 import { createPluginHost, type PluginHost } from '../plugins/host.ts'
-import { createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
+import { allNamesOf, createKeys, type Keys, type SecretSource } from '../plugins/keys.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { openSecretFile, type SecretFile } from '../storage/files/secrets.ts'
 import type { StoredSize } from '../storage/shared/stored-size.ts'
+import { openSettledClock } from '../storage/files/settled-clock.ts'
 import { isStorageAbsent, openPlugins, openStorage, type Storage, type StorageSettings } from '../storage/storage.ts'
 import { createTokenCounts, type TokenCounts } from '../usage/metering/token-counts.ts'
 import type { Chat } from './chat.ts'
@@ -69,6 +71,8 @@ export interface App {
   /** The responses that clients of the Responses API go on with. */
   responses(): Promise<ResponseArea>
   speech(): Promise<SpeechRouter>
+  /** Backups of everything; opens no storage. */
+  backups(): Promise<Backups>
   /** The servers whose tools chats may call. */
   toolServers(): Promise<ToolServers>
   /** The prices of models. */
@@ -111,7 +115,8 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   const secrets = openSecretFile(join(paths.config, 'secrets.json'))
   // A daemon opens no keychain: there is no user to unlock it.
   const keychain = options.service ? [] : [openKeychainSecrets(keychainIndex(paths), createKeychain())]
-  const keys = createKeys([environmentSecrets(settings), ...keychain, secrets], () => plugins.keyRules())
+  const sources = [environmentSecrets(settings), ...keychain, secrets]
+  const keys = createKeys(sources, () => plugins.keyRules())
   const storageSettings = storageSettingsOf(settings)
   const store = openPlugins(storageSettings)
   const plugins: PluginHost = createPluginHost({
@@ -123,6 +128,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     limit: settings.pluginLimit,
   })
   const now = () => performance.now()
+  const settledClock = openSettledClock(paths.data)
   const circuits = createCircuits(now)
   const health = createHealth(circuits, Date.now)
   const ownPorts = new Set<number>()
@@ -152,7 +158,18 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const isService = options.service === true
     const { redact } = keys
     personaArea = await openPersonas({
-      ...{ storage: stores, settings, plugins, packages, vectorFile, pulledEmbedders, redact, isService, waits },
+      ...{
+        storage: stores,
+        settings,
+        plugins,
+        packages,
+        vectorFile,
+        pulledEmbedders,
+        redact,
+        isService,
+        waits,
+        settledClock,
+      },
       ask: async (persona, messages, by, signal) => askOwnModel((await chat()).router, persona, messages, by, signal),
       onRemark: (message, fields) => {
         for (const tell of remarkListeners) tell(message, fields)
@@ -175,7 +192,12 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
   let responseArea: ResponseArea | undefined
   const responses: App['responses'] = once(async () => {
     const [stores, { openResponses }] = await Promise.all([storage(), import('./responses.ts')])
-    responseArea = openResponses({ store: stores.responses, settings, isService: options.service === true })
+    responseArea = openResponses({
+      store: stores.responses,
+      settings,
+      settledClock,
+      isService: options.service === true,
+    })
     return responseArea
   })
 
@@ -192,7 +214,7 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     const list = isNew ? (await import('./prices.ts')).openShippedPrices(shippedFile) : (await prices()).prices
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
-    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now }))
+    return closing(await openUsage({ settings, plugins, ...stores, tokens, isService, now, settledClock }))
   })
 
   return {
@@ -232,6 +254,21 @@ export function openApp(settings: Settings, options: AppOptions = {}): App {
     speech: once(async () => {
       const { openSpeech } = await import('./speech.ts')
       return closing(openSpeech({ settings, plugins, keys, counts: speechCounts })).router
+    }),
+    backups: once(async () => {
+      const { openBackups } = await import('./backups.ts')
+      return closing(
+        openBackups({
+          settings,
+          storage: storageSettings,
+          ownPorts,
+          secret: async (name) => sources.find((source) => source.has(name))?.get(name),
+          keyNames() {
+            const names = [...plugins.list().flatMap(allNamesOf), ...secrets.names()]
+            return [...new Set(names)].filter((name) => keys.originOf(name) !== undefined).sort()
+          },
+        }),
+      )
     }),
     toolServers: once(async () => {
       const { openToolServers } = await import('./tool-servers.ts')

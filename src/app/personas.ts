@@ -67,6 +67,8 @@ export interface PersonaAreaParts {
   readonly onRemark: (message: string, fields: Readonly<Record<string, string>>) => void
   /** The embedding models that may be pulled, the best first. */
   readonly pulledEmbedders: readonly PulledEmbedder[]
+  /** The clock by which what is old is removed. */
+  readonly settledClock: () => number
   /** A long-running process: it removes expired memories now and then. */
   readonly isService: boolean
   readonly waits: Waits
@@ -113,6 +115,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
     personas,
     embedders,
     clock,
+    settledClock: parts.settledClock,
     embeddingTimeout: waits.embedding,
     firstPause: waits.reembedding,
   })

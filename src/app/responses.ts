@@ -15,6 +15,8 @@ export interface ResponseArea {
 export interface ResponseAreaParts {
   readonly store: ResponseStore
   readonly settings: Settings
+  /** The clock by which what is old is removed. */
+  readonly settledClock: () => number
   /** A long-running process: it removes expired responses now and then. */
   readonly isService: boolean
 }
@@ -22,7 +24,7 @@ export interface ResponseAreaParts {
 const day = 86_400_000
 
 /** The part of the composition root that keeps responses. */
-export function openResponses({ store, settings, isService }: ResponseAreaParts): ResponseArea {
+export function openResponses({ store, settings, settledClock, isService }: ResponseAreaParts): ResponseArea {
   const { responseDays, limits } = settings
   const responses = createResponses({
     store,
@@ -31,7 +33,11 @@ export function openResponses({ store, settings, isService }: ResponseAreaParts)
     clock: Date.now,
   })
   const background = createBackground(responses)
-  const upkeep = isService ? startMaintenance({ maintain: responses.expire }) : undefined
+  // Not while the clock may be wrong.
+  const expire = async () => {
+    if (settledClock() >= Date.now() - day) await responses.expire()
+  }
+  const upkeep = isService ? startMaintenance({ maintain: expire }) : undefined
   return {
     responses,
     background,

@@ -34,6 +34,8 @@ export interface UsageAreaParts {
   readonly tokens: TokenCounts
   /** A daemon, with its storage open: it books the attempts that ended processes left behind, and removes old rows. */
   readonly isService: boolean
+  /** The clock by which what is old is removed. */
+  readonly settledClock: () => number
   /** Milliseconds, monotonic. */
   readonly now: () => number
 }
@@ -108,7 +110,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
           orphans,
           days,
           keepDays: settings.usageDays,
-          clock: Date.now,
+          clock: parts.settledClock,
         })
       : undefined
   const metering = createMetering({

@@ -1,6 +1,7 @@
 import { type Command, Help, Option } from 'commander'
 import { versionLine } from '../version.ts'
 import { addAccountCommands } from './account/command.ts'
+import { addBackupCommands } from './backup/command.ts'
 import { addChatCommand } from './chat/command.ts'
 import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
@@ -79,6 +80,7 @@ export function buildProgram(cli: Cli): CliCommand {
   addUsageCommands(program, cli)
   addLimitCommands(program, cli)
   addSecretCommands(program, cli)
+  addBackupCommands(program, cli)
   addConfigCommands(program, cli)
   addStatusCommands(program, cli)
   addCompletionCommands(program, cli)

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { ProviderError } from '../errors.ts'
 
 /** Milliseconds of the four clocks of one try. */
@@ -12,10 +13,11 @@ export interface Timeouts {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  /** A stream goes with a header that says its length. */
+  readonly body?: string | Uint8Array | Readable
   readonly timeouts: Pick<Timeouts, 'connect' | 'firstByte' | 'idle'>
   readonly signal?: AbortSignal | undefined
   /** Milliseconds on the monotonic clock, after which the exchange ends with `deadlineReached`. */

@@ -1,5 +1,6 @@
 import { adaptationOperations } from './adaptation.ts'
 import { authOperations } from './auth.ts'
+import { backupOperations } from './backups.ts'
 import { chatOperations } from './chat.ts'
 import { embeddingOperations } from './embeddings.ts'
 import { keyOperations } from './keys.ts'
@@ -42,4 +43,5 @@ export const operations: readonly Operation[] = [
   ...responseOperations,
   ...usageOperations,
   ...limitOperations,
+  ...backupOperations,
 ]

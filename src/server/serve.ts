@@ -11,6 +11,7 @@ import type { Settings } from '../settings/settings.ts'
 import { readTelemetry } from '../settings/telemetry.ts'
 import { version } from '../version.ts'
 import { clientOrigins } from './client-origin.ts'
+import { type Schedule, scheduleBackups } from './backup-schedule.ts'
 import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
@@ -57,6 +58,7 @@ export async function serve(
   let telemetry: TelemetryArea | undefined
   const listening: Listening[] = []
   const services: SpeechService[] = []
+  let schedule: Schedule | undefined
   try {
     telemetry = await openTelemetry(app, log, metrics)
     const { tracer } = telemetry ?? {}
@@ -85,12 +87,14 @@ export async function serve(
         log.warn('this server needs no token: any client that reaches this machine can use it', { server: name, host })
       void service?.load().catch((reason: Error) => log.error('no engine', { server: name, reason: reason.message }))
     }
+    schedule = api && scheduleBackups(app, log)
     state.phase = 'ready'
     if (!io.signal.aborted) await once(io.signal, 'abort')
     log.info('stopping: answers in flight are finished first')
   } finally {
     state.phase = 'draining'
     app.deferCleanup()
+    await schedule?.close()
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(graceMs)))
     await Promise.all(listening.map((server) => server.close()))

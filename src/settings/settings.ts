@@ -42,6 +42,7 @@ export interface Settings {
   readonly usageDays: number
   /** Days that responses stay for clients that go on with them; 0 keeps none. */
   readonly responseDays: number
+  readonly backup: BackupSettings
   readonly ollamaHost: string
   /** The model asked of the local runner when the request names none that it has. */
   readonly localModel: string | undefined
@@ -87,6 +88,19 @@ export interface Limits {
   readonly responsesPerUser: number
   /** Bytes of those responses. */
   readonly responseBytesPerUser: number
+}
+
+/** Backups of everything. */
+export interface BackupSettings {
+  /** Seconds between two that a daemon makes; undefined where it makes none. */
+  readonly every: number | undefined
+  /** Scheduled ones that stay. */
+  readonly keep: number
+  /** A folder or `s3://BUCKET/PREFIX`; undefined for the folder in the data folder. */
+  readonly target: string | undefined
+  /** The address of an S3 service other than Amazon's. */
+  readonly s3Endpoint: string | undefined
+  readonly s3Region: string
 }
 
 export interface Paths {
@@ -231,6 +245,27 @@ export const settingNames = {
     fallback: '400',
     what: 'days that single requests stay in the usage ledger; their sums stay for good',
   },
+  'backup.every': {
+    variable: 'AICHAT_BACKUP_EVERY',
+    fallback: '',
+    what: 'how often the daemon backs up everything, such as 1d or 6h; empty for never',
+  },
+  'backup.keep': {
+    variable: 'AICHAT_BACKUP_KEEP',
+    fallback: '7',
+    what: 'backups of the daemon that are kept; older ones are removed',
+  },
+  'backup.target': {
+    variable: 'AICHAT_BACKUP_TARGET',
+    fallback: '',
+    what: 'where backups of everything are kept: a folder, or s3://BUCKET/PREFIX',
+  },
+  'backup.s3_endpoint': {
+    variable: 'AWS_ENDPOINT_URL_S3',
+    fallback: '',
+    what: "address of the S3 service, where it is not Amazon's",
+  },
+  'backup.s3_region': { variable: 'AWS_REGION', fallback: 'us-east-1', what: 'region of the S3 bucket' },
   'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
   'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
   'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
@@ -318,6 +353,7 @@ export function readSettings(
     usageZone: zone(value('usage.timezone'), problems),
     usageDays: count(value('usage.keep_days'), 'usage.keep_days', problems),
     responseDays: count(value('responses.keep_days'), 'responses.keep_days', problems, 0),
+    backup: backup(value, problems),
     ollamaHost: withScheme(value('local.host')),
     localModel: value('local.model') || undefined,
     modelsFolder: value('models.folder') || join(paths.data, 'models'),
@@ -472,6 +508,29 @@ function lifetime(text: string, problems: string[]): number {
   if (seconds === undefined)
     problems.push(`${label('accounts.token_lifetime')} must be a duration such as 7d, 12h or 30m, not "${text}"`)
   return seconds ?? 0
+}
+
+/** The shortest time between two backups: seconds. */
+const shortestEvery = 60
+
+function backup(value: (name: SettingName) => string, problems: string[]): BackupSettings {
+  const text = value('backup.every').trim()
+  const every = text === '' ? undefined : parseLifetime(text)
+  if (text !== '' && (every === undefined || every < shortestEvery))
+    problems.push(`${label('backup.every')} must be a duration from 1m, such as 1d or 6h, not "${text}"`)
+  const target = value('backup.target').trim()
+  if (target !== '' && !isAbsolute(target) && !/^s3:\/\/[a-z0-9][a-z0-9.-]+(?:\/|$)/.test(target))
+    problems.push(`${label('backup.target')} must be an absolute folder or s3://BUCKET/PREFIX, not "${target}"`)
+  const region = value('backup.s3_region').trim()
+  if (!/^[a-z0-9-]{1,50}$/.test(region))
+    problems.push(`${label('backup.s3_region')} must be the name of a region, not "${region}"`)
+  return {
+    every,
+    keep: count(value('backup.keep'), 'backup.keep', problems),
+    target: target || undefined,
+    s3Endpoint: value('backup.s3_endpoint').trim() || undefined,
+    s3Region: region,
+  }
 }
 
 function zone(text: string, problems: string[]): string {

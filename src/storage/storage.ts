@@ -13,6 +13,7 @@ import type { LedgerStore } from '../usage/ledger/ledger.ts'
 import type { LimitStore } from '../usage/limits/store.ts'
 import type { PriceStore } from '../usage/prices/store.ts'
 import type { Changes } from './shared/changes.ts'
+import type { StorageCopies } from './shared/copies.ts'
 import type { StorageUse } from './shared/storage-use.ts'
 import type { StoredSize } from './shared/stored-size.ts'
 import type { SqliteSettings } from './sqlite/storage.ts'
@@ -69,6 +70,11 @@ export async function openStorage(settings: StorageSettings, use: StorageUse = {
 /** Whether nothing was ever stored there: a command that only notes something then opens no storage. */
 export async function isStorageAbsent({ folder }: StorageSettings): Promise<boolean> {
   return (await import('./sqlite/storage.ts')).isSqliteAbsent(folder)
+}
+
+/** Copies of the whole database, for backups of everything. */
+export async function openStorageCopies({ folder }: Pick<StorageSettings, 'folder'>): Promise<StorageCopies> {
+  return (await import('./sqlite/copies.ts')).sqliteCopies(folder)
 }
 
 /** The plugins alone: most commands need them and no database. */

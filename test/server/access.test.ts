@@ -25,6 +25,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
   [/^GET \/api\/limits$/, 'user'],
   [/^\w+ \/api\/limits\//, 'admin'],
+  [/^\w+ \/api\/backups(?:\/|$)/, 'admin'],
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|responses|speech|status)(?:\/|$)/, 'user'],

@@ -35,6 +35,7 @@ export function addStatusCommands(program: CliCommand, cli: Cli): void {
   program
     .command('doctor')
     .description('check this installation; exit 1 when a check fails')
-    .example('aichat doctor')
+    .option('--backup', 'open the newest backup, read all of it and say its age')
+    .example('aichat doctor', 'aichat doctor --backup')
     .action(lazyActions(cli, () => import('./doctor.ts'))(({ examine }) => examine))
 }

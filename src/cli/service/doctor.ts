@@ -17,7 +17,7 @@ interface Finding {
 }
 
 /** Checks this installation and prints the findings; exit 1 when a check failed. */
-export async function examine(cli: Cli): Promise<void> {
+export async function examine(cli: Cli, options: { readonly backup?: boolean } = {}): Promise<void> {
   const findings: Finding[] = []
   const settings = await runCheck(findings, 'settings', async () => {
     const found = await cli.settings()
@@ -25,7 +25,7 @@ export async function examine(cli: Cli): Promise<void> {
   })
   for (const warning of settings?.warnings ?? [])
     findings.push({ check: 'settings', status: 'warning', detail: warning, fix: 'aichat config unset removes it' })
-  if (settings) await examineInstallation(settings, findings)
+  if (settings) await (options.backup ? examineBackup : examineInstallation)(settings, findings)
   if (findings.some(({ status }) => status === 'failed')) cli.exit = 1
   await print(cli, { checks: findings }, ({ checks }) =>
     checks
@@ -47,6 +47,17 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
     await runCheck(findings, 'local runner', () => runner(app, findings))
     await runCheck(findings, 'onnxruntime-node', nativeRuntime, 'warning')
     findings.push(...otherPrograms(settings))
+  } finally {
+    await app.close()
+  }
+}
+
+/** Checks the newest backup alone. */
+async function examineBackup(settings: Settings, findings: Finding[]): Promise<void> {
+  const app = openApp(settings)
+  try {
+    const { checkNewestBackup } = await import('./doctor-backup.ts')
+    await runCheck(findings, 'backup', () => checkNewestBackup(app))
   } finally {
     await app.close()
   }

@@ -124,6 +124,8 @@ export interface MemoriesParts {
   readonly personas: Pick<Personas, 'get'>
   readonly embedders: Embedders
   readonly clock: () => number
+  /** The clock by which memories expire, see `openSettledClock`; without it the usual one. */
+  readonly settledClock?: (() => number) | undefined
   /** Milliseconds; without it the usual 3,000. */
   readonly embeddingTimeout?: number | undefined
   /** Milliseconds before missing vectors are tried again; without it the usual 2,000. */
@@ -142,6 +144,7 @@ const usualEmbeddingTimeout = 3_000
 /** Keeps, searches and evicts the memories of personas; makes missing vectors in the background until `close`. */
 export function createMemories(parts: MemoriesParts): Memories {
   const { store, personas, embedders, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
+  const settled = parts.settledClock ?? clock
   const reembedding = createReembedding({ store, embedders, clock, firstPause })
   /** By persona. */
   const trimming = new Map<string, Promise<void>>()
@@ -157,7 +160,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     async addAll(owner, idOrName, inputs) {
       const persona = await personas.get(owner, idOrName)
       const scope = scopeOf(persona)
-      const policy = policyOf(persona, clock())
+      const policy = policyOf(persona, clock(), settled())
       const unlimited = { ...policy, maxMemories: Number.MAX_SAFE_INTEGER, cleanup: false }
       const added: string[] = []
       try {
@@ -191,7 +194,7 @@ export function createMemories(parts: MemoriesParts): Memories {
         scopeOf(persona),
         id,
         (before) => editedBy(before, change),
-        policyOf(persona, clock()),
+        policyOf(persona, clock(), settled()),
         vectors?.[0],
       )
       if (!edited) throw noMemory(id)
@@ -212,7 +215,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     },
     async list(owner, idOrName, options) {
       const persona = await personas.get(owner, idOrName)
-      const listed = { ...options, ...unexpiredOf(persona, clock()), embeddings: true }
+      const listed = { ...options, ...unexpiredOf(persona, clock(), settled()), embeddings: true }
       const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
@@ -220,7 +223,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     },
     async categories(owner, idOrName) {
       const persona = await personas.get(owner, idOrName)
-      return store.categories(scopeOf(persona), unexpiredOf(persona, clock()))
+      return store.categories(scopeOf(persona), unexpiredOf(persona, clock(), settled()))
     },
     async evictions(owner, idOrName, limit) {
       return store.evictions(scopeOf(await personas.get(owner, idOrName)), limit)
@@ -235,7 +238,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     store: (persona, memories) => keep(persona, memories),
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {
-      const more = await store.trim(scopeOf(persona), policyOf(persona, clock()))
+      const more = await store.trim(scopeOf(persona), policyOf(persona, clock(), settled()))
       if (more && !trimming.has(persona.id)) trimming.set(persona.id, trimBehind(persona))
     },
     clear: () => store.clear(),
@@ -247,7 +250,7 @@ export function createMemories(parts: MemoriesParts): Memories {
           if (signal?.aborted) return
           after = number
           const persona = await personas.get(scope.userId, scope.personaId).catch(() => undefined)
-          if (persona) await store.clean(scope, policyOf(persona, clock()))
+          if (persona) await store.clean(scope, policyOf(persona, clock(), settled()))
           await new Promise((resolve) => setImmediate(resolve))
         }
     },
@@ -262,7 +265,7 @@ export function createMemories(parts: MemoriesParts): Memories {
     try {
       for (let more = true; more && !isClosing; ) {
         const persona = await personas.get(owner, id)
-        more = await store.trim(scopeOf(persona), policyOf(persona, clock()))
+        more = await store.trim(scopeOf(persona), policyOf(persona, clock(), settled()))
       }
     } catch {
       // A persona that was removed, or a database that cannot be written now: upkeep tries again.
@@ -288,7 +291,7 @@ export function createMemories(parts: MemoriesParts): Memories {
 
   /** The memory of that id, unless it has expired. Throws `not_found`. */
   async function stored(persona: Persona, id: string): Promise<MemoryEntry> {
-    const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock()))
+    const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock(), settled()))
     if (!entry) throw noMemory(id)
     return entry
   }
@@ -297,7 +300,7 @@ export function createMemories(parts: MemoriesParts): Memories {
   async function keep(
     persona: Persona,
     memories: readonly MemoryInput[],
-    policy: RetentionPolicy = policyOf(persona, clock()),
+    policy: RetentionPolicy = policyOf(persona, clock(), settled()),
   ) {
     // Embedding and storing take some ten milliseconds each: without turns of their own, parallel requests would add up.
     const work = { user: persona.user_id }
@@ -338,7 +341,7 @@ export function createMemories(parts: MemoriesParts): Memories {
       candidates: Math.max(candidates, limit * 2),
       ...(vector && { vector }),
       ...(filter && { filter }),
-      ...unexpiredOf(persona, now),
+      ...unexpiredOf(persona, now, settled()),
     })
     // To read the candidates, to rank them and to write the answer are stages of their own.
     if (found.candidates.length > fewCandidates)
@@ -403,15 +406,15 @@ function noMemory(id: string): AppError {
 }
 
 /** The filter for memories that have not expired. */
-function unexpiredOf(persona: Persona, now: number): Unexpired {
-  const { cleanup, maxAge } = policyOf(persona, now)
+function unexpiredOf(persona: Persona, now: number, settled: number): Unexpired {
+  const { cleanup, maxAge } = policyOf(persona, now, settled)
   return cleanup ? { since: now - maxAge } : {}
 }
 
-/** The retention policy of a persona's settings. */
-function policyOf(persona: Persona, now: number): RetentionPolicy {
+/** The retention policy of a persona's settings. An age counts up to the settled time, which may lag behind. */
+function policyOf(persona: Persona, now: number, settled: number): RetentionPolicy {
   const { max_memories, retention_days, auto_cleanup } = memorySettingsOf(persona)
-  return { maxMemories: max_memories, maxAge: retention_days * dayMs, cleanup: auto_cleanup, now }
+  return { maxMemories: max_memories, maxAge: retention_days * dayMs + (now - settled), cleanup: auto_cleanup, now }
 }
 
 const dayMs = 86_400_000

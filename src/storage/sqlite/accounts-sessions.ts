@@ -3,8 +3,11 @@ import type { Database } from './connection.ts'
 
 const dayMs = 86_400_000
 
-/** How long an expired login stays before it is swept: a clock set forward by mistake must end no login. Milliseconds. */
-const sweepAfterMs = dayMs
+/** How long an expired login stays before it is swept: a clock set forward a year by mistake must end no login. Milliseconds. */
+const sweepAfterMs = 400 * dayMs
+
+/** Logins beyond which those that expired a day ago are swept: rows. */
+const manyLogins = 10_000
 
 /** The statements about logins and the audit table. */
 export function sessionStatements(db: Database) {
@@ -19,7 +22,10 @@ export function sessionStatements(db: Database) {
   )
   const closeRow = db.prepare<[string]>('DELETE FROM login_session WHERE id = ?')
   const closeRows = db.prepare<[string]>('DELETE FROM login_session WHERE user_id = ?')
-  const sweep = db.prepare<[number]>('DELETE FROM login_session WHERE expires_at < ?')
+  const sweep = db.prepare<{ long: number; day: number }>(
+    `DELETE FROM login_session WHERE expires_at < :long
+       OR (expires_at < :day AND (SELECT count(*) FROM login_session) > ${manyLogins})`,
+  )
   const auditRow = db.prepare(
     `INSERT INTO audit (at, action, actor, target, address, outcome) VALUES (:at, :action, :actor, :target, :address, :outcome)`,
   )
@@ -32,7 +38,7 @@ export function sessionStatements(db: Database) {
       count(*) FILTER (WHERE created_at > :month) AS created_last_30_days
     FROM user`)
   const open = db.transaction((session: Session, passwordHash: string) => {
-    sweep.run(session.createdAt - sweepAfterMs)
+    sweep.run({ long: session.createdAt - sweepAfterMs, day: session.createdAt - dayMs })
     return openRow.run({ ...session, passwordHash }).changes > 0
   })
 

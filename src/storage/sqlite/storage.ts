@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
 import { openPlugins, type PluginPlaces } from '../files/plugins.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import type { StorageUse } from '../shared/storage-use.ts'
@@ -10,7 +11,8 @@ import type { Database } from './connection.ts'
 import { isAbsent, openDatabase, refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { deferCleanup } from './housekeeping.ts'
-import { atFirstUse } from './lazy-store.ts'
+import { atFirstUse, type Methods } from './lazy-store.ts'
+import { createPatience } from './patience.ts'
 import { createQuota } from './quota.ts'
 import { openReader } from './reader.ts'
 import { methods } from './store-methods.ts'
@@ -23,6 +25,7 @@ export interface SqliteSettings extends PluginPlaces {
 
 /** Opens the storage in a data folder, see `openStorage`. A store is loaded at its first use. */
 export async function openSqliteStorage(settings: SqliteSettings, use: StorageUse) {
+  await finishRestore(settings.folder)
   const isTemporary = use.create === false && isAbsent(pathIn(settings.folder))
   const folder = isTemporary ? mkdtempSync(join(tmpdir(), 'aichat-storage-')) : settings.folder
   const path = pathIn(folder)
@@ -31,26 +34,28 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
   const changes = createChanges(db, plugins.version)
   const quota = createQuota(db, settings.limits)
   const readers = new Set<Database>()
+  const onBusy = createPatience(db)
+  const lazily = <S extends object>(names: Methods<S>, load: () => Promise<S>): S => atFirstUse(names, load, onBusy)
   return {
-    accounts: atFirstUse(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
-    keys: atFirstUse(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
-    personas: atFirstUse(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
-    memories: atFirstUse(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
-    proposals: atFirstUse(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
-    conversations: atFirstUse(methods.conversations, async () =>
+    accounts: lazily(methods.accounts, async () => (await import('./accounts.ts')).createAccountStore(db, changes)),
+    keys: lazily(methods.keys, async () => (await import('./keys.ts')).createKeyStore(db, changes)),
+    personas: lazily(methods.personas, async () => (await import('./personas.ts')).createPersonaStore(db, quota)),
+    memories: lazily(methods.memories, async () => (await import('./memories.ts')).createMemoryStore(db, quota)),
+    proposals: lazily(methods.proposals, async () => (await import('./proposals.ts')).createProposalStore(db)),
+    conversations: lazily(methods.conversations, async () =>
       (await import('./conversations.ts')).createConversationStore(db),
     ),
-    responses: atFirstUse(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
-    adaptations: atFirstUse(methods.adaptations, async () =>
+    responses: lazily(methods.responses, async () => (await import('./responses.ts')).createResponseStore(db)),
+    adaptations: lazily(methods.adaptations, async () =>
       (await import('./adaptations.ts')).createAdaptationStore(db, quota),
     ),
-    packages: atFirstUse(methods.packages, async () =>
+    packages: lazily(methods.packages, async () =>
       (await import('./persona-archive.ts')).createPersonaArchive(db, readers, quota),
     ),
-    backups: atFirstUse(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
-    limits: atFirstUse(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
-    ledger: atFirstUse(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
-    prices: atFirstUse(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
+    backups: lazily(methods.backups, async () => (await import('./backups.ts')).createBackupStore(db, quota)),
+    limits: lazily(methods.limits, async () => (await import('./limits.ts')).createLimitStore(db, changes)),
+    ledger: lazily(methods.ledger, async () => (await import('./ledger.ts')).createLedgerStore(db)),
+    prices: lazily(methods.prices, async () => (await import('./prices.ts')).createPriceStore(db, changes)),
     plugins,
     changes,
     hasLimits: () => db.prepare('SELECT 1 FROM limit_document LIMIT 1').get() !== undefined,
@@ -76,6 +81,15 @@ export async function openSqliteStorage(settings: SqliteSettings, use: StorageUs
 /** Whether a data folder never had a database. */
 export function isSqliteAbsent(folder: string): boolean {
   return isAbsent(pathIn(folder))
+}
+
+/** A restore that was cut off after its decision is finished before anything is read. */
+async function finishRestore(folder: string): Promise<void> {
+  if (!existsSync(join(folder, 'replacement.json'))) return
+  const { finishReplacement } = await import('../files/replacement.ts')
+  // Settings were read before, and may have been replaced now.
+  if (finishReplacement(folder))
+    throw new AppError('busy', 'A restore that was cut off has been finished: start again', { retryAfter: 1 })
 }
 
 async function openForWriting(path: string, { check = false }: StorageUse): Promise<Database> {

@@ -1,0 +1,19 @@
+import { serveParent } from '../process/child-side.ts'
+import type { BackupMethods } from './in-child.ts'
+import { create, openBackup, type Step } from './work.ts'
+
+// Runs in a process of its own, see in-child.ts: a database is copied and read in long steps.
+serveParent<BackupMethods>({
+  create: (task, { emit }) => create(task, now(emit)),
+  open: (task, { emit }) => openBackup(task, now(emit)),
+})
+
+/** Reports whose taking nobody waits for, at most each hundredth. */
+function now(emit: (step: Step) => Promise<void>): (step: Step) => void {
+  let last: Step | undefined
+  return (step) => {
+    if (last?.doing === step.doing && step.share - last.share < 0.01) return
+    last = step
+    void emit(step)
+  }
+}

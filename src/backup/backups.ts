@@ -1,0 +1,231 @@
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../errors.ts'
+import { decryptFile, encryptFile } from '../formats/age-file.ts'
+import { damaged, FileError } from '../formats/file-error.ts'
+import { fileKindOf } from '../formats/file-kind.ts'
+import { openScratch } from '../personas/package/scratch.ts'
+import type { StorageSettings } from '../storage/storage.ts'
+import { inChild } from './in-child.ts'
+import type { Manifest } from './manifest.ts'
+import { type Restored, restoreFrom } from './restore.ts'
+import { type BackupTarget, isBackupName, type KeptBackup, newName } from './target.ts'
+import { archiveIn, type Places, type Step } from './work.ts'
+
+export interface Progress {
+  readonly onStep?: ((step: Step) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface OpenOptions extends Progress {
+  /** Of an encrypted backup; the installation's own where none is given. */
+  readonly passphrase?: string | undefined
+}
+
+export interface CreateOptions extends OpenOptions {
+  /** Made by the schedule, which removes it after some time. */
+  readonly scheduled?: boolean
+}
+
+export interface RestoreOptions extends OpenOptions {
+  /** Passwords, roles and API keys are those of the backup, not those of today. */
+  readonly asBackedUp?: boolean
+}
+
+/** A backup where they are kept, or a file elsewhere. */
+export type BackupSource = { readonly name: string } | { readonly file: string }
+
+/** A backup that was read to its end. */
+export interface VerifiedBackup {
+  readonly name: string
+  readonly created_at: number
+  readonly program: string
+  readonly schema: string
+  readonly users: number
+  readonly files: number
+  readonly bytes: number
+  readonly keys: readonly string[]
+}
+
+/** Backups of everything that this installation keeps. */
+export interface Backups {
+  /** The place where they are kept, for messages. */
+  readonly place: string
+  /** Throws `busy` while one is made already, `not_found` before there is a database, and `io` where the disk is full. */
+  create(options?: CreateOptions): Promise<KeptBackup>
+  /** The newest first. */
+  list(signal?: AbortSignal): Promise<readonly KeptBackup[]>
+  /** Reads all of a backup. Throws a FileError or `configuration` for one that is damaged. */
+  verify(source: BackupSource, options?: OpenOptions): Promise<VerifiedBackup>
+  /** Throws `not_found`. */
+  remove(name: string, signal?: AbortSignal): Promise<KeptBackup>
+  /** Removes scheduled backups but for the newest `keep`; gives the removed ones. */
+  prune(keep: number, signal?: AbortSignal): Promise<readonly KeptBackup[]>
+  /**
+   * Verifies a backup, and replaces everything by it, or nothing; what was there is kept aside. Throws `busy` while a
+   * process has the database open, and as `verify`.
+   */
+  restore(source: BackupSource, options?: RestoreOptions): Promise<Restored>
+  close(): Promise<void>
+}
+
+export interface BackupParts {
+  readonly storage: StorageSettings
+  readonly places: Places
+  readonly target: () => Promise<BackupTarget>
+  readonly place: string
+  readonly program: string
+  /** The names of the provider keys that are set. */
+  readonly keyNames: () => readonly string[]
+  readonly passphrase: () => Promise<string | undefined>
+  readonly clock: () => number
+  readonly newId: () => string
+}
+
+export function createBackups(parts: BackupParts): Backups {
+  const { storage, places, clock, newId } = parts
+  let opened: Promise<BackupTarget> | undefined
+  let isMaking = false
+  const target = () => {
+    opened ??= parts.target()
+    // A missing key may be stored meanwhile.
+    opened.catch(() => {
+      opened = undefined
+    })
+    return opened
+  }
+  /** Gives work a folder of its own on the disk of the data, and removes it after, or at the next one if this process is killed. */
+  const inFolder = async <R>(work: (folder: string) => Promise<R>): Promise<R> => {
+    const folder = openScratch(join(places.data, 'backup-work'), newId).path()
+    mkdirSync(folder, { mode: 0o700 })
+    try {
+      return await work(folder)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  return {
+    place: parts.place,
+    async create({ onStep = () => {}, signal, scheduled = false, passphrase } = {}) {
+      if (isMaking) throw new AppError('busy', 'A backup is being made already', { retryAfter: 30 })
+      isMaking = true
+      try {
+        const to = await target()
+        const secret = passphrase ?? (await parts.passphrase())
+        return await inFolder(async (work) => {
+          const at = clock()
+          const keys = parts.keyNames()
+          await inChild('create', { storage, places, work, program: parts.program, at, keys }, onStep, signal)
+          const file = secret === undefined ? archiveIn(work) : `${archiveIn(work)}.age`
+          if (secret !== undefined) {
+            await encryptFile(archiveIn(work), file, secret, undefined, signal)
+            rmSync(archiveIn(work))
+          }
+          const name = newName(at, { scheduled, encrypted: secret !== undefined })
+          await to.put(file, name, (share) => onStep({ doing: 'sending', share }), signal)
+          const kept = (await to.list(signal)).find((one) => one.name === name)
+          if (!kept) throw new AppError('io', `The backup ${name} is not in ${to.shown} although it was written there`)
+          return kept
+        })
+      } finally {
+        isMaking = false
+      }
+    },
+    list: async (signal) => (await target()).list(signal),
+    verify: (source, options = {}) =>
+      inFolder(async (work) => {
+        const { manifest } = await unpacked(source, work, options)
+        return viewOf('name' in source ? source.name : source.file, manifest)
+      }),
+    async remove(name, signal) {
+      const to = await target()
+      const kept = (await to.list(signal)).find((one) => one.name === name)
+      if (!kept || !(await to.remove(name, signal)))
+        throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${to.shown}`)
+      return kept
+    },
+    async prune(keep, signal) {
+      const to = await target()
+      const old = (await to.list(signal)).filter(({ scheduled }) => scheduled).slice(keep)
+      for (const { name } of old) await to.remove(name, signal)
+      return old
+    },
+    restore: (source, options = {}) =>
+      inFolder(async (work) => {
+        const { manifest, folder } = await unpacked(source, work, options)
+        options.signal?.throwIfAborted()
+        return restoreFrom({ storage, places, manifest, folder, at: clock(), asBackedUp: options.asBackedUp === true })
+      }),
+    async close() {
+      await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+
+  /** Unpacks a backup into a folder and reads all of it. */
+  async function unpacked(
+    source: BackupSource,
+    work: string,
+    { passphrase, onStep = () => {}, signal }: OpenOptions,
+  ): Promise<{ readonly manifest: Manifest; readonly folder: string }> {
+    const file = await fileOf(source, work, onStep, signal)
+    const archive = fileKindOf(file) === 'age' ? join(work, 'decrypted.tar.gz') : file
+    if (archive !== file) await decrypted(file, archive, passphrase ?? (await parts.passphrase()), signal)
+    const folder = join(work, 'parts')
+    mkdirSync(folder, { mode: 0o700 })
+    return { manifest: await inChild('open', { storage, archive, folder }, onStep, signal), folder }
+  }
+
+  async function fileOf(
+    source: BackupSource,
+    work: string,
+    onStep: (step: Step) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    if ('file' in source) {
+      if (!existsSync(source.file)) throw new AppError('no_input', `Cannot read ${source.file}: file not found`)
+      if (!statSync(source.file).isFile()) throw new AppError('no_input', `Cannot read ${source.file}: it is no file`)
+      return source.file
+    }
+    const { name } = source
+    if (!isBackupName(name))
+      throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${parts.place}`)
+    return (await target()).fetch(name, join(work, 'fetched'), (share) => onStep({ doing: 'fetching', share }), signal)
+  }
+}
+
+async function decrypted(
+  from: string,
+  to: string,
+  passphrase: string | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (passphrase === undefined)
+    throw new AppError('usage', 'The backup is encrypted and needs its passphrase', {
+      details: ['Add --passphrase-stdin, or set AICHAT_BACKUP_PASSPHRASE'],
+    })
+  try {
+    await decryptFile(from, to, passphrase, signal)
+  } catch (reason) {
+    if (!(reason instanceof FileError)) throw reason
+    if (reason.kind === 'not_authenticated')
+      throw new FileError(
+        'not_authenticated',
+        'The backup does not decrypt: the passphrase is wrong or the file was changed',
+      )
+    throw reason.kind === 'damaged' ? damaged('The backup is damaged: its encryption cannot be read', reason) : reason
+  }
+}
+
+function viewOf(name: string, manifest: Manifest): VerifiedBackup {
+  return {
+    name,
+    created_at: manifest.created_at,
+    program: manifest.program,
+    schema: manifest.database.schema,
+    users: manifest.database.users,
+    files: manifest.parts.length,
+    bytes: manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    keys: manifest.keys,
+  }
+}

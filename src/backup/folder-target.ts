@@ -1,0 +1,76 @@
+import { constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../errors.ts'
+import { holder, isHeld } from '../personas/package/holders.ts'
+import { type BackupTarget, byAge, keptOf } from './target.ts'
+
+/** What a copy under way is named until it is whole; its holder stands in the name. */
+const unfinished = /^\.aichat-backup\.(pid\d+-\d+)\./
+
+/** Keeps backups in a folder, readable by their owner alone. The folder is made, the one that holds it is not: a disk may be absent. */
+export function folderTarget(folder: string, options: { readonly makeParents: boolean }): BackupTarget {
+  return {
+    shown: folder,
+    async list() {
+      const names = await readdir(folder).catch((reason: NodeJS.ErrnoException) => {
+        if (reason.code === 'ENOENT') return []
+        throw reason
+      })
+      return byAge(
+        names.flatMap((name) => {
+          const stat = statSync(join(folder, name), { throwIfNoEntry: false })
+          const kept = stat?.isFile() ? keptOf(name, stat.size) : undefined
+          return kept ? [kept] : []
+        }),
+      )
+    },
+    async put(file, name) {
+      makeFolder(folder, options.makeParents)
+      await sweep(folder)
+      const temporary = join(folder, `.aichat-backup.${holder()}.${name}`)
+      try {
+        await copyFile(file, temporary, constants.COPYFILE_EXCL)
+        const copy = await open(temporary, 'r+')
+        await copy.chmod(0o600)
+        await copy.sync()
+        await copy.close()
+        await rename(temporary, join(folder, name))
+      } catch (reason) {
+        await rm(temporary, { force: true })
+        throw reason
+      }
+      const handle = await open(folder, 'r')
+      await handle.sync().catch(() => undefined)
+      await handle.close()
+    },
+    async fetch(name) {
+      const path = join(folder, name)
+      if (!existsSync(path)) throw new AppError('not_found', `Backup "${name}" not found in ${folder}`)
+      return path
+    },
+    async remove(name) {
+      const path = join(folder, name)
+      const there = existsSync(path)
+      rmSync(path, { force: true })
+      return there
+    },
+    close: async () => {},
+  }
+}
+
+function makeFolder(folder: string, makeParents: boolean): void {
+  if (!makeParents && !existsSync(dirname(folder)))
+    throw new AppError('configuration', `The folder of backups cannot be made: ${dirname(folder)} is not there`, {
+      details: ['Check that its disk is mounted, or set another: aichat config set backup.target FOLDER'],
+    })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+}
+
+/** Removes the copies that killed processes left. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const holding = unfinished.exec(name)?.[1]
+    if (holding !== undefined && !isHeld(holding)) await rm(join(folder, name), { force: true })
+  }
+}

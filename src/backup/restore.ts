@@ -1,0 +1,107 @@
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { listFolder } from '../storage/files/atomic.ts'
+import { finishReplacement, type Move, replaceTogether } from '../storage/files/replacement.ts'
+import type { RestoredAccounts } from '../storage/shared/copies.ts'
+import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
+import { databasePart, type Manifest } from './manifest.ts'
+import { foldersOf, type Places, settingsFilesOf } from './work.ts'
+
+/** A restore that was done. */
+export interface Restored extends RestoredAccounts {
+  readonly created_at: number
+  readonly users: number
+  /** The folder of what was there before; undefined where nothing was. */
+  readonly before: string | undefined
+  /** Provider keys that were set when the backup was made: their values are in no backup. */
+  readonly keys: readonly string[]
+}
+
+interface RestoreTask {
+  readonly storage: StorageSettings
+  readonly places: Places
+  readonly manifest: Manifest
+  /** The unpacked parts, which were verified. */
+  readonly folder: string
+  readonly at: number
+  readonly asBackedUp: boolean
+}
+
+/**
+ * Replaces everything by the parts of a backup, together: the journal of the replacement is the decision, before which
+ * nothing was touched and after which the next start would finish it. Throws `busy` while a process has the database open.
+ */
+export async function restoreFrom(task: RestoreTask): Promise<Restored> {
+  const { storage, places, manifest, folder, at, asBackedUp } = task
+  const copies = await openStorageCopies(storage)
+  const held = copies.holdAlone()
+  try {
+    finishReplacement(places.data)
+    sweep(places)
+    const database = join(folder, databasePart)
+    const accounts = copies.prepare(database, asBackedUp ? 'as-backed-up' : held.accounts(), at)
+    const stamp = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const before = join(places.data, `before-restore-${stamp}`)
+    // Outside of the folder that a sweep removes: the journal may have to be finished by a later process.
+    const staged = join(places.data, `.restore-${stamp}`)
+    mkdirSync(staged, { mode: 0o700 })
+    const moves = [
+      ...settingsMoves(places, folder, stamp),
+      ...folderMoves(places, folder, staged, before),
+      { from: null, to: join(places.data, 'usage'), aside: join(before, 'usage') },
+      // A log that belongs to another database would damage this one.
+      ...['-wal', '-shm'].map((end) => ({
+        from: null,
+        to: `${copies.path}${end}`,
+        aside: join(before, `aichat.db${end}`),
+      })),
+      stagedMove(database, copies.path, join(staged, 'aichat.db'), join(before, 'aichat.db')),
+    ]
+    replaceTogether(places.data, moves)
+    rmSync(staged, { recursive: true, force: true })
+    return {
+      ...accounts,
+      created_at: manifest.created_at,
+      users: manifest.database.users,
+      before: existsSync(before) ? before : undefined,
+      keys: manifest.keys,
+    }
+  } finally {
+    held.release()
+  }
+}
+
+/** Removes what restores left that were killed before their decision. */
+function sweep(places: Places): void {
+  for (const [folder, pattern] of [
+    [places.data, /^\.restore-\d{8}T\d{6}Z$/],
+    [places.config, /^(?:config|mcp)\.json\.restored-\d{8}T\d{6}Z$/],
+  ] as const)
+    for (const name of listFolder(folder)) if (pattern.test(name)) rmSync(join(folder, name), { recursive: true })
+}
+
+/** Folders are replaced as wholes: a folder that the backup has not is empty afterwards. */
+function folderMoves(places: Places, folder: string, staged: string, before: string): readonly Move[] {
+  return foldersOf(places).map(([name, to]) => {
+    const from = join(folder, name)
+    mkdirSync(from, { recursive: true, mode: 0o700 })
+    return stagedMove(from, to, join(staged, name), join(before, basename(to)))
+  })
+}
+
+/** Settings may lie on another disk than the data, so that their new files are laid beside the old. */
+function settingsMoves(places: Places, folder: string, stamp: string): readonly Move[] {
+  return settingsFilesOf(places).flatMap(([name, to]) => {
+    const from = join(folder, name)
+    if (!existsSync(from)) return []
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+    const beside = `${to}.restored-${stamp}`
+    copyFileSync(from, beside)
+    return [{ from: beside, to, aside: `${to}.before-restore-${stamp}` }]
+  })
+}
+
+function stagedMove(from: string, to: string, staged: string, aside: string): Move {
+  renameSync(from, staged)
+  return { from: staged, to, aside }
+}

@@ -1,0 +1,126 @@
+import { copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openStorageCopies, type StorageSettings } from '../storage/storage.ts'
+import { partOf, readArchive, writeArchive } from './archive.ts'
+import { databasePart, type Manifest, type Part } from './manifest.ts'
+
+/** The folders and files beside the database that a backup holds. */
+export interface Places {
+  readonly data: string
+  readonly config: string
+}
+
+/** The folders of files by their names in a backup. */
+export function foldersOf({ data }: Places): readonly (readonly [name: string, path: string])[] {
+  return [
+    ['plugins', join(data, 'plugins')],
+    ['persona-backups', join(data, 'backups')],
+  ]
+}
+
+/** The files of settings by their names in a backup. */
+export function settingsFilesOf({ config }: Places): readonly (readonly [name: string, path: string])[] {
+  return ['config.json', 'mcp.json'].map((file) => [`settings/${file}`, join(config, file)] as const)
+}
+
+export interface CreateTask {
+  readonly storage: Pick<StorageSettings, 'folder'>
+  readonly places: Places
+  /** An empty folder on the disk of the data. */
+  readonly work: string
+  readonly program: string
+  readonly at: number
+  readonly keys: readonly string[]
+}
+
+export interface OpenTask {
+  readonly storage: Pick<StorageSettings, 'folder'>
+  readonly archive: string
+  /** An empty folder: the parts are unpacked into it. */
+  readonly folder: string
+}
+
+/** How far a task is. */
+export interface Step {
+  readonly doing: 'copying the database' | 'packing' | 'unpacking' | 'reading the database' | 'sending' | 'fetching'
+  readonly share: number
+}
+
+/** The packed file of a `create`. */
+export function archiveIn(work: string): string {
+  return join(work, 'backup.tar.gz')
+}
+
+/** Copies everything of one moment into the work folder and packs it there. Throws `not_found` where there is no database yet. */
+export async function create(task: CreateTask, onStep: (step: Step) => void): Promise<Manifest> {
+  const { work, places, at } = task
+  const parts = join(work, 'parts')
+  const database = join(parts, databasePart)
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 })
+  const copies = await openStorageCopies(task.storage)
+  // Before and after: what the database names was there at one of the two.
+  const names = new Set(keepFiles(places, parts))
+  await copies.take(database, (share) => onStep({ doing: 'copying the database', share }))
+  for (const name of keepFiles(places, parts)) names.add(name)
+  onStep({ doing: 'reading the database', share: 0 })
+  const { schema, users, kind } = copies.check(database)
+  const summed: Part[] = []
+  for (const name of [databasePart, ...[...names].sort()]) summed.push(await partOf(name, join(parts, name)))
+  const manifest: Manifest = {
+    format: 1,
+    program: task.program,
+    created_at: at,
+    database: { kind, schema, users },
+    keys: [...task.keys],
+    parts: summed,
+  }
+  await writeArchive(archiveIn(work), parts, manifest, (share) => onStep({ doing: 'packing', share }))
+  return manifest
+}
+
+/** Unpacks a backup and reads all of it, its database too. Throws a FileError, `configuration` or `io`. */
+export async function openBackup(task: OpenTask, onStep: (step: Step) => void): Promise<Manifest> {
+  const manifest = await readArchive(task.archive, task.folder, (share) => onStep({ doing: 'unpacking', share }))
+  onStep({ doing: 'reading the database', share: 0 })
+  const copies = await openStorageCopies(task.storage)
+  copies.check(join(task.folder, databasePart))
+  return manifest
+}
+
+/** Keeps the present files under the names of parts. Files are replaced as wholes, so that a link keeps one of them. */
+function keepFiles(places: Places, parts: string): readonly string[] {
+  const wanted = [
+    ...settingsFilesOf(places),
+    ...foldersOf(places).flatMap(([name, folder]) =>
+      plainFilesIn(folder).map((file) => [`${name}/${file}`, join(folder, file)] as const),
+    ),
+  ]
+  return wanted.filter(([name, path]) => kept(path, join(parts, name))).map(([name]) => name)
+}
+
+/** False where there is no such file, or no longer. */
+function kept(path: string, as: string): boolean {
+  mkdirSync(dirname(as), { recursive: true, mode: 0o700 })
+  try {
+    linkSync(path, as)
+    return true
+  } catch (reason) {
+    const { code } = reason as NodeJS.ErrnoException
+    if (code === 'EEXIST') return true
+    if (code === 'ENOENT') return false
+  }
+  // Another disk, or one without links.
+  copyFileSync(path, as)
+  return true
+}
+
+function plainFilesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /^(?!\.)[\w.-]{1,200}$/.test(entry.name))
+      .map(({ name }) => name)
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw reason
+  }
+}

@@ -1,0 +1,212 @@
+import { basename } from 'node:path'
+import { type App, openApp } from '../../app/app.ts'
+import type { BackupSource, Backups, OpenOptions, VerifiedBackup } from '../../backup/backups.ts'
+import type { KeptBackup } from '../../backup/target.ts'
+import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/counted.ts'
+import { fileKindOf } from '../../formats/file-kind.ts'
+import { createBackup, listFullBackups, removeBackup, verifyBackup } from '../../operations/backups.ts'
+import { findServer } from '../remote/target.ts'
+import type { Cli } from '../terminal/cli.ts'
+import { note, print } from '../terminal/output.ts'
+import { given } from '../terminal/parsers.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { askSecret, canAsk, confirm, readSecrets } from '../terminal/prompts.ts'
+import { table } from '../terminal/table.ts'
+
+interface PassphraseOptions {
+  readonly passphraseStdin?: boolean
+}
+
+/** Backs up everything and prints the name of the backup. */
+export async function create(cli: Cli, options: PassphraseOptions & { readonly encrypt?: boolean }): Promise<void> {
+  const passphrase =
+    options.encrypt || options.passphraseStdin ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
+  const kept = await atHome(
+    cli,
+    (backups, progress) => backups.create({ ...progress, passphrase }),
+    () => cli.ask(createBackup, given({ passphrase })),
+  )
+  await print(cli, kept, ({ name }) => name)
+  note(cli, `aichat: ${sizeOf(kept.bytes)}${kept.encrypted ? ', encrypted' : ''}; the values of keys are not in it`)
+}
+
+/** Lists the backups where they are kept. */
+export async function list(cli: Cli): Promise<void> {
+  const listed = await atHome(
+    cli,
+    async (backups, { signal }) => ({ place: backups.place, backups: await backups.list(signal) }),
+    () => cli.ask(listFullBackups, {}),
+  )
+  await print(cli, listed, ({ backups, place }) =>
+    table(
+      cli,
+      backups,
+      [
+        ['BACKUP', (row) => row.name],
+        ['TIME', (row) => timeOf(row.created_at)],
+        ['SIZE', (row) => sizeOf(row.bytes)],
+        ['MADE BY', (row) => (row.scheduled ? 'schedule' : 'hand')],
+        ['ENCRYPTED', (row) => (row.encrypted ? 'yes' : 'no')],
+      ],
+      `no backups in ${place} yet; make one: aichat backup create`,
+    ),
+  )
+}
+
+/** Reads a whole backup. Exits 65 or 78 for a damaged one, 66 for a file that is not there. */
+export async function verify(cli: Cli, backup: string | undefined, options: PassphraseOptions): Promise<void> {
+  const found = await atHome<VerifiedBackup>(
+    cli,
+    async (backups, progress) => {
+      const source = await sourceOf(backups, backup)
+      return backups.verify(source, { ...progress, passphrase: await passphraseOf(cli, source, options) })
+    },
+    backup !== undefined && isPath(backup)
+      ? undefined
+      : async () => {
+          const name = backup ?? newestOf((await cli.ask(listFullBackups, {})).backups)
+          return cli.ask(verifyBackup, {
+            name,
+            ...given({ passphrase: await passphraseOf(cli, { name }, options) }),
+          })
+        },
+  )
+  await print(cli, found, textOf)
+}
+
+/** Replaces everything by a backup, on this machine alone and with no daemon on the data folder. */
+export async function restore(
+  cli: Cli,
+  backup: string | undefined,
+  options: PassphraseOptions & { readonly asBackedUp?: boolean },
+): Promise<void> {
+  const target = await findServer(cli)
+  if (target?.from === 'flag')
+    throw new AppError('usage', 'A backup is restored on the machine of the data, with its daemon stopped', {
+      details: [`Run this there, without --server ${target.url}`],
+    })
+  const { paths } = await cli.settings()
+  const restored = await withBackups(cli, async (backups, progress) => {
+    const source = await sourceOf(backups, backup)
+    const passphrase = await passphraseOf(cli, source, options)
+    const shown = 'name' in source ? source.name : source.file
+    await confirm(cli, `Replace everything in ${paths.data} by ${shown}?`)
+    return backups.restore(source, { ...progress, passphrase, asBackedUp: options.asBackedUp === true })
+  })
+  await print(cli, restored, () => '')
+  note(cli, `aichat: restored the state of ${timeOf(restored.created_at)} UTC with ${counted(restored.users, 'user')}`)
+  if (restored.before !== undefined)
+    note(cli, `aichat: what was there is in ${restored.before}; remove it when it is no longer needed`)
+  if (restored.logins > 0) note(cli, 'aichat: every login has ended: log in again')
+  if (restored.locked > 0)
+    note(
+      cli,
+      `aichat: ${counted(restored.locked, 'user')}, removed since the backup, came back without a password: ${restored.lockedUsers.join(', ')}; aichat users reset-password NAME, or aichat users remove NAME`,
+    )
+  if (restored.revokedKeys > 0)
+    note(
+      cli,
+      `aichat: ${counted(restored.revokedKeys, 'API key was', 'API keys were')} revoked; --as-backed-up would let them work again`,
+    )
+  if (restored.keys.length > 0) note(cli, `aichat: keys that were set then: ${restored.keys.join(', ')}`)
+}
+
+/** Removes backups by their names. */
+export async function remove(cli: Cli, names: readonly string[]): Promise<void> {
+  const removed: KeptBackup[] = []
+  for (const name of names)
+    removed.push(
+      await atHome(
+        cli,
+        (backups, { signal }) => backups.remove(name, signal),
+        () => cli.ask(removeBackup, { name }),
+      ),
+    )
+  await print(cli, removed.length === 1 ? removed[0] : { backups: removed }, () =>
+    removed.map(({ name }) => name).join('\n'),
+  )
+}
+
+type Progress = Required<Pick<OpenOptions, 'onStep' | 'signal'>>
+
+/** Does work in this process, with progress on a terminal, or where commands go: on a server, or as another user. */
+async function atHome<R>(
+  cli: Cli,
+  here: (backups: Backups, progress: Progress) => Promise<R>,
+  there: (() => Promise<R>) | undefined,
+): Promise<R> {
+  if (there && (cli.globals().as !== undefined || (await findServer(cli)))) return there()
+  return withBackups(cli, here)
+}
+
+async function withBackups<R>(cli: Cli, work: (backups: Backups, progress: Progress) => Promise<R>): Promise<R> {
+  const app: App = openApp(await cli.settings())
+  const bar = openProgress(cli)
+  try {
+    return await work(await app.backups(), {
+      signal: cli.signal(),
+      onStep: ({ doing, share }) => bar.show(share, doing),
+    })
+  } finally {
+    bar.clear()
+    await app.close()
+  }
+}
+
+/** A path, or the name of a kept backup; the newest where nothing is given. */
+async function sourceOf(backups: Backups, backup: string | undefined): Promise<BackupSource> {
+  if (backup !== undefined) return isPath(backup) ? { file: backup } : { name: backup }
+  return { name: newestOf(await backups.list()) }
+}
+
+function newestOf(backups: readonly { readonly name: string }[]): string {
+  const [newest] = backups
+  if (!newest)
+    throw new AppError('not_found', 'There is no backup yet', { details: ['Make one: aichat backup create'] })
+  return newest.name
+}
+
+/** The name of a kept backup has no slash and a beginning of its own. */
+function isPath(text: string): boolean {
+  return basename(text) !== text || !/^aichat-\d{8}T\d{6}Z-/.test(text)
+}
+
+/** The passphrase that was piped in or is asked for; undefined where none is needed or the installation has its own. */
+async function passphraseOf(cli: Cli, source: BackupSource, options: PassphraseOptions): Promise<string | undefined> {
+  if (options.passphraseStdin) return (await readSecrets(cli, 1))[0]
+  if ((await cli.settings()).environment['AICHAT_BACKUP_PASSPHRASE']) return undefined
+  const isEncrypted = 'name' in source ? source.name.endsWith('.age') : isAge(source.file)
+  return isEncrypted && (await canAsk(cli)) ? askSecret(cli, 'Passphrase', '--passphrase-stdin') : undefined
+}
+
+function isAge(file: string): boolean {
+  try {
+    return fileKindOf(file) === 'age'
+  } catch {
+    // That it cannot be read is told by the one who reads all of it.
+    return false
+  }
+}
+
+async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
+  if (fromStdin) return (await readSecrets(cli, 1))[0]!
+  return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
+}
+
+function textOf({ name, created_at, program, schema, users, files, bytes, keys }: VerifiedBackup): string {
+  return [
+    `valid   ${name}`,
+    `  made     ${timeOf(created_at)} UTC by ${program}, schema ${schema}`,
+    `  holds    ${counted(users, 'user')}, ${counted(files, 'file')}, ${sizeOf(bytes)} unpacked`,
+    ...(keys.length > 0 ? [`  keys set ${keys.join(', ')} (their values are in no backup)`] : []),
+  ].join('\n')
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { defineOperation } from './operation.ts'
+
+const name = z.string().min(1).max(100)
+
+const kept = z.object({
+  name: z.string(),
+  /** Milliseconds since 1970 UTC. */
+  created_at: z.int(),
+  bytes: z.int(),
+  encrypted: z.boolean(),
+  /** Made by the schedule, which removes it after some time. */
+  scheduled: z.boolean(),
+})
+
+const verified = z.object({
+  name: z.string(),
+  created_at: z.int(),
+  program: z.string(),
+  schema: z.string(),
+  users: z.int(),
+  files: z.int(),
+  bytes: z.int(),
+  /** The names of the provider keys that were set; no backup holds their values. */
+  keys: z.array(z.string()).max(10_000),
+})
+
+const passphrase = z.exactOptional(z.string().min(8).max(1_000))
+
+export const createBackup = defineOperation({
+  name: 'backups.create',
+  method: 'POST',
+  path: '/api/backups',
+  access: 'admin',
+  summary: 'Backs up everything that this installation keeps, to the place of the settings.',
+  status: 201,
+  audited: true,
+  failures: [500, 503],
+  input: z.object({ passphrase }),
+  output: kept,
+  run: async ({ app, signal }, { passphrase }) => (await app.backups()).create({ passphrase, signal }),
+})
+
+export const listFullBackups = defineOperation({
+  name: 'backups.list',
+  method: 'GET',
+  path: '/api/backups',
+  access: 'admin',
+  summary: 'Lists the backups of everything, the newest first.',
+  failures: [503],
+  input: z.object({}),
+  output: z.object({ place: z.string(), backups: z.array(kept).max(100_000) }),
+  run: async ({ app, signal }) => {
+    const backups = await app.backups()
+    return { place: backups.place, backups: await backups.list(signal) }
+  },
+})
+
+export const verifyBackup = defineOperation({
+  name: 'backups.verify',
+  method: 'POST',
+  path: '/api/backups/:name/verify',
+  access: 'admin',
+  summary: 'Reads a whole backup and compares each of its parts with the manifest.',
+  failures: [500, 503],
+  input: z.object({ name, passphrase }),
+  output: verified,
+  run: async ({ app, signal }, { name, passphrase }) => (await app.backups()).verify({ name }, { passphrase, signal }),
+})
+
+export const removeBackup = defineOperation({
+  name: 'backups.remove',
+  method: 'DELETE',
+  path: '/api/backups/:name',
+  access: 'admin',
+  summary: 'Removes a backup of everything.',
+  audited: true,
+  failures: [503],
+  input: z.object({ name }),
+  output: kept,
+  run: async ({ app, signal }, { name }) => (await app.backups()).remove(name, signal),
+})
+
+export const backupOperations = [createBackup, listFullBackups, verifyBackup, removeBackup]

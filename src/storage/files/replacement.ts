@@ -1,0 +1,65 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { removeFile, replaceFile } from './atomic.ts'
+
+/** One file or folder that takes the place of another: absolute paths on the same disk. */
+export interface Move {
+  /** The new one, which is complete; null where the old one only goes aside. */
+  readonly from: string | null
+  readonly to: string
+  /** The place of the old one from now on. */
+  readonly aside: string
+}
+
+function journalOf(folder: string): string {
+  return join(folder, 'replacement.json')
+}
+
+/**
+ * Replaces several files and folders together: a journal is written first, and whatever ends this process afterwards, the
+ * next one that opens the storage finishes the work by it.
+ */
+export function replaceTogether(folder: string, moves: readonly Move[]): void {
+  replaceFile(journalOf(folder), `${JSON.stringify({ moves })}\n`)
+  finishReplacement(folder)
+}
+
+/** Finishes a replacement that was cut off. True when there was one. */
+export function finishReplacement(folder: string): boolean {
+  const journal = journalOf(folder)
+  if (!existsSync(journal)) return false
+  const { moves } = JSON.parse(readFileSync(journal, 'utf8')) as { moves: readonly Move[] }
+  for (const move of moves) perform(move)
+  removeFile(journal)
+  return true
+}
+
+/** May be repeated: a move whose new file is no longer at its first place is done. */
+function perform({ from, to, aside }: Move): void {
+  if (from !== null && !existsSync(from)) return
+  if (existsSync(to) && !existsSync(aside)) {
+    mkdirSync(dirname(aside), { recursive: true, mode: 0o700 })
+    rename(to, aside)
+  }
+  if (from !== null) rename(from, to)
+  for (const folder of new Set([dirname(to), dirname(aside)])) flush(folder)
+}
+
+/** Another process that finishes the same replacement may be faster. */
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(to)) throw reason
+  }
+}
+
+function flush(folder: string): void {
+  try {
+    const handle = openSync(folder, 'r')
+    fsyncSync(handle)
+    closeSync(handle)
+  } catch {
+    // Not every system opens folders; the rename has happened either way.
+  }
+}

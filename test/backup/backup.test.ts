@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import '../cheap-bcrypt.ts'
+import { serveHere } from '../daemon.ts'
+import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
+import { openS3, s3Keys } from './s3-server.ts'
+
+const test = suite('backups of everything')
+
+const password = 'Passw0rd'
+
+/** An installation with an administrator, a user, a persona and a setting. */
+async function filledHome(environment: Record<string, string> = {}) {
+  const home = openFastHome(environment)
+  const run = async (words: string, input?: string) => {
+    const ran = await home.aichat(['--local', ...words.split(' ')], input === undefined ? {} : { input })
+    if (ran.code !== 0) throw new Error(`aichat ${words}: ${ran.code} ${ran.stderr}`)
+    return ran.stdout.trim()
+  }
+  await run('setup --username ada --password-stdin', `${password}\n`)
+  await run('users create bob --password-stdin', `${password}\n`)
+  await run('persona create --name Muse --model m')
+  await run('config set chat.model model-then')
+  return { ...home, run, path: (...parts: string[]) => join(home.folder, ...parts) }
+}
+
+type Filled = Awaited<ReturnType<typeof filledHome>>
+
+const withHome = async (work: (home: Filled) => Promise<void>, environment: Record<string, string> = {}) => {
+  const home = await filledHome(environment)
+  try {
+    await work(home)
+  } finally {
+    home.remove()
+  }
+}
+
+test('a backup is one file that its owner alone may read, whose parts have the sums of its manifest, and it holds no key', () =>
+  withHome(
+    async ({ run, path }) => {
+      const name = await run('backup create')
+      assert.is(statSync(path('full-backups', name)).mode & 0o777, 0o600)
+      assert.equal(readdirSync(path('backup-work')), [])
+      const verified = JSON.parse(await run('backup verify --json'))
+      assert.equal([verified.name, verified.users, verified.keys], [name, 2, ['OPENAI_API_KEY']])
+      assert.not.match(readFileSync(path('full-backups', name)).toString('latin1'), /sk-canary/)
+    },
+    { OPENAI_API_KEY: 'sk-canary-0123456789' },
+  ))
+
+test('a restore brings all back, ends the logins, and keeps what was there', () =>
+  withHome(async ({ aichat, run, path }) => {
+    const before = await serveHere({}, path())
+    const { body: login } = await before.call('POST', '/api/auth/login', { body: { username: 'ada', password } })
+    await run('backup create')
+    await before.stop()
+    await run('persona create --name Later --model m')
+    await run('config set chat.model model-now')
+    const restored = await aichat(['--local', 'backup', 'restore', '--yes'])
+    assert.is(restored.code, 0)
+    assert.match(restored.stderr, /every login has ended/)
+    assert.not.match(await run('persona list'), /Later/)
+    assert.match(await run('persona list'), /Muse/)
+    assert.is(await run('config get chat.model'), 'model-then')
+    const aside = readdirSync(path()).find((name) => name.startsWith('before-restore-'))
+    assert.ok(aside !== undefined && existsSync(path(aside, 'aichat.db')))
+    const after = await serveHere({}, path())
+    assert.is((await after.call('GET', '/api/auth/me', { token: login.token })).status, 401)
+    const again = await after.call('POST', '/api/auth/login', { body: { username: 'ada', password } })
+    assert.is(again.status, 200)
+    await after.stop()
+  }))
+
+test('users, passwords and API keys that ended after the backup do not come alive again by a restore', () =>
+  withHome(async ({ aichat, run, path }) => {
+    const key = await run('key create program --scope models')
+    const stays = await run('key create other --scope models')
+    await run('backup create')
+    await run('users remove bob --yes')
+    await run('users reset-password ada --password-stdin', 'N3wPassword\n')
+    await run(
+      `key revoke ${JSON.parse(await run('key list --json')).keys.find(({ name }: { name: string }) => name === 'program').id} --yes`,
+    )
+    const { stderr } = await aichat(['--local', 'backup', 'restore', '--yes'])
+    assert.match(stderr, /1 user, removed since the backup, came back without a password: bob/)
+    assert.match(stderr, /1 API key was revoked/)
+    const daemon = await serveHere({}, path())
+    const login = (username: string, tried: string) =>
+      daemon.call('POST', '/api/auth/login', { body: { username, password: tried } })
+    assert.is((await login('bob', password)).status, 401)
+    assert.is((await login('ada', password)).status, 401)
+    assert.is((await login('ada', 'N3wPassword')).status, 200)
+    assert.is((await daemon.call('GET', '/v1/models', { token: key })).status, 401)
+    assert.is((await daemon.call('GET', '/v1/models', { token: stays })).status, 200)
+    await daemon.stop()
+    await run('backup restore --yes --as-backed-up')
+    const asThen = await serveHere({}, path())
+    assert.is((await asThen.call('POST', '/api/auth/login', { body: { username: 'bob', password } })).status, 200)
+    await asThen.stop()
+  }))
+
+test('a restore refuses while a daemon has the data open, and changes nothing', () =>
+  withHome(async ({ aichat, run, path }) => {
+    await run('backup create')
+    const daemon = await serveHere({}, path())
+    const refused = await aichat(['--local', 'backup', 'restore', '--yes'])
+    assert.is(refused.code, 75)
+    assert.match(refused.stderr, /stop the daemon/)
+    assert.is((await daemon.call('GET', '/health')).status, 200)
+    assert.equal(
+      readdirSync(path()).filter((name) => /restore/.test(name)),
+      [],
+    )
+    await daemon.stop()
+  }))
+
+test('a backup that was changed, cut off or made up is told, and a restore of it changes nothing', () =>
+  withHome(async ({ aichat, run, path }) => {
+    const whole = readFileSync(path('full-backups', await run('backup create')))
+    const database = readFileSync(path('aichat.db'))
+    const flipped = Buffer.from(whole)
+    flipped[Math.floor(whole.length / 2)]! ^= 1
+    const wrong = [
+      flipped,
+      whole.subarray(0, whole.length - 9),
+      whole.subarray(0, 300),
+      Buffer.from('no backup'),
+      Buffer.alloc(0),
+    ]
+    for (const [index, bytes] of wrong.entries()) {
+      const file = path(`wrong-${index}.tar.gz`)
+      writeFileSync(file, bytes)
+      assert.is((await aichat(['--local', 'backup', 'verify', file])).code, 65, `wrong ${index}`)
+      assert.is((await aichat(['--local', 'backup', 'restore', file, '--yes'])).code, 65, `wrong ${index}`)
+    }
+    assert.ok(readFileSync(path('aichat.db')).equals(database))
+  }))
+
+test('a damaged database is replaced by a restore, which then revokes all API keys, for none can be compared', () =>
+  withHome(async ({ aichat, run, path }) => {
+    await run('key create program --scope models')
+    await run('backup create')
+    writeFileSync(path('aichat.db'), 'this was a database')
+    const { code, stderr } = await aichat(['--local', 'backup', 'restore', '--yes'])
+    assert.is(code, 0, stderr)
+    assert.match(stderr, /1 API key was revoked/)
+    assert.match(await run('users list'), /bob/)
+  }))
+
+test('an encrypted backup needs its passphrase, from stdin or from the secret of the installation', () =>
+  withHome(async ({ aichat, run, folder }) => {
+    const name = await run('backup create --passphrase-stdin', 'a long passphrase\n')
+    assert.match(name, /\.tar\.gz\.age$/)
+    assert.is((await aichat(['--local', 'backup', 'verify'])).code, 64)
+    const wrong = await aichat(['--local', 'backup', 'verify', '--passphrase-stdin'], { input: 'another passphrase\n' })
+    assert.equal([wrong.code, /passphrase is wrong/.test(wrong.stderr)], [65, true])
+    const environment = { AICHAT_BACKUP_PASSPHRASE: 'a long passphrase', AICHAT_HOME: folder, HOME: folder }
+    assert.is((await aichat(['--local', 'backup', 'verify'], { environment })).code, 0)
+  }))
+
+test('backups in a bucket of S3 are signed, listed over pages, verified, restored and removed', async () => {
+  const s3 = await openS3('bucket')
+  const environment = {
+    ...s3Keys,
+    AICHAT_BACKUP_TARGET: 's3://bucket/of the-home'.replace(' ', '-'),
+    AWS_ENDPOINT_URL_S3: s3.url,
+    AWS_REGION: 'eu-test-1',
+  }
+  try {
+    await withHome(async ({ aichat, run, folder }) => {
+      s3.fail(503, 1)
+      const names = [await run('backup create'), await run('backup create'), await run('backup create')]
+      s3.objects.set('of-the-home/other.txt', Buffer.from('not ours'))
+      assert.equal(
+        JSON.parse(await run('backup list --json'))
+          .backups.map(({ name }: { name: string }) => name)
+          .sort(),
+        names.sort(),
+      )
+      await run(`backup verify ${names[0]}`)
+      await run(`backup restore ${names[1]} --yes`)
+      await run(`backup remove ${names[2]}`)
+      assert.equal(
+        [...s3.objects.keys()].sort(),
+        [...names.slice(0, 2).map((name) => `of-the-home/${name}`), 'of-the-home/other.txt'].sort(),
+      )
+      assert.equal(s3.refused, [])
+      const wrong = await aichat(['--local', 'backup', 'list'], {
+        environment: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong', AICHAT_HOME: folder },
+      })
+      assert.equal([wrong.code, s3.refused], [77, ['another signature']])
+    }, environment)
+  } finally {
+    await s3.close()
+  }
+})
+
+test('doctor opens the newest backup and says its age, and fails without one', () =>
+  withHome(async ({ aichat, run }) => {
+    assert.is((await aichat(['--local', 'doctor', '--backup'])).code, 1)
+    await run('backup create')
+    assert.match(await run('doctor --backup'), /is whole, 0 minutes old, with 2 users/)
+  }))
+
+test.run()

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import '../cheap-bcrypt.ts'
+import { finishReplacement, replaceTogether } from '../../src/storage/files/replacement.ts'
+import { openDatabase } from '../../src/storage/sqlite/database.ts'
+import { aichatCommand } from '../command.ts'
+import { suite } from '../suite.ts'
+import { openFastHome } from '../terminal.ts'
+
+const test = suite('backups and restores that are killed')
+
+/** Moments of the kill, in milliseconds after the start: loading takes some 200. */
+const moments = [150, 300, 450, 600, 800]
+
+test('a backup that is killed at any moment leaves the others whole, and the next one sweeps what it left', async () => {
+  const home = openFastHome()
+  const run = (words: string) => home.aichat(['--local', ...words.split(' ')])
+  try {
+    await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
+    await fill(join(home.folder, 'aichat.db'))
+    assert.is((await run('backup create')).code, 0)
+    for (const moment of moments) await killed(home.folder, ['backup', 'create'], moment)
+    const last = await run('backup create')
+    assert.is(last.code, 0, last.stderr)
+    assert.equal(readdirSync(join(home.folder, 'backup-work')), [])
+    for (const name of readdirSync(join(home.folder, 'full-backups'))) {
+      assert.match(name, /^aichat-.*\.tar\.gz$/)
+      assert.is((await run(`backup verify ${name}`)).code, 0, name)
+    }
+  } finally {
+    home.remove()
+  }
+})
+
+test('a restore that is killed at any moment leaves all of the old state or all of the new', async () => {
+  const home = openFastHome()
+  const run = (words: string) => home.aichat(['--local', ...words.split(' ')])
+  try {
+    await home.aichat(['--local', 'setup', '--username', 'ada', '--password-stdin'], { input: 'Passw0rd\n' })
+    await run('config set chat.model then')
+    await fill(join(home.folder, 'aichat.db'))
+    assert.is((await run('backup create')).code, 0)
+    for (const moment of moments) {
+      await run('config set chat.model now')
+      await run('persona create --name Later --model m')
+      await killed(home.folder, ['backup', 'restore', '--yes'], moment)
+      // The first command finishes a restore that was decided, and says so.
+      const first = await run('persona list')
+      if (first.code !== 0) assert.match(first.stderr, /has been finished: start again/)
+      const isNew = !/Later/.test((await run('persona list')).stdout)
+      assert.is((await run('config get chat.model')).stdout, isNew ? 'then\n' : 'now\n')
+      assert.is((await run('doctor --backup')).code, 0)
+      if (!isNew)
+        for (const id of idsIn((await run('persona list --json')).stdout)) await run(`persona remove ${id} --yes`)
+    }
+    assert.is((await run('backup restore --yes')).code, 0)
+    assert.equal(
+      readdirSync(home.folder).filter((name) => name.startsWith('.restore-')),
+      [],
+    )
+  } finally {
+    home.remove()
+  }
+})
+
+test('a replacement that was cut off after any of its steps is finished by the next process', () => {
+  for (let done = 0; done <= 5; done++) {
+    const folder = mkdtempSync(join(tmpdir(), 'aichat-replacement-'))
+    const at = (...parts: string[]) => join(folder, ...parts)
+    for (const name of ['a', 'b']) {
+      writeFileSync(at(name), `old ${name}`)
+      writeFileSync(at(`${name}.new`), `new ${name}`)
+    }
+    writeFileSync(at('gone'), 'old gone')
+    const moves = [
+      { from: at('a.new'), to: at('a'), aside: at('aside', 'a') },
+      { from: null, to: at('gone'), aside: at('aside', 'gone') },
+      { from: at('b.new'), to: at('b'), aside: at('aside', 'b') },
+    ]
+    writeFileSync(at('replacement.json'), JSON.stringify({ moves }))
+    mkdirSync(at('aside'))
+    const steps = [
+      ['a', 'aside/a'],
+      ['a.new', 'a'],
+      ['gone', 'aside/gone'],
+      ['b', 'aside/b'],
+      ['b.new', 'b'],
+    ]
+    for (const [from, to] of steps.slice(0, done)) {
+      writeFileSync(at(to!), readFileSync(at(from!)))
+      rmSync(at(from!))
+    }
+    assert.is(finishReplacement(folder), true)
+    const read = (...parts: string[]) => readFileSync(at(...parts), 'utf8')
+    assert.equal(
+      [read('a'), read('b'), read('aside', 'a'), read('aside', 'b'), read('aside', 'gone')],
+      ['new a', 'new b', 'old a', 'old b', 'old gone'],
+    )
+    assert.equal(readdirSync(folder).sort(), ['a', 'aside', 'b'])
+    assert.is(finishReplacement(folder), false)
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a replacement that cannot write its journal changes nothing', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aichat-replacement-'))
+  writeFileSync(join(folder, 'a'), 'old')
+  assert.throws(() =>
+    replaceTogether(join(folder, 'a', 'no folder'), [{ from: null, to: join(folder, 'a'), aside: join(folder, 'b') }]),
+  )
+  assert.equal(readdirSync(folder), ['a'])
+  rmSync(folder, { recursive: true })
+})
+
+test.run()
+
+/** Makes a database large enough that copying and packing it takes some time. */
+async function fill(path: string): Promise<void> {
+  const db = await openDatabase(path)
+  const write = db.prepare("INSERT INTO audit (at, action, outcome) VALUES (?, hex(randomblob(500)), 'ok')")
+  db.transaction(() => {
+    for (let row = 0; row < 20_000; row++) write.run(row)
+  })()
+  db.close()
+}
+
+async function killed(folder: string, words: readonly string[], afterMs: number): Promise<void> {
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, '--local', ...words], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' },
+    stdio: 'ignore',
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+  await once(child, 'exit')
+  clearTimeout(timer)
+}
+
+function idsIn(json: string): readonly string[] {
+  return (JSON.parse(json) as { personas: readonly { id: string }[] }).personas.map(({ id }) => id)
+}
