@@ -66,10 +66,13 @@ test('the schedule begins soon after the start, and its end leaves no work', () 
       const made = new Promise<void>((resolve) => {
         first = resolve
       })
-      const tell = (message: string, event?: LogEvent) => {
-        told.push([message, event])
-        first()
-      }
+      const tell = Object.assign(
+        (message: string, event?: LogEvent) => {
+          told.push([message, event])
+          first()
+        },
+        { isOn: true },
+      )
       const log: Log = { error: tell, warn: tell, info: tell, debug: tell }
       const schedule = scheduleBackups(app, log, 1)!
       await made
@@ -82,7 +85,7 @@ test('the schedule begins soon after the start, and its end leaves no work', () 
 
 test('without a schedule in the settings none is kept', () =>
   withDaemon(async ({ installation: { app } }) => {
-    const none = () => {}
+    const none = Object.assign(() => {}, { isOn: false })
     assert.is(scheduleBackups(app, { error: none, warn: none, info: none, debug: none }), undefined)
   }))
 
