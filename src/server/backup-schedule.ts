@@ -20,7 +20,7 @@ export interface Schedule {
  * Backs up everything every so many seconds of the settings, counted from the newest scheduled backup, and removes those
  * beyond the number that is kept. Undefined where the settings ask for none.
  */
-export function scheduleBackups(app: App, log: Log, soonMs = firstMs): Schedule | undefined {
+export function scheduleBackups(app: App, log: Pick<Log, 'info' | 'error'>, soonMs = firstMs): Schedule | undefined {
   const { every, keep } = app.settings.backup
   if (every === undefined) return undefined
   const stopping = new AbortController()

@@ -9,7 +9,7 @@ export function addBackupCommands(program: CliCommand, cli: Cli): void {
     .description(
       'back up everything: accounts, personas, memories, usage, plugins and settings; never the values of keys',
     )
-    .example('aichat backup create', 'aichat config set backup.every 1d')
+    .example('aichat backup create', 'aichat backup list')
 
   backup
     .command('create')
