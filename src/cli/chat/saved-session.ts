@@ -48,6 +48,12 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
   const ended = async (id: string) => {
     await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
   }
+  const removed = async (id: string) => {
+    await cli.ask(removeSession, { id }, AbortSignal.timeout(removalMs)).catch((reason: unknown) => {
+      // Another command may have been faster.
+      if (!(reason instanceof AppError) || reason.code !== 'not_found') throw reason
+    })
+  }
   if (session !== undefined) return { session, answered: () => {}, end: () => ended(session) }
   const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
@@ -60,7 +66,7 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     },
     async end() {
       if (answers > 0 && keeps) await ended(created.id)
-      else await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
+      else await removed(created.id)
     },
   }
 }

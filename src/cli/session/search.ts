@@ -18,7 +18,7 @@ export async function search(
   if (q.trim() === '') throw new AppError('usage', 'Name the words to search for')
   const since = from === undefined ? undefined : timeFromText(from, Date.now())
   if (from !== undefined && since === undefined)
-    throw new AppError('usage', `Invalid --since "${from}": use ${timeForms}`)
+    throw new AppError('usage', `Invalid time "${from.slice(0, 40)}" for --since: use ${timeForms}`)
   const found = await cli.ask(searchSessions, { q, limit, ...(since !== undefined && { since: Math.max(0, since) }) })
   const { plain } = cli.globals()
   await print(cli, found, ({ hits }) =>

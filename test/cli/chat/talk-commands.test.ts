@@ -155,6 +155,29 @@ test('/persona begins a conversation with her, /sessions goes back, /clear begin
     assert.is((await saved()).length, 3)
   }))
 
+test('/model takes an alias, lists it and completes it', () =>
+  scene(async ({ talk, home, provider }) => {
+    assert.is((await home.aichat(['models', 'alias', 'quick', 'custom:other-model'])).code, 0)
+    const shown = await talk()
+    await say(shown, '/model', /^ {2}quick$/m)
+    shown.type('/model qui\t')
+    await shown.until(/\/model quick $/)
+    await say(shown, '', /from now on custom:other-model is asked/)
+    await say(shown, 'hello', /heard: hello/)
+    assert.is(JSON.parse(provider.received.at(-1)!.body).model, 'other-model')
+    await shown.leave()
+  }))
+
+test('/undo names the words of a question, not its files', () =>
+  scene(async ({ talk, home: { folder } }) => {
+    writeFileSync(join(folder, 'a.txt'), 'text of the file')
+    const shown = await talk()
+    await say(shown, `/file ${join(folder, 'a.txt')}`, /1 file with the next question/)
+    await say(shown, 'What is this?', /heard: [\s\S]*What is this\?/)
+    await say(shown, '/undo', /taken away: "What is this\?"/)
+    await shown.leave()
+  }))
+
 test('/copy gives the last answer to a program, or to the terminal, and says which', () =>
   scene(async ({ talk, home: { folder } }) => {
     const file = programIn(folder, 'xclip')
