@@ -63,6 +63,10 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     attached: nothingAttached,
     unanswered: undefined,
     record: savedRecord(cli, saved.session),
+    get isKept() {
+      return saved.isKept
+    },
+    keep: () => saved.keep(),
     totals: noTotals(),
     ended: false,
     ask,

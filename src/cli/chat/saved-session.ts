@@ -37,6 +37,10 @@ export interface TerminalSession {
   readonly greeting?: string
   /** Called after each answer; the first one prints the name of the conversation. */
   answered(): void
+  /** Whether it is there after the conversation. */
+  readonly isKept: boolean
+  /** Keeps it also where the settings keep none. Throws `usage` with --no-log. */
+  keep(): void
   /** Ends the conversation; removes a new one without an answer, or where nothing is kept. */
   end(): Promise<void>
 }
@@ -44,7 +48,7 @@ export interface TerminalSession {
 /** Opens the conversation that the options name, else a new one. */
 export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
   const { session } = await chatSession(cli, options)
-  const keeps = options.log && (await cli.settings()).keepsChats
+  let keeps = options.log && (await cli.settings()).keepsChats
   const ended = async (id: string) => {
     await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
   }
@@ -54,7 +58,8 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       if (!(reason instanceof AppError) || reason.code !== 'not_found') throw reason
     })
   }
-  if (session !== undefined) return { session, answered: () => {}, end: () => ended(session) }
+  if (session !== undefined)
+    return { session, answered: () => {}, isKept: true, keep: () => {}, end: () => ended(session) }
   const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
@@ -63,6 +68,13 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     ...(greeting !== undefined && { greeting }),
     answered() {
       if (answers++ === 0 && keeps) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
+    },
+    get isKept() {
+      return keeps
+    },
+    keep() {
+      if (!options.log) throw new AppError('usage', '--no-log keeps nothing of this conversation: start it without')
+      keeps = true
     },
     async end() {
       if (answers > 0 && keeps) await ended(created.id)

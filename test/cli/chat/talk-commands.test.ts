@@ -159,7 +159,7 @@ test('/model takes an alias, lists it and completes it', () =>
   scene(async ({ talk, home, provider }) => {
     assert.is((await home.aichat(['models', 'alias', 'quick', 'custom:other-model'])).code, 0)
     const shown = await talk()
-    await say(shown, '/model', /^ {2}quick$/m)
+    await say(shown, '/model', /\n {2}quick/)
     shown.type('/model qui\t')
     await shown.until(/\/model quick $/)
     await say(shown, '', /from now on custom:other-model is asked/)
@@ -176,6 +176,24 @@ test('/undo names the words of a question, not its files', () =>
     await say(shown, 'What is this?', /heard: [\s\S]*What is this\?/)
     await say(shown, '/undo', /taken away: "What is this\?"/)
     await shown.leave()
+  }))
+
+test('/save keeps a conversation where the settings keep none, and is refused with --no-log', () =>
+  scene(async ({ talk, saved }) => {
+    const off = await talk([], { environment: { AICHAT_CHAT_KEEP: 'off' } })
+    await say(off, 'hello', /heard: hello/)
+    await say(off, '/save', /is not kept; \/save NAME keeps it/)
+    await say(off, '/save Trip', /saved as "Trip"/)
+    await off.leave()
+    assert.equal(
+      (await saved()).map(({ name }) => name),
+      ['Trip'],
+    )
+    const without = await talk(['--no-log'])
+    await say(without, 'secret', /heard: secret/)
+    await say(without, '/save Secret', /--no-log keeps nothing/)
+    await without.leave()
+    assert.is((await saved()).length, 1)
   }))
 
 test('/copy gives the last answer to a program, or to the terminal, and says which', () =>
