@@ -1,9 +1,8 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseVariable } from '../terminal/parameters.ts'
+import { parseParameter, parseVariable } from '../terminal/parameters.ts'
 import { parseNumber } from '../terminal/parsers.ts'
-import { parseParameter } from './parameters.ts'
 
 /** `aichat chat`: one question, a pipe, or a conversation on a terminal. */
 export function addChatCommand(program: CliCommand, cli: Cli): void {

@@ -11,6 +11,7 @@ import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { editText } from '../terminal/editor.ts'
 import { note } from '../terminal/output.ts'
+import { parseParameter } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'
 import { Interrupted } from '../terminal/prompts.ts'
 import { firstOf } from '../terminal/stop-signal.ts'
@@ -23,7 +24,6 @@ import type { Outcome, Talk, TalkOptions } from './conversation/talk.ts'
 import { addTo, noTotals } from './conversation/totals.ts'
 import { typedHistory } from './conversation/typed-history.ts'
 import { nothingAttached } from './files/attachment.ts'
-import { parseParameter } from './parameters.ts'
 import { type ChatOptions, personaOf, questionOf, systemMessage, userMessage } from './question.ts'
 import { type TerminalSession, terminalSession } from './saved-session.ts'
 import { askTurn, keepStopped, tellFailure } from './turn.ts'
@@ -63,6 +63,10 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     attached: nothingAttached,
     unanswered: undefined,
     record: savedRecord(cli, saved.session),
+    get isKept() {
+      return saved.isKept
+    },
+    keep: () => saved.keep(),
     totals: noTotals(),
     ended: false,
     ask,
@@ -121,7 +125,15 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   async function ask(question: Message): Promise<Outcome> {
     const answer = emptyAnswer()
     const messages = [...systemMessage(chatOptions(current.options)), question]
-    const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer)
+    const outcome = await askTurn({ cli, prompt, tools }, requestOf(messages, current.options), answer).catch(
+      async (reason: unknown) => {
+        // A signal that ends the command keeps what was said, as Ctrl-C does.
+        const kept = answer.text.trim() !== '' && (await keepStopped(cli, current.record, question, answer))
+        current.unanswered = kept ? undefined : question
+        if (kept) saved.answered()
+        throw reason
+      },
+    )
     if (answer.by !== undefined) addTo(current.totals, answer)
     const kept =
       outcome === 'answered' || (outcome === 'stopped' && (await keepStopped(cli, current.record, question, answer)))

@@ -3,11 +3,10 @@ import type { Message } from '../../chat/protocol/messages.ts'
 import { AppError } from '../../errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
-import type { Variables } from '../terminal/parameters.ts'
+import type { Parameters, Variables } from '../terminal/parameters.ts'
 import { given } from '../terminal/parsers.ts'
 import { emptyInput, readStdin } from '../terminal/stdin.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
-import type { Parameters } from './parameters.ts'
 
 /** The options of `chat`. */
 export interface ChatOptions {

@@ -37,6 +37,10 @@ export interface TerminalSession {
   readonly greeting?: string
   /** Called after each answer; the first one prints the name of the conversation. */
   answered(): void
+  /** Whether it is there after the conversation. */
+  readonly isKept: boolean
+  /** Keeps it also where the settings keep none. Throws `usage` with --no-log. */
+  keep(): void
   /** Ends the conversation; removes a new one without an answer, or where nothing is kept. */
   end(): Promise<void>
 }
@@ -44,11 +48,18 @@ export interface TerminalSession {
 /** Opens the conversation that the options name, else a new one. */
 export async function terminalSession(cli: Cli, options: ChatOptions): Promise<TerminalSession> {
   const { session } = await chatSession(cli, options)
-  const keeps = options.log && (await cli.settings()).keepsChats
+  let keeps = options.log && (await cli.settings()).keepsChats
   const ended = async (id: string) => {
     await cli.ask(endSession, { id }, AbortSignal.timeout(removalMs)).catch(() => undefined)
   }
-  if (session !== undefined) return { session, answered: () => {}, end: () => ended(session) }
+  const removed = async (id: string) => {
+    await cli.ask(removeSession, { id }, AbortSignal.timeout(removalMs)).catch((reason: unknown) => {
+      // Another command may have been faster.
+      if (!(reason instanceof AppError) || reason.code !== 'not_found') throw reason
+    })
+  }
+  if (session !== undefined)
+    return { session, answered: () => {}, isKept: true, keep: () => {}, end: () => ended(session) }
   const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
@@ -58,9 +69,16 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
     answered() {
       if (answers++ === 0 && keeps) note(cli, `aichat: saved as "${created.name}"; continue it later with --continue`)
     },
+    get isKept() {
+      return keeps
+    },
+    keep() {
+      if (!options.log) throw new AppError('usage', '--no-log keeps nothing of this conversation: start it without')
+      keeps = true
+    },
     async end() {
       if (answers > 0 && keeps) await ended(created.id)
-      else await cli.ask(removeSession, { id: created.id }, AbortSignal.timeout(removalMs))
+      else await removed(created.id)
     },
   }
 }

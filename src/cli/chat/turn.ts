@@ -53,9 +53,18 @@ export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuesti
     if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason
     await endLine(cli, answer)
     // A failed question is not part of the conversation.
-    tellFailure(cli, reason)
+    tellFailure(cli, isGone(reason, question) ? gone() : reason)
     return 'failed'
   }
+}
+
+/** Whether the session of a question was removed by another command. */
+function isGone({ code, message }: AppError, { session }: ChatQuestion): boolean {
+  return code === 'not_found' && session !== undefined && message.includes(session)
+}
+
+function gone(): AppError {
+  return new AppError('not_found', 'This conversation was removed meanwhile', { details: ['/clear begins a new one'] })
 }
 
 export function tellFailure(cli: Cli, { message, details }: AppError): void {

@@ -41,7 +41,9 @@ export async function list(cli: Cli, { limit }: { limit: number }): Promise<void
   )
 }
 
-export async function show(cli: Cli, id: string): Promise<void> {
+export async function show(cli: Cli, named: string | undefined): Promise<void> {
+  const id = named ?? (await cli.ask(listSessions, { limit: 1 })).sessions[0]?.id
+  if (id === undefined) throw new AppError('not_found', 'No conversation is saved yet: ask something first')
   const session = await cli.ask(showSession, { id })
   if (cli.globals().json) return printJson(cli, session)
   const { cost } = session

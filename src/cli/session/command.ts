@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount, parseTime } from '../terminal/parsers.ts'
+import { parseCount } from '../terminal/parsers.ts'
 
 /** `aichat session …`: saved conversations. */
 export function addSessionCommands(program: CliCommand, cli: Cli): void {
@@ -19,9 +19,9 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
     .action(run((sessions) => sessions.list))
 
   session
-    .command('show <id>')
-    .description('show a conversation, by its id or its name')
-    .example('aichat session show Trip')
+    .command('show [id]')
+    .description('show a conversation, by its id or its name; without one the latest')
+    .example('aichat session show', 'aichat session show Trip')
     .action(run((sessions) => sessions.show))
 
   session
@@ -30,8 +30,14 @@ export function addSessionCommands(program: CliCommand, cli: Cli): void {
       'find messages that hold all of the words; "two words" are words in a row, word* is the beginning of one',
     )
     .option('-n, --limit <count>', 'find at most this many', parseCount, 20)
-    .option('--since <time>', 'only in messages since this day or time', parseTime)
-    .example('aichat session search cello', 'aichat session search "night train" lisb* --since 2026-11-01')
+    .option(
+      '--since <time>',
+      'only in messages since this day, such as 2026-01-31, or a time such as "last week" or 7d',
+    )
+    .example(
+      'aichat session search cello --since "last week"',
+      'aichat session search "night train" lisb* --since 2026-11-01',
+    )
     .action(run((sessions) => sessions.search))
 
   session

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { searchSessions } from '../../operations/sessions.ts'
+import { timeForms, timeFromText } from '../../personas/memory/time-words.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { coloured } from '../terminal/colour.ts'
 import { stripControls } from '../terminal/io.ts'
@@ -10,12 +11,15 @@ import { timeText } from '../terminal/table.ts'
 export async function search(
   cli: Cli,
   words: readonly string[],
-  { limit, since }: { limit: number; since?: number },
+  { limit, since: from }: { limit: number; since?: string },
 ): Promise<void> {
   // The shell has taken the quotes: an argument of several words is words in a row.
   const q = words.map((word) => (/\s/.test(word) && !word.includes('"') ? `"${word}"` : word)).join(' ')
   if (q.trim() === '') throw new AppError('usage', 'Name the words to search for')
-  const found = await cli.ask(searchSessions, { q, limit, ...(since !== undefined && { since }) })
+  const since = from === undefined ? undefined : timeFromText(from, Date.now())
+  if (from !== undefined && since === undefined)
+    throw new AppError('usage', `Invalid time "${from.slice(0, 40)}" for --since: use ${timeForms}`)
+  const found = await cli.ask(searchSessions, { q, limit, ...(since !== undefined && { since: Math.max(0, since) }) })
   const { plain } = cli.globals()
   await print(cli, found, ({ hits }) =>
     hits

@@ -44,7 +44,7 @@ async function printQuestion(cli: Cli, message: Message): Promise<void> {
 }
 
 /** A question with the text of its files left out, which `session export` has. */
-function folded(text: string): string {
+export function folded(text: string): string {
   return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n[\s\S]*?\n<\/file>$/gm, '$1 … </file>')
 }
 
@@ -69,7 +69,7 @@ function aboutLine({ answer, cut }: Message): string {
     finish_reason === usual ? undefined : finish_reason,
     cut ? 'cut' : undefined,
     ...Object.entries(options).map(
-      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      ([name, value]) => `${name}=${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`,
     ),
     tools && `tools: ${tools.join(', ')}`,
     files && `files: ${files.map(({ name }) => name).join(', ')}`,
@@ -80,9 +80,9 @@ function aboutLine({ answer, cut }: Message): string {
     .replace(/\s+/g, ' ')
 }
 
-/** Characters of a prompt in a line. */
-const longestPrompt = 60
+/** Characters of a prompt or parameter in a line: a schema would fill the window. */
+const longestPart = 60
 
 function shortened(text: string): string {
-  return text.length <= longestPrompt ? text : `${text.slice(0, longestPrompt)}…`
+  return text.length <= longestPart ? text : `${text.slice(0, longestPart)}…`
 }

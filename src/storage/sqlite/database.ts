@@ -136,8 +136,8 @@ function refuseLost(path: string, marker: string): void {
 function explain(reason: unknown, path: string): unknown {
   const code = String((reason as { code?: unknown } | null)?.code ?? '')
   if (code === 'SQLITE_NOTADB' || code.startsWith('SQLITE_CORRUPT')) return damaged(path, reason)
-  if (code === 'SQLITE_CANTOPEN')
-    return new AppError('io', `The database ${path} cannot be opened: check the folder's permissions`, {
+  if (/^SQLITE_(?:CANTOPEN|READONLY|PERM)/.test(code))
+    return new AppError('io', `The database ${path} cannot be opened for writing: check the folder's permissions`, {
       cause: reason,
     })
   if (code === 'SQLITE_BUSY')

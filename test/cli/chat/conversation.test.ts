@@ -118,22 +118,38 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)
-  test(`${signal} ends it with exit ${code} and restores the terminal, at the prompt and during an answer`, () =>
-    scene(async ({ talk, provider, sessions }) => {
+  test(`${signal} ends it with exit ${code} and restores the terminal, and keeps the answer so far`, () =>
+    scene(async ({ talk, provider, sessions, stored }) => {
       const idle = await talk()
       idle.signal(signal)
       assert.equal(await idle.ended(), { code, restored: true }, idle.shown())
+      assert.equal(await sessions(), [], 'an empty conversation is not kept')
       const busy = await talk()
       busy.type('ENDLESS\r')
       await busy.shows(/Once upon/)
       busy.signal(signal)
       assert.equal(await busy.ended(), { code, restored: true }, busy.shown())
       await provider.left
-      assert.equal(await sessions(), [], 'an empty conversation is not kept')
+      assert.equal((await stored()).map(keptOf), endlessTale)
     }))
 
-test('a terminal that closes ends the conversation and the request', () =>
-  scene(async ({ talk, provider }) => {
+test('a signal during a /retry keeps the new answer so far in place of the one before', () =>
+  scene(async ({ talk, provider, stored }) => {
+    const terminal = await talk()
+    terminal.type('ENDLESS\r')
+    await terminal.shows(/Once upon/)
+    terminal.type('\x03')
+    await terminal.shows(/stays part of the conversation\s[\s\S]*> $/)
+    terminal.type('/retry\r')
+    await terminal.shows(/Once upon/)
+    terminal.signal('SIGTERM')
+    assert.is((await terminal.ended()).code, 143)
+    assert.is(provider.received.length, 2)
+    assert.equal((await stored()).map(keptOf), endlessTale)
+  }))
+
+test('a terminal that closes ends the conversation and the request, and the answer so far is kept', () =>
+  scene(async ({ talk, provider, stored }) => {
     const terminal = await talk()
     terminal.type('ENDLESS\r')
     await terminal.shows(/Once upon/)
@@ -141,6 +157,7 @@ test('a terminal that closes ends the conversation and the request', () =>
     terminal.hangUp()
     await provider.left
     await processGone(pid)
+    assert.equal((await stored()).map(keptOf), endlessTale)
   }))
 
 test('Ctrl-Z stops the job with the terminal restored, and fg goes on', () =>
@@ -186,6 +203,16 @@ test('a dumb terminal is sent no control sequences', () =>
   }))
 
 inner.run()
+
+/** What is kept of a tale that was stopped. */
+const endlessTale = [
+  ['user', 'ENDLESS', false],
+  ['assistant', 'Once upon a time', true],
+]
+
+function keptOf({ role, content, cut = false }: { role: string; content: string; cut?: boolean }) {
+  return [role, content, cut]
+}
 
 interface Provider extends StandIn {
   /** Resolves when a request has come that is not answered by itself. */

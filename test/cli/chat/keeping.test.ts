@@ -142,7 +142,19 @@ test('session search, undo and remove do what they say', () =>
     const none = await run(['session', 'search', 'train night'])
     assert.equal([none.code, none.stdout], [0, ''])
     assert.is((await run(['session', 'search', ''])).code, 64)
-    assert.is((await run(['session', 'search', 'train', '--since', 'soon'])).code, 64)
+    const invalid = await run(['session', 'search', 'train', '--since', 'soon'])
+    assert.is(invalid.code, 64)
+    assert.match(invalid.stderr, /Invalid time "soon" for --since: use a time such as/)
+    for (const [since, hits] of [
+      ['7d', 4],
+      ['last week', 4],
+      ['2026-01-01', 4],
+      ['2099-01-01', 0],
+    ] as const) {
+      const { stdout } = await run(['session', 'search', 'train', '--since', since, '--json'])
+      assert.is(JSON.parse(stdout).hits.length, hits, since)
+    }
+    assert.equal(await run(['session', 'show']), await run(['session', 'show', 'A day train']))
     assert.match((await run(['session', 'undo', 'Trip'])).stderr, 'took 2 messages back from "Trip"')
     assert.is((await run(['session', 'undo', 'Trip'])).code, 65)
     for (const words of [[], ['Trip', '--all'], ['--all', '--older-than', '1d'], ['--older-than', 'soon']])

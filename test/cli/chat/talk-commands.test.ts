@@ -155,6 +155,47 @@ test('/persona begins a conversation with her, /sessions goes back, /clear begin
     assert.is((await saved()).length, 3)
   }))
 
+test('/model takes an alias, lists it and completes it', () =>
+  scene(async ({ talk, home, provider }) => {
+    assert.is((await home.aichat(['models', 'alias', 'quick', 'custom:other-model'])).code, 0)
+    const shown = await talk()
+    await say(shown, '/model', /\n {2}quick/)
+    shown.type('/model qui\t')
+    await shown.until(/\/model quick $/)
+    await say(shown, '', /from now on custom:other-model is asked/)
+    await say(shown, 'hello', /heard: hello/)
+    assert.is(JSON.parse(provider.received.at(-1)!.body).model, 'other-model')
+    await shown.leave()
+  }))
+
+test('/undo names the words of a question, not its files', () =>
+  scene(async ({ talk, home: { folder } }) => {
+    writeFileSync(join(folder, 'a.txt'), 'text of the file')
+    const shown = await talk()
+    await say(shown, `/file ${join(folder, 'a.txt')}`, /1 file with the next question/)
+    await say(shown, 'What is this?', /heard: [\s\S]*What is this\?/)
+    await say(shown, '/undo', /taken away: "What is this\?"/)
+    await shown.leave()
+  }))
+
+test('/save keeps a conversation where the settings keep none, and is refused with --no-log', () =>
+  scene(async ({ talk, saved }) => {
+    const off = await talk([], { environment: { AICHAT_CHAT_KEEP: 'off' } })
+    await say(off, 'hello', /heard: hello/)
+    await say(off, '/save', /is not kept; \/save NAME keeps it/)
+    await say(off, '/save Trip', /saved as "Trip"/)
+    await off.leave()
+    assert.equal(
+      (await saved()).map(({ name }) => name),
+      ['Trip'],
+    )
+    const without = await talk(['--no-log'])
+    await say(without, 'secret', /heard: secret/)
+    await say(without, '/save Secret', /--no-log keeps nothing/)
+    await without.leave()
+    assert.is((await saved()).length, 1)
+  }))
+
 test('/copy gives the last answer to a program, or to the terminal, and says which', () =>
   scene(async ({ talk, home: { folder } }) => {
     const file = programIn(folder, 'xclip')

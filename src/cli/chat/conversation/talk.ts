@@ -37,6 +37,10 @@ export interface Talk {
   /** The question that got no answer, which is not part of the conversation. */
   unanswered: Message | undefined
   record: ConversationRecord
+  /** Whether the session stays after the conversation. */
+  readonly isKept: boolean
+  /** Keeps the session. Throws `usage` with --no-log. */
+  keep(): void
   readonly totals: Totals
   /** True after a command that ends the conversation. */
   ended: boolean

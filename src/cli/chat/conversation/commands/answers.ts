@@ -1,5 +1,6 @@
 import { textOf } from '../../../../chat/protocol/messages.ts'
 import { AppError } from '../../../../errors.ts'
+import { folded } from '../../../session/transcript.ts'
 import { note } from '../../../terminal/output.ts'
 import type { TalkCommand } from '../command.ts'
 import type { KeptMessage } from '../record.ts'
@@ -13,7 +14,7 @@ export const retryCommand: TalkCommand = {
     const taken = await talk.record.undo()
     const question = questionOf(taken)
     const outcome = await talk.ask({ role: 'user', content: question.content ?? '' }).catch(async (reason: unknown) => {
-      await talk.record.restore(taken)
+      if (talk.unanswered) await talk.record.restore(taken)
       throw reason
     })
     if (outcome === 'answered' || !talk.unanswered) return
@@ -27,7 +28,7 @@ export const undoCommand: TalkCommand = {
   name: 'undo',
   what: 'take the last question and its answer away',
   async run(talk) {
-    const question = textOf(questionOf(await talk.record.undo()).content).trim()
+    const question = wordsOf(textOf(questionOf(await talk.record.undo()).content))
     talk.unanswered = undefined
     note(talk.cli, `aichat: taken away: ${beginningOf(question)}`)
   },
@@ -35,6 +36,12 @@ export const undoCommand: TalkCommand = {
 
 function questionOf(taken: readonly KeptMessage[]): KeptMessage {
   return taken.find(({ role }) => role === 'user')!
+}
+
+/** What was typed: a question without its files, unless it is nothing else. */
+function wordsOf(question: string): string {
+  const short = folded(question)
+  return short.replace(/^<file .*> … <\/file>\n?/gm, '').trim() || short.trim()
 }
 
 /** Characters of a question in a remark. */

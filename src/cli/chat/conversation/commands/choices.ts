@@ -2,6 +2,7 @@ import { AppError } from '../../../../errors.ts'
 import { suggestion } from '../../../../formats/nearest-name.ts'
 import { listChatModels } from '../../../../operations/chat.ts'
 import { listPersonas } from '../../../../operations/personas.ts'
+import { readAliases, resolveAlias } from '../../../../settings/model-aliases.ts'
 import type { Cli } from '../../../terminal/cli.ts'
 import { note } from '../../../terminal/output.ts'
 import { beginningWith, nothing, type TalkCommand, wordsOfKind } from '../command.ts'
@@ -13,9 +14,9 @@ export const modelCommand: TalkCommand = {
   usage: '[MODEL]',
   what: 'ask another model from now on; alone, list them',
   async run(talk, rest) {
-    const model = rest.trim()
-    if (model === '') return listModels(talk)
-    await take(talk, { ...talk.options, model })
+    const name = rest.trim()
+    if (name === '') return listModels(talk)
+    await take(talk, { ...talk.options, model: resolveAlias(name, (await talk.cli.settings()).paths) })
   },
   complete: async (cli, rest, signal) => beginningWith(await modelNames(cli, signal), rest),
 }
@@ -29,10 +30,10 @@ async function listModels(talk: Talk): Promise<void> {
   else sayList(cli, names, '; begin a name behind /model and press Tab')
 }
 
-/** The models as -m takes them. */
+/** The models as -m takes them, and the aliases of models. */
 async function modelNames(cli: Cli, signal: AbortSignal): Promise<readonly string[]> {
   const { models } = await cli.ask(listChatModels, {}, signal)
-  return models.map(({ id }) => id).sort()
+  return [...readAliases((await cli.settings()).paths).keys(), ...models.map(({ id }) => id)].sort()
 }
 
 function addressOf({ model, plugin }: { readonly model: string; readonly plugin: string | null }): string {

@@ -1,1 +1,0 @@
-export { type Parameters, parseParameter } from '../terminal/parameters.ts'

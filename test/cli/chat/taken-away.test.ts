@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { aichatCommand, openHome } from '../../command.ts'
+import { hasPseudoTerminal } from '../../pseudo-terminal.ts'
+import { suite } from '../../suite.ts'
+import { type ShownTalk, scene } from './talk-scene.ts'
+
+const test = suite('what is taken away from a chat, or is not ours')
+const withTerminal = hasPseudoTerminal ? test : test.skip
+const isRoot = process.getuid?.() === 0
+const asRoot = isRoot && hasPseudoTerminal ? test : test.skip
+
+/** The user nobody. */
+const other = 65_534
+
+asRoot('a history file of another user is neither read nor written, and the conversation goes on', () =>
+  scene(async ({ talk, home: { folder } }) => {
+    const first = await talk()
+    await say(first, 'mine', /heard: mine/)
+    await first.leave()
+    const typed = join(folder, 'typed')
+    const path = join(typed, readdirSync(typed)[0]!)
+    writeFileSync(path, '"of another"\n')
+    chownSync(path, other, other)
+    const shown = await talk([], { begun: /the history [\s\S]*is not used: it belongs to\s+another\s+user\n> $/ })
+    shown.type('\x1b[A')
+    await say(shown, 'hello', /heard: hello/)
+    await shown.leave()
+    assert.is(readFileSync(path, 'utf8'), '"of another"\n')
+    assert.is(statSync(path).uid, other)
+  }),
+)
+
+withTerminal('a session that is removed before a question is told, and nothing of the question is kept', () =>
+  scene(async ({ talk, home, saved, provider }) => {
+    const shown = await talk(['-s', 'Trip'])
+    await say(shown, 'first', /heard: first/)
+    assert.is((await home.aichat(['session', 'remove', 'Trip', '--yes'])).code, 0)
+    await say(shown, 'second', /aichat: This conversation was removed meanwhile\n {2}\/clear begins a new one/)
+    assert.is(provider.received.length, 1, 'nothing was sent')
+    assert.equal(await saved(), [])
+    shown.type('/clear\r')
+    await shown.until(/^(?![\s\S]*removed meanwhile)[\s\S]*> $/)
+    await say(shown, 'third', /heard: third/)
+    await shown.leave()
+    assert.equal(
+      (await saved()).map(({ messages }) => messages.map(([, text]) => text)),
+      [['third', 'heard: third']],
+    )
+  }),
+)
+
+withTerminal('one that is removed during an answer is told behind it, stopped or whole', () =>
+  scene(async ({ talk, home, saved }) => {
+    const shown = await talk(['-s', 'Trip'])
+    shown.type('ENDLESS\r')
+    await shown.until(/Once upon/)
+    assert.is((await home.aichat(['session', 'remove', 'Trip', '--yes'])).code, 0)
+    shown.type('\x03')
+    await shown.until(/stopped; the text so far could not be kept: Session "[^"]*" not\s+found/)
+    assert.equal(await saved(), [])
+    await shown.leave()
+  }),
+)
+
+withTerminal('an empty conversation whose session is gone already ends as usual', () =>
+  scene(async ({ talk, home, saved }) => {
+    const shown = await talk()
+    assert.is((await home.aichat(['session', 'remove', '--all', '--yes'])).code, 0)
+    await shown.leave()
+    assert.equal(await saved(), [])
+  }),
+)
+
+test('a data folder that may be read alone is named with its path: 74', async () => {
+  const home = openHome()
+  try {
+    assert.is((await home.aichat(['session', 'list'])).code, 0)
+    readableAlone(home.folder)
+    reachable(dirname(home.folder))
+    const { code, stdout, stderr } = await asOther(home.folder, ['session', 'list'])
+    assert.equal([code, stdout], [74, ''], stderr)
+    assert.match(stderr, `The database ${join(home.folder, 'aichat.db')} cannot be opened for writing`)
+  } finally {
+    chmodSync(home.folder, 0o755)
+    home.remove()
+  }
+})
+
+test.run()
+
+async function say(shown: ShownTalk, text: string, expected: RegExp): Promise<void> {
+  shown.type(`${text}\r`)
+  await shown.until(new RegExp(`${expected.source}[\\s\\S]*> $`))
+}
+
+function readableAlone(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) readableAlone(path)
+    else chmodSync(path, 0o444)
+  }
+  chmodSync(folder, 0o555)
+}
+
+/** Lets other users reach what is in a folder. */
+function reachable(folder: string): void {
+  const { mode } = statSync(folder)
+  if ((mode & 0o1) === 0) chmodSync(folder, (mode & 0o777) | 0o1)
+}
+
+/** Runs a command as another user where this one may write everywhere. */
+function asOther(folder: string, words: readonly string[]) {
+  const [program, ...args] = aichatCommand
+  const child = spawn(program!, [...args, ...words], {
+    env: { PATH: process.env['PATH'], AICHAT_HOME: folder, HOME: folder, OLLAMA_HOST: '127.0.0.1:9' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: '/',
+    ...(isRoot && { uid: other, gid: other }),
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
+    child.on('close', (code) => resolve({ code, stdout, stderr })),
+  )
+}
