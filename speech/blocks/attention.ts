@@ -10,18 +10,40 @@ export interface HeadShape {
   readonly headSize: number
 }
 
+/**
+ * How positions turn queries and keys (Su et al. 2021, arXiv:2104.09864): component 2i with 2i + 1, component i of the first
+ * half with component i of the second, or not at all.
+ */
+export type Rotation = 'pairs' | 'halves' | 'none'
+
+export interface AttentionShape extends HeadShape {
+  /** Heads of keys and values, each for equally many query heads in order (Ainslie et al. 2023, arXiv:2305.13245). Default: `heads`. */
+  readonly keyValueHeads?: number | undefined
+  /** Default: `pairs`. */
+  readonly rotation?: Rotation | undefined
+}
+
+/** The heads that a cache keeps rows of. */
+export function keptHeads({ heads, keyValueHeads = heads, headSize }: AttentionShape): HeadShape {
+  return { heads: keyValueHeads, headSize }
+}
+
 /** The inputs that all layers of one transformer share. */
 export interface AttentionInputs {
   /** float32 [rows, past + rows], added to the scores: 0 where a row may look, -Infinity where it may not. */
   readonly mask: Value
-  /** float32 [rows, headSize / 2]: the rotary angles of the rows' positions. */
-  readonly cosines: Value
-  readonly sines: Value
+  /** float32 [rows, headSize / 2]: the rotary angles of the rows' positions; absent without rotation. */
+  readonly angles: RotaryAngles | undefined
   /** int64 [2]: how many positions are past, how many are new. */
   readonly sizes: Value
 }
 
-/** The rows of one layer that were computed in earlier calls: float32 [past, heads, headSize]. */
+export interface RotaryAngles {
+  readonly cosines: Value
+  readonly sines: Value
+}
+
+/** The rows of one layer that were computed in earlier calls: float32 [past, key-value heads, headSize]. */
 export interface PastRows {
   readonly keys: Value
   readonly values: Value
@@ -30,23 +52,25 @@ export interface PastRows {
 export interface AttentionResult {
   /** float32 [rows, heads × headSize], before the output projection. */
   readonly mixed: Value
-  /** float32 [rows, heads, headSize]: the new rows, to be kept; keys are rotated. */
+  /** float32 [rows, key-value heads, headSize]: the new rows, to be kept; keys are rotated. */
   readonly keys: Value
   readonly values: Value
 }
 
-/** Declares the inputs `mask`, `cosines` and `sines`; `rows` is any value with one row per new position. */
-export function attentionInputs(graph: Graph, { headSize }: HeadShape, rows: Value, past: Value): AttentionInputs {
+/** Declares the inputs `mask` and, with rotation, `cosines` and `sines`; `rows` is any value with one row per new position. */
+export function attentionInputs(graph: Graph, shape: AttentionShape, rows: Value, past: Value): AttentionInputs {
+  const { headSize, rotation } = shape
+  const angle = (name: string) => graph.input(name, 'float32', ['rows', headSize / 2])
   return {
     mask: graph.input('mask', 'float32', ['rows', 'all']),
-    cosines: graph.input('cosines', 'float32', ['rows', headSize / 2]),
-    sines: graph.input('sines', 'float32', ['rows', headSize / 2]),
+    angles: rotation === 'none' ? undefined : { cosines: angle('cosines'), sines: angle('sines') },
     sizes: concat(graph, 0, sizeOf(graph, past, 0), sizeOf(graph, rows, 0)),
   }
 }
 
 /** Declares the inputs `past_keys_N` and `past_values_N` of a layer. */
-export function pastRows(graph: Graph, layer: number, { heads, headSize }: HeadShape): PastRows {
+export function pastRows(graph: Graph, layer: number, attention: AttentionShape): PastRows {
+  const { heads, headSize } = keptHeads(attention)
   const shape = ['past', heads, headSize]
   return {
     keys: graph.input(`past_keys_${layer}`, 'float32', shape),
@@ -55,52 +79,99 @@ export function pastRows(graph: Graph, layer: number, { heads, headSize }: HeadS
 }
 
 /** Makes a layer's new rows the outputs `keys_N` and `values_N`. */
-export function newRows(graph: Graph, layer: number, { heads, headSize }: HeadShape, rows: AttentionResult): void {
+export function newRows(graph: Graph, layer: number, attention: AttentionShape, rows: AttentionResult): void {
+  const { heads, headSize } = keptHeads(attention)
   graph.output(`keys_${layer}`, rows.keys, 'float32', ['rows', heads, headSize])
   graph.output(`values_${layer}`, rows.values, 'float32', ['rows', heads, headSize])
 }
 
-/** softmax(q kᵀ / √headSize + mask) v; `query`, `key` and `value` are float32 [rows, heads × headSize], not yet rotated. */
+/**
+ * softmax(q kᵀ / √headSize + mask) v; `query` is float32 [rows, heads × headSize], `key` and `value` are
+ * [rows, key-value heads × headSize], not yet rotated.
+ */
 export function attend(
   graph: Graph,
-  shape: HeadShape,
+  shape: AttentionShape,
   inputs: AttentionInputs,
   past: PastRows,
   rows: { readonly query: Value; readonly key: Value; readonly value: Value },
 ): AttentionResult {
-  const toHeads = (x: Value) => reshape(graph, x, -1, shape.heads, shape.headSize)
-  const scaled = multiply(graph, rows.query, scalar(graph, 1 / Math.sqrt(shape.headSize)))
-  const queries = toHeads(rotate(graph, shape, inputs, scaled))
-  const keys = toHeads(rotate(graph, shape, inputs, rows.key))
-  const values = toHeads(rows.value)
+  const kept = keptHeads(shape)
+  const turned = (x: Value, { heads }: HeadShape) =>
+    inputs.angles ? rotate(graph, { ...shape, heads }, inputs.angles, x) : x
+  const queries = byHead(graph, shape, turned(scaledQuery(graph, shape, rows.query), shape))
+  const keys = toHeads(graph, kept, turned(rows.key, kept))
+  const values = toHeads(graph, kept, rows.value)
 
-  const scores = concat(graph, 2, products(graph, queries, past.keys), products(graph, queries, keys))
+  const scores = concat(graph, 2, products(graph, shape, queries, past.keys), products(graph, shape, queries, keys))
   const weights = graph.node('Softmax', [add(graph, scores, inputs.mask)], { axis: { int: -1 } })
   const [pastWeights, newWeights] = graph.nodes('Split', [weights, inputs.sizes], 2, { axis: { int: 2 } })
-  const mixed = add(graph, sums(graph, pastWeights!, past.values), sums(graph, newWeights!, values))
-  return { mixed: reshape(graph, transpose(graph, mixed, 1, 0, 2), -1, shape.heads * shape.headSize), keys, values }
+  const mixed = add(graph, sums(graph, shape, pastWeights!, past.values), sums(graph, shape, newWeights!, values))
+  return { mixed: joinHeads(graph, shape, mixed), keys, values }
 }
 
-/** Rotary position embedding of rows [rows, heads × headSize] on neighbouring pairs (Su et al. 2021, arXiv:2104.09864). */
+/**
+ * softmax(q kᵀ / √headSize) v over all rows of a memory, without mask or positions: `query` is float32
+ * [rows, heads × headSize], the memory's keys and values are [memory rows, key-value heads, headSize].
+ */
+export function attendMemory(graph: Graph, shape: AttentionShape, query: Value, memory: PastRows): Value {
+  const queries = byHead(graph, shape, scaledQuery(graph, shape, query))
+  const weights = graph.node('Softmax', [products(graph, shape, queries, memory.keys)], { axis: { int: -1 } })
+  return joinHeads(graph, shape, sums(graph, shape, weights, memory.values))
+}
+
+/** Rotary position embedding of rows [rows, heads × headSize]. */
 export function rotate(
   graph: Graph,
-  { heads }: HeadShape,
-  { cosines, sines }: Pick<AttentionInputs, 'cosines' | 'sines'>,
+  { heads, rotation }: AttentionShape,
+  { cosines, sines }: RotaryAngles,
   x: Value,
 ): Value {
   const batch = graph.node('Unsqueeze', [x, integers(graph, 0)])
-  const attributes = { interleaved: { int: 1 }, num_heads: { int: heads } }
+  const attributes = { interleaved: { int: rotation === 'halves' ? 0 : 1 }, num_heads: { int: heads } }
   const rotated = graph.node('RotaryEmbedding', [batch, integers(graph, 0), cosines, sines], attributes, contributed)
   return graph.node('Squeeze', [rotated, integers(graph, 0)])
 }
 
-/** Scores [heads, rows, positions] of queries [rows, heads, size] against keys [positions, heads, size]. */
-function products(graph: Graph, queries: Value, keys: Value): Value {
-  const attributes = { transB: { int: 1 }, transBatchA: { int: 1 }, transBatchB: { int: 1 } }
-  return graph.node('FusedMatMul', [queries, keys], attributes, contributed)
+function scaledQuery(graph: Graph, { headSize }: HeadShape, query: Value): Value {
+  return multiply(graph, query, scalar(graph, 1 / Math.sqrt(headSize)))
 }
 
-/** Weighted sums [heads, rows, size] of values [positions, heads, size]. */
-function sums(graph: Graph, weights: Value, values: Value): Value {
-  return graph.node('FusedMatMul', [weights, values], { transBatchB: { int: 1 } }, contributed)
+function toHeads(graph: Graph, { heads, headSize }: HeadShape, x: Value): Value {
+  return reshape(graph, x, -1, heads, headSize)
+}
+
+function isGrouped({ heads, keyValueHeads = heads }: AttentionShape): boolean {
+  return keyValueHeads !== heads
+}
+
+/**
+ * Queries as the products take them: [rows, heads, size], or, where query heads share keys, [key-value heads, sharing
+ * heads × rows, size].
+ */
+function byHead(graph: Graph, shape: AttentionShape, queries: Value): Value {
+  const split = toHeads(graph, shape, queries)
+  if (!isGrouped(shape)) return split
+  return reshape(graph, transpose(graph, split, 1, 0, 2), keptHeads(shape).heads, -1, shape.headSize)
+}
+
+/** Scores [heads, rows, positions] of queries from `byHead` against keys [positions, key-value heads, size]. */
+function products(graph: Graph, shape: AttentionShape, queries: Value, keys: Value): Value {
+  const grouped = isGrouped(shape)
+  const attributes = { transB: { int: 1 }, transBatchA: { int: grouped ? 0 : 1 }, transBatchB: { int: 1 } }
+  const scores = graph.node('FusedMatMul', [queries, keys], attributes, contributed)
+  return grouped ? reshape(graph, scores, shape.heads, -1, 0) : scores
+}
+
+/** Weighted sums [heads, rows, size] of values [positions, key-value heads, size]. */
+function sums(graph: Graph, shape: AttentionShape, weights: Value, values: Value): Value {
+  const grouped = isGrouped(shape)
+  const shared = grouped ? reshape(graph, weights, keptHeads(shape).heads, -1, 0) : weights
+  const sum = graph.node('FusedMatMul', [shared, values], { transBatchB: { int: 1 } }, contributed)
+  return grouped ? reshape(graph, sum, shape.heads, -1, shape.headSize) : sum
+}
+
+/** [heads, rows, size] as [rows, heads × size]. */
+function joinHeads(graph: Graph, { heads, headSize }: HeadShape, mixed: Value): Value {
+  return reshape(graph, transpose(graph, mixed, 1, 0, 2), -1, heads * headSize)
 }

@@ -7,7 +7,13 @@ import type { TensorFile } from '../../src/inference/safetensors.ts'
 import { createWeights } from '../../src/inference/weights.ts'
 import { convolve, createStreamStates, depthwiseTransposedConvolution, type KeptState } from './convolution.ts'
 import { runSeanet, type Seanet } from './seanet.ts'
-import { type AttentionSetting, type CodecShape, runTransformer, type TransformerSize } from './transformer.ts'
+import {
+  type AttentionSetting,
+  type CodecShape,
+  kyutaiLayers,
+  runTransformer,
+  type TransformerSize,
+} from './transformer.ts'
 
 /** The sizes of one half of a codec; `stride` counts the frames of the transformer for each latent. */
 export interface CodecHalf {
@@ -45,7 +51,7 @@ export interface StreamingGraph {
 
 /** The decoder's transformer: sizes from the weights, the rest from the configuration. */
 export function decoderShape({ decoder }: DecoderSizes, { mimi, gelu }: CodecSettings): CodecShape {
-  return { ...decoder.transformer, ...mimi, gelu }
+  return { ...decoder.transformer, ...mimi, ...kyutaiLayers(gelu) }
 }
 
 /**

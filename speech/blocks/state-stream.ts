@@ -8,7 +8,8 @@ import { causalMask, type RotaryTable } from './positions.ts'
 export interface StreamParts {
   readonly session: Session
   readonly shape: CacheShape
-  readonly rotary: RotaryTable
+  /** Absent where positions are not rotated. */
+  readonly rotary?: RotaryTable | undefined
   readonly states?: readonly KeptState[]
   /** Initial rows of the cache. */
   readonly capacity?: number
@@ -35,7 +36,7 @@ export function createStream({ session, shape, rotary, states = [], capacity = 6
     async run(inputs, rows) {
       // Growing can move the past, so it comes before the past is read.
       const into = cache.targets(rows)
-      const position = rotary.feeds(cache.position, rows)
+      const position = rotary?.feeds(cache.position, rows)
       const mask = causalMask(rows, cache.past, shape.context)
       const feeds = { ...inputs, ...cache.feeds(), ...position, mask, ...kept }
       const outputs = await session.run(feeds, into)

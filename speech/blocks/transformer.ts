@@ -1,9 +1,31 @@
-/** The pre-norm transformer of language models and of both halves of the mimi codec. */
+/**
+ * The pre-norm transformer of language models and codecs, built by a recipe: which norm, which projections, which positions,
+ * which feed-forward. Parts that a recipe does not name are left out.
+ */
 
 import type { Value } from '../../src/inference/graph.ts'
-import { add, type GeluForm, gelu, layerNorm, multiply, split } from '../../src/inference/operators.ts'
+import {
+  add,
+  type GeluForm,
+  gelu,
+  layerNorm,
+  multiply,
+  reshape,
+  rmsNorm,
+  silu,
+  split,
+} from '../../src/inference/operators.ts'
 import type { Weights } from '../../src/inference/weights.ts'
-import { type AttentionInputs, attend, attentionInputs, type HeadShape, newRows, pastRows } from './attention.ts'
+import {
+  type AttentionShape,
+  attend,
+  attendMemory,
+  attentionInputs,
+  keptHeads,
+  newRows,
+  type PastRows,
+  pastRows,
+} from './attention.ts'
 import type { CacheShape } from './key-value-cache.ts'
 
 /** The sizes that the weights tell. */
@@ -16,13 +38,63 @@ export interface TransformerSize {
 }
 
 /** The settings that a model's configuration tells: heads, the period of the rotary positions, the epsilon of its norms. */
-export interface AttentionSetting extends HeadShape {
+export interface AttentionSetting extends AttentionShape {
   readonly period: number
   readonly epsilon: number
 }
 
-export interface TransformerShape extends TransformerSize, AttentionSetting {
-  readonly gelu: GeluForm
+/**
+ * The tensors of a layer, by their names behind `PREFIX.layers.N.`. A bias is added to a projection or norm where the file
+ * has one of the same name, with `bias` in place of `weight` at its end.
+ */
+export interface LayerNames {
+  /** Weights of the norm before attention. */
+  readonly attentionNorm: string
+  /** One matrix with the rows of query, key and value one behind the other, or one for each. */
+  readonly projections: string | { readonly query: string; readonly key: string; readonly value: string }
+  /** Root-mean-square norms of each head's queries and keys, before they are rotated: [headSize]. */
+  readonly queryNorm?: string
+  readonly keyNorm?: string
+  readonly output: string
+  /** Factors [width] of what attention adds. */
+  readonly attentionScale?: string
+  /** Attention to a memory, behind a LayerNorm of its own. */
+  readonly cross?: { readonly norm: string; readonly epsilon: number; readonly query: string; readonly output: string }
+  /** Weights of the norm before the feed-forward part. */
+  readonly feedForwardNorm: string
+  /** The matrix to the inner width; with `gated: 'fused'` the gate's rows come first in it. */
+  readonly up: string
+  /** The activated gate is multiplied with `up` (Shazeer 2020, arXiv:2002.05202): a matrix of its own, or the first half of `up`. */
+  readonly gate?: string | { readonly fused: true }
+  readonly down: string
+  readonly feedForwardScale?: string
+}
+
+/** What distinguishes the layers of one family of models from another's. */
+export interface LayerRecipe {
+  readonly norm: 'layer' | 'rms'
+  readonly activation: GeluForm | 'silu'
+  readonly names: LayerNames
+}
+
+export interface TransformerShape extends TransformerSize, AttentionSetting, LayerRecipe {}
+
+/** The layers of pocket-tts and of the mimi codec in its authors' naming. */
+export function kyutaiLayers(activation: GeluForm): LayerRecipe {
+  return {
+    norm: 'layer',
+    activation,
+    names: {
+      attentionNorm: 'norm1.weight',
+      projections: 'self_attn.in_proj.weight',
+      output: 'self_attn.out_proj.weight',
+      attentionScale: 'layer_scale_1.scale',
+      feedForwardNorm: 'norm2.weight',
+      up: 'linear1.weight',
+      down: 'linear2.weight',
+      feedForwardScale: 'layer_scale_2.scale',
+    },
+  }
 }
 
 /** A half of the codec: its transformer, and the setting of its convolutions that their weights do not tell. */
@@ -31,50 +103,109 @@ export interface CodecShape extends TransformerShape {
 }
 
 /** The cache that holds the rows of such a transformer. */
-export function cacheShape({ layers, heads, headSize }: TransformerShape, context?: number): CacheShape {
-  return { layers, heads, headSize, ...(context !== undefined && { context }) }
+export function cacheShape(shape: AttentionShape & Pick<TransformerSize, 'layers'>, context?: number): CacheShape {
+  return { layers: shape.layers, ...keptHeads(shape), ...(context !== undefined && { context }) }
 }
 
 /**
- * Adds all layers for rows [rows, width] and declares the inputs and outputs of attention: the inputs `mask`, `cosines`, `sines` and,
- * per layer N, `past_keys_N`, `past_values_N`, and the outputs `keys_N`, `values_N`. Returns the rows of every layer.
+ * Adds all layers for rows [rows, width] and declares the inputs and outputs of attention: the inputs `mask`, with rotation
+ * `cosines` and `sines`, and, per layer N, `past_keys_N`, `past_values_N` and with a memory `memory_keys_N`, `memory_values_N`; and the
+ * outputs `keys_N`, `values_N`. Returns the rows of every layer.
  */
 export function runTransformer(weights: Weights, shape: TransformerShape, rows: Value): Value[] {
   const { graph } = weights
+  const { names } = shape
   const pasts = Array.from({ length: shape.layers }, (_, layer) => pastRows(graph, layer, shape))
   const inputs = attentionInputs(graph, shape, rows, pasts[0]!.keys)
   const made: Value[] = []
   for (const [layer, past] of pasts.entries()) {
-    const name = `${shape.prefix}.layers.${layer}`
-    const attended = attentionBlock(name, made.at(-1) ?? rows, layer, past)
-    made.push(add(graph, attended, scaled(`${name}.layer_scale_2`, feedForward(name, attended))))
+    const prefix = `${shape.prefix}.layers.${layer}.`
+    const attended = selfAttention(prefix, made.at(-1) ?? rows, layer, past)
+    const informed = names.cross ? crossAttention(prefix, attended, layer, names.cross) : attended
+    made.push(add(graph, informed, scaled(prefix, names.feedForwardScale, feedForward(prefix, informed))))
   }
   return made
 
-  function attentionBlock(name: string, x: Value, layer: number, past: ReturnType<typeof pastRows>): Value {
-    const projected = weights.linear(norm(`${name}.norm1`, x), `${name}.self_attn.in_proj.weight`)
-    const [query, key, value] = split(graph, projected, 1, 3)
-    const result = attend(graph, shape, inputs satisfies AttentionInputs, past, {
-      query: query!,
-      key: key!,
-      value: value!,
+  function selfAttention(prefix: string, x: Value, layer: number, past: PastRows): Value {
+    const { query, key, value } = projected(prefix, norm(prefix + names.attentionNorm, x))
+    const result = attend(graph, shape, inputs, past, {
+      query: normedHeads(prefix, names.queryNorm, query),
+      key: normedHeads(prefix, names.keyNorm, key),
+      value,
     })
     newRows(graph, layer, shape, result)
-    const output = weights.linear(result.mixed, `${name}.self_attn.out_proj.weight`)
-    return add(graph, x, scaled(`${name}.layer_scale_1`, output))
+    return add(graph, x, scaled(prefix, names.attentionScale, linear(prefix + names.output, result.mixed)))
   }
 
-  function feedForward(name: string, x: Value): Value {
-    const inner = gelu(graph, weights.linear(norm(`${name}.norm2`, x), `${name}.linear1.weight`), shape.gelu)
-    return weights.linear(inner, `${name}.linear2.weight`)
+  function projected(prefix: string, x: Value): { readonly query: Value; readonly key: Value; readonly value: Value } {
+    const { projections } = names
+    if (typeof projections !== 'string')
+      return {
+        query: linear(prefix + projections.query, x),
+        key: linear(prefix + projections.key, x),
+        value: linear(prefix + projections.value, x),
+      }
+    const [query, key, value] = split(graph, linear(prefix + projections, x), 1, 3)
+    return { query: query!, key: key!, value: value! }
+  }
+
+  function crossAttention(prefix: string, x: Value, layer: number, cross: NonNullable<LayerNames['cross']>): Value {
+    const { heads, headSize } = keptHeads(shape)
+    const memory = (part: string) => graph.input(`memory_${part}_${layer}`, 'float32', ['memory', heads, headSize])
+    const normed = plainNorm(prefix + cross.norm, x, cross.epsilon)
+    const past = { keys: memory('keys'), values: memory('values') }
+    return add(
+      graph,
+      x,
+      linear(prefix + cross.output, attendMemory(graph, shape, linear(prefix + cross.query, normed), past)),
+    )
+  }
+
+  function feedForward(prefix: string, x: Value): Value {
+    const normed = norm(prefix + names.feedForwardNorm, x)
+    const inner = linear(prefix + names.up, normed)
+    if (names.gate === undefined) return linear(prefix + names.down, active(inner))
+    const [gate, up] =
+      typeof names.gate === 'string' ? [linear(prefix + names.gate, normed), inner] : split(graph, inner, 1, 2)
+    return linear(prefix + names.down, multiply(graph, active(gate!), up!))
+  }
+
+  function active(x: Value): Value {
+    return shape.activation === 'silu' ? silu(graph, x) : gelu(graph, x, shape.activation)
   }
 
   function norm(name: string, x: Value): Value {
-    return layerNorm(graph, x, shape.epsilon, weights.value(`${name}.weight`), weights.value(`${name}.bias`))
+    return shape.norm === 'rms' ? rmsNorm(graph, x, shape.epsilon, flat(name)) : plainNorm(name, x, shape.epsilon)
   }
 
-  /** Only the codec's layers have a scale. */
-  function scaled(name: string, x: Value): Value {
-    return weights.has(`${name}.scale`) ? multiply(graph, x, weights.value(`${name}.scale`)) : x
+  function plainNorm(name: string, x: Value, epsilon: number): Value {
+    const bias = biasName(name)
+    return layerNorm(graph, x, epsilon, flat(name), bias === undefined ? undefined : weights.value(bias))
+  }
+
+  function normedHeads(prefix: string, name: string | undefined, x: Value): Value {
+    if (name === undefined) return x
+    const heads = reshape(graph, x, 0, -1, shape.headSize)
+    return reshape(graph, rmsNorm(graph, heads, shape.epsilon, flat(prefix + name)), 0, -1)
+  }
+
+  /** Some files store a norm's weights as [1, 1, width]. */
+  function flat(name: string): Value {
+    const value = weights.value(name)
+    return weights.shape(name).length > 1 ? reshape(graph, value, -1) : value
+  }
+
+  function linear(name: string, x: Value): Value {
+    return weights.linear(x, name, biasName(name))
+  }
+
+  function biasName(name: string): string | undefined {
+    const bias = name.replace(/weight$/, 'bias')
+    return bias !== name && weights.has(bias) ? bias : undefined
+  }
+
+  /** Not every model with these names has factors: a language model has none. */
+  function scaled(prefix: string, name: string | undefined, x: Value): Value {
+    return name !== undefined && weights.has(prefix + name) ? multiply(graph, x, weights.value(prefix + name)) : x
   }
 }

@@ -78,3 +78,9 @@ export function sizeOf(graph: Graph, x: Value, axis: number): Value {
 export function layerNorm(graph: Graph, x: Value, epsilon: number, scale: Value, bias?: Value): Value {
   return graph.node('LayerNormalization', [x, scale, bias], { axis: { int: -1 }, epsilon: { float: epsilon } })
 }
+
+/** x / √(mean of x² + epsilon) · scale along the last axis (Zhang & Sennrich 2019, arXiv:1910.07467): nothing is subtracted. */
+export function rmsNorm(graph: Graph, x: Value, epsilon: number, scale: Value): Value {
+  const attributes = { axis: { int: -1 }, epsilon: { float: epsilon }, stash_type: { int: 1 } }
+  return graph.node('SimplifiedLayerNormalization', [x, scale], attributes)
+}

@@ -1,5 +1,6 @@
 /** Weights as 8-bit integers: made once from a file of floating-point weights, and kept in a cache folder for the next load. */
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
@@ -16,22 +17,28 @@ export interface QuantisationPlan {
   readonly keeps: (name: string) => boolean
   /** Which of those become integers: matrices [out, in] that are only used through `Weights.linear`. */
   readonly quantises: (name: string) => boolean
+  /**
+   * How source and made file are recognised at the next load: by their content, or by size, time and place of both, since
+   * hashing gigabytes takes seconds. A made file that was touched is compared by content all the same. Default: `content`.
+   */
+  readonly recognise?: 'content' | 'identity'
 }
 
 /** Changes when the form of the made files does. */
 const form = 'int8-per-output-1'
 
 /**
- * The quantised file of `source`, from the cache or made now; it belongs to the content of `source`, not to its path or age.
+ * The quantised file of `source`, from the cache or made now; it belongs to the content or identity of `source`, as planned.
  * Each output row is divided by its largest magnitude / 127 and rounded; other tensors are widened to 32 bits.
  * A cached file that is damaged is made again. Where the cache folder cannot be written the file is made for this load
  * alone, in the system's folder for temporary files, and is gone when it is closed. Any number of processes may do this at
  * the same time. Throws an AppError when the source holds numbers that are not finite or nothing can be written anywhere.
  */
 export async function openQuantised(source: TensorFile, plan: QuantisationPlan): Promise<TensorFile> {
-  const digest = await source.digest('file')
+  const isLarge = plan.recognise === 'identity'
+  const digest = isLarge ? hashOf(source.identity) : await source.digest('file')
   const name = `${plan.name}-${form}-${digest.slice(0, 24)}.safetensors`
-  const found = await openWhole(join(plan.cacheFolder, name), digest)
+  const found = await openWhole(join(plan.cacheFolder, name), digest, isLarge)
   if (found) return found
   await requireFinite(source)
   const write = async (folder: string) => {
@@ -41,7 +48,9 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
   try {
     await removeAbandoned(plan)
     await write(plan.cacheFolder)
-    return await openTensorFile(join(plan.cacheFolder, name))
+    const made = await openTensorFile(join(plan.cacheFolder, name))
+    if (isLarge) await noteChecked(made)
+    return made
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code !== 'io') throw thrown
     return makeForThisLoad(name, write, thrown)
@@ -49,15 +58,32 @@ export async function openQuantised(source: TensorFile, plan: QuantisationPlan):
 }
 
 /** The cached file, if it belongs to the source of that digest and is undamaged. */
-async function openWhole(path: string, digest: string): Promise<TensorFile | undefined> {
+async function openWhole(path: string, digest: string, isLarge: boolean): Promise<TensorFile | undefined> {
   const found = await openTensorFile(path).catch(() => undefined)
   if (!found) return undefined
-  const isWhole =
-    found.metadata.get('source') === digest &&
-    found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
-  if (isWhole) return found
+  if (found.metadata.get('source') === digest && (await isUndamaged(found, isLarge))) return found
   await found.close()
   return undefined
+}
+
+async function isUndamaged(found: TensorFile, isLarge: boolean): Promise<boolean> {
+  const checked = isLarge ? await readFile(found.path + checkedSuffix, 'utf8').catch(() => undefined) : undefined
+  if (checked === hashOf(found.identity)) return true
+  const isWhole = found.metadata.get(digestKey) === (await found.digest('numbers').catch(() => undefined))
+  if (isWhole && isLarge) await noteChecked(found)
+  return isWhole
+}
+
+/** The suffix of the file that names the identity under which a made file was found undamaged. */
+const checkedSuffix = '.checked'
+
+async function noteChecked(made: TensorFile): Promise<void> {
+  // Without it, the next load compares the content.
+  await writeFile(made.path + checkedSuffix, hashOf(made.identity)).catch(() => undefined)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 async function makeForThisLoad(

@@ -42,6 +42,8 @@ export interface TensorFile {
   readonly metadata: ReadonlyMap<string, string>
   /** The bytes of a tensor as they lie in the file. */
   bytes(name: string): Promise<Uint8Array>
+  /** The bytes of some rows of it, along the first axis: a table of gigabytes is read row by row. */
+  rowBytes(name: string, from: number, count: number): Promise<Uint8Array>
   /** The numbers of a floating-point tensor, widened or narrowed to 32 bits. */
   floats(name: string): Promise<Float32Array>
   /** The same numbers in place, as a graph's external data; `location` is relative to the folder of this file. */
@@ -206,6 +208,7 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
     metadata,
     identity,
     bytes,
+    rowBytes,
     floats,
     external,
     digest,
@@ -223,6 +226,15 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
     const { offset, length } = entry(name)
     const content = new Uint8Array(length)
     await readInto(file, content, offset, path)
+    return content
+  }
+
+  async function rowBytes(name: string, from: number, count: number): Promise<Uint8Array> {
+    const { shape, offset, length } = entry(name)
+    const [rows = 1] = shape
+    if (from < 0 || count < 0 || from + count > rows) throw new RangeError(`${name} of ${path} has ${rows} rows`)
+    const content = new Uint8Array((length / rows) * count)
+    await readInto(file, content, offset + (length / rows) * from, path)
     return content
   }
 

@@ -16,8 +16,8 @@ export interface SamplingOptions {
 }
 
 export interface Sampler {
-  /** Chooses by the scores, which it changes. */
-  choose(scores: Float32Array): number
+  /** Chooses by the scores, which it changes: they are as penalised afterwards, -Infinity where an id is forbidden. */
+  choose(scores: Float32Array, forbidden?: Iterable<number>): number
   /** Adds a token to the text. */
   add(id: number, place: 'prompt' | 'answer'): void
 }
@@ -45,8 +45,9 @@ export function createSampler(options: SamplingOptions): Sampler {
       seen.add(id)
       if (place === 'answer') counts.set(id, (counts.get(id) ?? 0) + 1)
     },
-    choose(scores) {
+    choose(scores, forbidden = []) {
       penalise(scores)
+      for (const id of forbidden) scores[id] = Number.NEGATIVE_INFINITY
       const best = indexOfLargest(scores)
       if (temperature === 0 || topK === 1) return best
       if (weights.length !== scores.length) {

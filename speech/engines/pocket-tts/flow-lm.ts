@@ -3,13 +3,13 @@ import { createGraph } from '../../../src/inference/graph.ts'
 import { concat, layerNorm } from '../../../src/inference/operators.ts'
 import type { TensorFile } from '../../../src/inference/safetensors.ts'
 import { createWeights } from '../../../src/inference/weights.ts'
-import { runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
+import { kyutaiLayers, runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
 
 /** Sizes from the weights, the rest from the configuration. */
 export function languageModelShape(geometry: PocketGeometry, configuration: PocketConfiguration): TransformerShape {
-  return { ...geometry.languageModel, ...configuration.languageModel, gelu: configuration.gelu }
+  return { ...geometry.languageModel, ...configuration.languageModel, ...kyutaiLayers(configuration.gelu) }
 }
 
 /**

@@ -18,6 +18,7 @@ import { createGraph, type Graph, type Value } from '../../../src/inference/grap
 import {
   add,
   concat,
+  type GeluForm,
   gelu,
   integers,
   layerNorm,
@@ -170,7 +171,7 @@ function runLayers(weights: Weights, shape: TransformerShape, rows: Value): Valu
     const projected = weights.linear(norm('norm1', x), `${name}.self_attn.in_proj.weight`)
     const attended = attendToState(graph, shape, inputs, end, layer, split(graph, projected, 1, 3))
     x = add(graph, x, scaled(1, weights.linear(attended, `${name}.self_attn.out_proj.weight`)))
-    const inner = gelu(graph, weights.linear(norm('norm2', x), `${name}.linear1.weight`), shape.gelu)
+    const inner = gelu(graph, weights.linear(norm('norm2', x), `${name}.linear1.weight`), shape.activation as GeluForm)
     x = add(graph, x, scaled(2, weights.linear(inner, `${name}.linear2.weight`)))
   }
   return x
