@@ -4,7 +4,7 @@
  * less than half the time of the convolution operators, and the transformers beside it need no transposition.
  */
 import type { Graph, Value } from '../../src/inference/graph.ts'
-import { add, concat, integers, multiply, reshape, slice, transpose } from '../../src/inference/operators.ts'
+import { add, concat, integers, multiply, reshape, sizeOf, slice, transpose } from '../../src/inference/operators.ts'
 import type { Weights } from '../../src/inference/weights.ts'
 
 /** The state of a convolution between calls: float32, zero at the start of a signal. */
@@ -52,6 +52,8 @@ export interface ConvolutionShape {
   readonly stride?: number
   /** Samples from one tap of the kernel to the next; only with stride 1. */
   readonly dilation?: number
+  /** A last piece that is no multiple of the stride is filled up with zeros; without it every piece must be one. */
+  readonly fillsLast?: boolean
 }
 
 /** Weights [out, in, kernel]: before the first sample come kernel - stride zeros, later the last samples of the call before. */
@@ -63,9 +65,19 @@ export function convolution(
   shape: ConvolutionShape = {},
 ): Value {
   const [, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
-  const { stride = 1, dilation = 1 } = shape
-  const extended = states.extend(name, x, (kernel - 1) * dilation + 1 - stride, channels)
+  const { stride = 1, dilation = 1, fillsLast = false } = shape
+  const filled = fillsLast ? fillStride(weights.graph, x, stride, 'constant') : x
+  const extended = states.extend(name, filled, (kernel - 1) * dilation + 1 - stride, channels)
   return convolve(weights, name, extended, shape)
+}
+
+/** Adds rows at the end up to a multiple of `stride`: zeros, or copies of the last row. */
+export function fillStride(graph: Graph, x: Value, stride: number, mode: 'constant' | 'edge'): Value {
+  if (stride === 1) return x
+  // Of a negative number the operator gives the rest that is missing up to the next multiple.
+  const missing = graph.node('Mod', [graph.node('Neg', [sizeOf(graph, x, 0)]), integers(graph, stride)])
+  const pads = concat(graph, 0, integers(graph, 0, 0), missing, integers(graph, 0))
+  return graph.node('Pad', [x, pads], { mode: { text: mode } })
 }
 
 /** The same for a signal that is already extended to the left. */

@@ -6,14 +6,21 @@ export interface RotaryTable {
   feeds(from: number, rows: number): { cosines: TensorData; sines: TensorData }
 }
 
+/** How a model's authors compute the frequencies: as exp of a multiple of log(period), or as a power of the period. */
+export type FrequencyForm = 'exponential' | 'power'
+
 /**
  * Angles position × period^(-2i / headSize). They are rounded to 32 bits where the models' authors round them,
  * since a position of some hundreds makes the difference visible.
  */
-export function createRotaryTable(headSize: number, period: number): RotaryTable {
+export function createRotaryTable(headSize: number, period: number, form: FrequencyForm = 'exponential'): RotaryTable {
   const half = headSize / 2
   const step = Math.fround((-Math.log(period) * 2) / headSize)
-  const frequencies = Float32Array.from({ length: half }, (_, i) => Math.exp(Math.fround(i * step)))
+  const frequency = {
+    exponential: (i: number) => Math.exp(Math.fround(i * step)),
+    power: (i: number) => 1 / Math.fround(period ** Math.fround((2 * i) / headSize)),
+  }[form]
+  const frequencies = Float32Array.from({ length: half }, (_, i) => frequency(i))
   let positions = 0
   let cosines = new Float32Array()
   let sines = new Float32Array()

@@ -82,6 +82,13 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
   }
 }
 
+export interface SeanetOptions {
+  /** A last piece may be no multiple of the strides: it is filled up before each convolution that needs it. */
+  readonly fillsLast?: boolean
+  /** Told what each module makes, by its number in its name. */
+  stage?(index: number, value: Value): void
+}
+
 /**
  * Runs the modules over a signal [samples, channels]. With several residual blocks per stage, block j looks at samples that
  * lie `dilationBase` to the power of j apart.
@@ -92,6 +99,7 @@ export function runSeanet(
   { modules }: Seanet,
   dilationBase: number,
   signal: Value,
+  { fillsLast = false, stage }: SeanetOptions = {},
 ): Value {
   const { graph } = weights
   let x = signal
@@ -106,8 +114,9 @@ export function runSeanet(
       x =
         kind === 'transposed'
           ? transposedConvolution(weights, states, `${name}.convtr`, active)
-          : convolution(weights, states, `${name}.conv`, active, { stride })
+          : convolution(weights, states, `${name}.conv`, active, { stride, fillsLast })
     }
+    stage?.(Number(name.split('.').at(-1)), x)
   }
   return x
 }

@@ -1,4 +1,4 @@
-import { createFourierTransform } from './fourier.ts'
+import { createFourierTransform } from '../../audio/fourier.ts'
 
 /** 32 ms at 16 kHz: long enough to separate the harmonics of a low voice, short enough for a plosive. */
 const frameSize = 512

@@ -4,6 +4,12 @@
  */
 
 import { AppError } from '../../../src/errors.ts'
+import {
+  type ExpectedTensors,
+  shownProblems,
+  tensorProblems,
+  unknownTensors,
+} from '../../../src/inference/expected-tensors.ts'
 import type { TensorEntry, TensorFile } from '../../../src/inference/safetensors.ts'
 import type { CodecHalf, DecoderSizes, DecoderTensors } from '../../blocks/mimi-decoder.ts'
 import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
@@ -41,9 +47,6 @@ const encoderTensors: EncoderTensors = {
   projection: 'flow_lm.speaker_proj_weight',
 }
 
-/** Of hundreds of invalid tensors the first ones are named. */
-const shownProblems = 20
-
 /** Reads the sizes, or throws one AppError that names the file and every tensor that is missing, unknown or of another shape. */
 export function readGeometry(file: TensorFile): PocketGeometry {
   const { tensors } = file
@@ -72,7 +75,12 @@ export function readGeometry(file: TensorFile): PocketGeometry {
     encoder,
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
-  const problems = [...tensorProblems(tensors, expectedTensors(tensors, geometry)), ...structureProblems(geometry)]
+  const expected = expectedTensors(tensors, geometry)
+  const problems = [
+    ...tensorProblems(tensors, expected),
+    ...unknownTensors(tensors, expected),
+    ...structureProblems(geometry),
+  ]
   if (problems.length > 0)
     throw new AppError('invalid', `${file.path} is not the weights file of a pocket-tts model`, {
       details: [...new Set(problems)].slice(0, shownProblems),
@@ -108,13 +116,11 @@ function countNumbered(tensors: Entries, prefix: string): number {
   return found.size
 }
 
-type Expected = Map<string, readonly number[]>
-
-function expectedTensors(tensors: Entries, geometry: PocketGeometry): Expected {
+function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTensors {
   const { latent, languageModel, textRows, decoder, encoder } = geometry
   const { width } = languageModel
   const mimi = decoder.transformer.width
-  const expected: Expected = new Map<string, readonly number[]>([
+  const expected: ExpectedTensors = new Map<string, readonly number[]>([
     ['flow_lm.conditioner.embed.weight', [textRows, width]],
     ['flow_lm.emb_mean', [latent]],
     ['flow_lm.emb_std', [latent]],
@@ -144,7 +150,7 @@ function expectedTensors(tensors: Entries, geometry: PocketGeometry): Expected {
   return expected
 }
 
-function expectTransformer(expected: Expected, size: TransformerSize, hasLayerScale: boolean): void {
+function expectTransformer(expected: ExpectedTensors, size: TransformerSize, hasLayerScale: boolean): void {
   const { prefix, width, feedForward } = size
   for (let layer = 0; layer < size.layers; layer++) {
     const name = `${prefix}.layers.${layer}`
@@ -158,7 +164,7 @@ function expectTransformer(expected: Expected, size: TransformerSize, hasLayerSc
   }
 }
 
-function expectHead(expected: Expected, { head, languageModel, latent }: PocketGeometry): void {
+function expectHead(expected: ExpectedTensors, { head, languageModel, latent }: PocketGeometry): void {
   const { width, frequencies } = head
   const linear = (name: string, output: number, input: number) => {
     expected.set(`flow_lm.flow_net.${name}.weight`, [output, input])
@@ -180,20 +186,6 @@ function expectHead(expected: Expected, { head, languageModel, latent }: PocketG
     expected.set(`flow_lm.flow_net.time_embed.${end}.mlp.3.alpha`, [width])
     expected.set(`flow_lm.flow_net.time_embed.${end}.freqs`, [frequencies])
   }
-}
-
-function tensorProblems(tensors: Entries, expected: Expected): string[] {
-  const problems: string[] = []
-  for (const [name, shape] of expected) {
-    const found = tensors.get(name)
-    if (!found) problems.push(`${name} is missing`)
-    else if (`${found.shape}` !== `${shape}`) problems.push(`${name} has shape [${found.shape}], expected [${shape}]`)
-    else if (found.shape.some((size) => size === 0)) problems.push(`${name} is empty`)
-    else if (!['F32', 'BF16', 'F16', 'F64'].includes(found.dtype))
-      problems.push(`${name} holds ${found.dtype}, expected floating-point numbers`)
-  }
-  for (const name of tensors.keys()) if (!expected.has(name)) problems.push(`${name} is not known`)
-  return problems
 }
 
 /** Contradictions between shapes that each fit by themselves. */

@@ -1,0 +1,220 @@
+/** The settings of a Qwen3-TTS model: what its three configuration files say. Nothing about its sizes is assumed here. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../../src/errors.ts'
+
+const count = z.int().positive().max(1 << 20)
+const id = z.int().nonnegative()
+
+const transformer = z.looseObject({
+  hidden_size: count,
+  intermediate_size: count,
+  num_hidden_layers: count.max(1000),
+  num_attention_heads: count,
+  num_key_value_heads: count,
+  head_dim: count.multipleOf(2),
+  rms_norm_eps: z.number().positive().default(1e-6),
+  rope_theta: z.number().positive().default(1_000_000),
+  vocab_size: count,
+})
+
+const talkerFile = transformer.extend({
+  text_hidden_size: count,
+  text_vocab_size: count,
+  num_code_groups: count.min(2).max(256),
+  codec_pad_id: id,
+  codec_bos_id: id,
+  codec_eos_token_id: id,
+  codec_think_id: id,
+  codec_nothink_id: id,
+  codec_think_bos_id: id,
+  codec_think_eos_id: id,
+  codec_language_id: z.record(z.string(), id),
+  spk_id: z.record(z.string(), id).default({}),
+  spk_is_dialect: z.record(z.string(), z.union([z.string(), z.literal(false)])).default({}),
+  code_predictor_config: transformer,
+})
+
+/** The official files leave out what the reference implementation's defaults say. */
+const speakerFile = z.looseObject({
+  enc_dim: count,
+  mel_dim: count.default(128),
+  enc_channels: z.array(count).length(5).default([512, 512, 512, 512, 1536]),
+  enc_kernel_sizes: z.array(count).length(5).default([5, 3, 3, 3, 1]),
+  enc_dilations: z.array(count).length(5).default([1, 2, 3, 4, 1]),
+  enc_attention_channels: count.default(128),
+  enc_res2net_scale: count.min(2).default(8),
+  enc_se_channels: count.default(128),
+  sample_rate: count.default(24_000),
+})
+
+const modelFile = z.looseObject({
+  tts_model_type: z.enum(['custom_voice', 'voice_design', 'base']),
+  tts_model_size: z.string().default(''),
+  im_start_token_id: id,
+  im_end_token_id: id,
+  tts_pad_token_id: id,
+  tts_bos_token_id: id,
+  tts_eos_token_id: id,
+  talker_config: talkerFile,
+  speaker_encoder_config: speakerFile.optional(),
+})
+
+const generationFile = z.looseObject({
+  do_sample: z.boolean().default(true),
+  repetition_penalty: z.number().positive().default(1.05),
+  temperature: z.number().positive().max(10).default(0.9),
+  top_p: z.number().positive().max(1).default(1),
+  top_k: z.int().nonnegative().default(50),
+  subtalker_dosample: z.boolean().default(true),
+  subtalker_temperature: z.number().positive().max(10).default(0.9),
+  subtalker_top_p: z.number().positive().max(1).default(1),
+  subtalker_top_k: z.int().nonnegative().default(50),
+  max_new_tokens: count.default(2048),
+})
+
+const codecTransformer = z.looseObject({
+  hidden_size: count,
+  intermediate_size: count,
+  num_hidden_layers: count.max(1000),
+  num_attention_heads: count,
+  num_key_value_heads: count,
+  head_dim: count.multipleOf(2),
+  rope_theta: z.number().positive().default(10_000),
+  codebook_dim: count,
+  codebook_size: count,
+  num_quantizers: count.max(256),
+})
+
+const codecFile = z.looseObject({
+  encoder_valid_num_quantizers: count,
+  input_sample_rate: count,
+  output_sample_rate: count,
+  decoder_config: codecTransformer.extend({
+    latent_dim: count,
+    decoder_dim: count,
+    sliding_window: count,
+    rms_norm_eps: z.number().positive().default(1e-5),
+    upsample_rates: z.array(count).min(1).max(8),
+    upsampling_ratios: z.array(count).max(8),
+  }),
+  encoder_config: codecTransformer.extend({
+    num_filters: count,
+    upsampling_ratios: z.array(count).min(1).max(8),
+    dilation_growth_rate: count.default(2),
+    norm_eps: z.number().positive().default(1e-5),
+  }),
+})
+
+export type TransformerFile = z.output<typeof transformer>
+export type TalkerFile = z.output<typeof talkerFile>
+export type SpeakerFile = z.output<typeof speakerFile>
+export type ModelFile = z.output<typeof modelFile>
+export type GenerationFile = z.output<typeof generationFile>
+export type CodecFile = z.output<typeof codecFile>
+
+export interface QwenConfiguration {
+  readonly model: ModelFile
+  readonly generation: GenerationFile
+  readonly codec: CodecFile
+  /** Samples of one frame of codes. */
+  readonly samplesPerFrame: number
+}
+
+/** The file of a folder that says what kind of model it is. */
+export const modelFileName = 'config.json'
+
+/**
+ * Reads the configuration files of a folder. Throws an AppError naming the file and all that is wrong in it.
+ * @param name of the model's file, where a folder holds several.
+ */
+export async function readConfiguration(folder: string, name = modelFileName): Promise<QwenConfiguration> {
+  const path = join(folder, name)
+  const model = await readFileOf(path, modelFile)
+  const generation = await readFileOf(join(folder, 'generation_config.json'), generationFile, true)
+  const codecPath = join(folder, 'speech_tokenizer', 'config.json')
+  const codec = await readFileOf(codecPath, codecFile)
+  refuse(path, modelProblems(model))
+  refuse(codecPath, codecProblems(codec, model.talker_config))
+  const { upsample_rates: rates, upsampling_ratios: ratios } = codec.decoder_config
+  const samplesPerFrame = [...rates, ...ratios].reduce((product, rate) => product * rate, 1)
+  return { model, generation, codec, samplesPerFrame }
+}
+
+async function readFileOf<T extends z.ZodType>(path: string, schema: T, isOptional = false): Promise<z.output<T>> {
+  const parsed = schema.safeParse(await readJson(path, isOptional))
+  if (parsed.success) return parsed.data
+  refuse(
+    path,
+    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`),
+  )
+  throw parsed.error
+}
+
+/** The content of a JSON file; an optional one that is not there is empty. Throws an AppError that names it. */
+export async function readJson(path: string, isOptional = false): Promise<unknown> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (thrown) {
+    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+    if (isMissing && isOptional) return {}
+    throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause: thrown })
+  }
+  try {
+    return JSON.parse(text)
+  } catch (thrown) {
+    throw new AppError('invalid', `${path} is not JSON`, { cause: thrown })
+  }
+}
+
+function refuse(path: string, problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new AppError('invalid', `${path} is not the configuration of a Qwen3-TTS model`, {
+      details: problems.slice(0, 20),
+    })
+}
+
+function modelProblems({ talker_config: talker, tts_model_type: type, speaker_encoder_config: speaker }: ModelFile): string[] {
+  const problems = [
+    ...headProblems('talker_config', talker),
+    ...headProblems('talker_config.code_predictor_config', talker.code_predictor_config),
+  ]
+  for (const [name, value] of namedIds(talker))
+    if (value >= talker.vocab_size) problems.push(`talker_config.${name}: ${value} is no id below vocab_size`)
+  if (talker.vocab_size <= controlIds) problems.push(`talker_config.vocab_size: ${talker.vocab_size} has no room for codes`)
+  for (const [speakerName, dialect] of Object.entries(talker.spk_is_dialect))
+    if (dialect !== false && !(dialect in talker.codec_language_id))
+      problems.push(`talker_config.spk_is_dialect.${speakerName}: "${dialect}" is not in codec_language_id`)
+  if (type === 'base' && !speaker) problems.push('speaker_encoder_config: a base model needs one')
+  if (type === 'base' && speaker && speaker.enc_dim !== talker.hidden_size)
+    problems.push(`speaker_encoder_config.enc_dim: ${speaker.enc_dim} is not talker_config.hidden_size`)
+  return problems
+}
+
+/** So many ids at the end of the talker's vocabulary are no codes. */
+export const controlIds = 1024
+
+function namedIds(talker: TalkerFile): (readonly [string, number])[] {
+  const plain = Object.entries(talker).filter((entry): entry is [string, number] => /^codec_.*_id$/.test(entry[0]) && typeof entry[1] === 'number')
+  const inner = (name: 'codec_language_id' | 'spk_id') =>
+    Object.entries(talker[name]).map(([key, value]) => [`${name}.${key}`, value] as const)
+  return [...plain, ...inner('codec_language_id'), ...inner('spk_id')]
+}
+
+function headProblems(where: string, part: Pick<TransformerFile, 'num_attention_heads' | 'num_key_value_heads'>): string[] {
+  const { num_attention_heads: heads, num_key_value_heads: kept } = part
+  return heads % kept === 0 ? [] : [`${where}: ${heads} heads cannot share ${kept} key-value heads`]
+}
+
+function codecProblems({ decoder_config: decoder, encoder_config: encoder, encoder_valid_num_quantizers: valid }: CodecFile, talker: TalkerFile): string[] {
+  const problems = [...headProblems('decoder_config', decoder), ...headProblems('encoder_config', encoder)]
+  const groups = talker.num_code_groups
+  if (decoder.num_quantizers !== groups)
+    problems.push(`decoder_config.num_quantizers: ${decoder.num_quantizers}, and the talker makes ${groups} codes a frame`)
+  if (valid !== groups) problems.push(`encoder_valid_num_quantizers: ${valid}, and the talker knows ${groups}`)
+  if (encoder.num_quantizers < valid) problems.push(`encoder_config.num_quantizers: ${encoder.num_quantizers} is below ${valid}`)
+  if (decoder.codebook_dim % 2 !== 0) problems.push('decoder_config.codebook_dim is odd')
+  return problems
+}
