@@ -49,13 +49,7 @@ export function buildMimiEncoder(
 }
 
 /** The one convolution that does not start from silence: copies of the first sample come before it. */
-export function downsample(
-  weights: Weights,
-  states: StreamStates,
-  name: string,
-  x: Value,
-  stride: number,
-): Value {
+export function downsample(weights: Weights, states: StreamStates, name: string, x: Value, stride: number): Value {
   const { graph } = weights
   const [, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
   const kept = kernel - stride

@@ -1,6 +1,16 @@
 /** Blocks of decoders that make waves from latents, piece by piece as in `convolution.ts`; signals are [samples, channels]. */
-import { type Graph, type Value } from '../../src/inference/graph.ts'
-import { add, gelu, integers, layerNorm, multiply, reshape, scalar, slice, transpose } from '../../src/inference/operators.ts'
+import type { Graph, Value } from '../../src/inference/graph.ts'
+import {
+  add,
+  gelu,
+  integers,
+  layerNorm,
+  multiply,
+  reshape,
+  scalar,
+  slice,
+  transpose,
+} from '../../src/inference/operators.ts'
 import type { Weights } from '../../src/inference/weights.ts'
 import { convolution, type StreamStates, transposedConvolution } from './convolution.ts'
 
@@ -24,7 +34,11 @@ export function depthwiseConvolution(weights: Weights, states: StreamStates, nam
     const samples = slice(graph, extended, 0, tap, behind === 0 ? undefined : -behind)
     return multiply(graph, samples, slice(graph, filters, 0, tap, tap + 1))
   })
-  return add(graph, taps.reduce((sum, tap) => add(graph, sum, tap)), weights.value(`${name}.bias`))
+  return add(
+    graph,
+    taps.reduce((sum, tap) => add(graph, sum, tap)),
+    weights.value(`${name}.bias`),
+  )
 }
 
 /** The epsilon that ConvNeXt's authors fixed. */

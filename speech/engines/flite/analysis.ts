@@ -1,5 +1,5 @@
-import { resample } from '../../audio/resample.ts'
 import { createFourierTransform } from '../../audio/fourier.ts'
+import { resample } from '../../audio/resample.ts'
 
 /** The measures of a voice that any recording of it shows. */
 export interface VoiceProfile {

@@ -2,28 +2,15 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import { openTensorFile } from '../../../src/inference/safetensors.ts'
-import { serveParent } from '../../../src/process/child-side.ts'
+import { type Decoder, serveDecoder } from '../../blocks/frame-decoder.ts'
 import { overridden, readConfiguration } from './configuration.ts'
-import { type Decoder, type FrameDecoder, loadDecoder } from './decoder.ts'
-import type { DecoderMethods, DecoderPlan } from './decoder-messages.ts'
+import { loadDecoder } from './decoder.ts'
+import type { DecoderPlan } from './decoder-process.ts'
 import { readGeometry } from './geometry.ts'
 
-let decoder: Decoder | undefined
-const streams = new Map<number, FrameDecoder>()
+serveDecoder(open)
 
-serveParent<DecoderMethods>({
-  async open(plan) {
-    decoder = await open(plan)
-  },
-  async decode({ stream, begins, latents }) {
-    const frames = streams.get(stream) ?? decoder!.open()
-    streams.set(stream, frames)
-    if (begins) frames.reset()
-    return frames.decode(latents)
-  },
-})
-
-async function open({ folder, identity, device, overrides }: DecoderPlan): Promise<Decoder> {
+async function open({ folder, identity, device, overrides }: DecoderPlan): Promise<Decoder<Float32Array>> {
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   try {
     const geometry = readGeometry(file)

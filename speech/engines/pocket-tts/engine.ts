@@ -4,10 +4,12 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
+import { decodeFrames } from '../../blocks/decode-frames.ts'
+import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-import type { FrameDecoder } from './decoder.ts'
-import { decodeLatents, generateLatents } from './generation.ts'
+import { generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
 import { createNoise } from './noise.ts'
 import { chunkText } from './text.ts'
@@ -41,7 +43,7 @@ interface Loaded {
   readonly model: PocketModel
   readonly voices: Voices
   /** Streams with arrays of the size that requests need; one that runs beside another gets its own. */
-  readonly idle: { readonly language: Stream; readonly decoder: FrameDecoder }[]
+  readonly idle: { readonly language: Stream; readonly decoder: FrameDecoder<Float32Array> }[]
 }
 
 /** An engine for the model in a folder; nothing is read before `load`. */
@@ -117,7 +119,8 @@ export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
     try {
       for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
         streams.language.reset(rows)
-        yield* decodeLatents(streams.decoder, generateLatents(model, streams.language, chunk, noise, signal))
+        const latents = generateLatents(model, streams.language, chunk, noise, signal)
+        yield* decodeFrames(streams.decoder, latents, joinSamples)
       }
     } finally {
       idle.push(streams)

@@ -1,10 +1,8 @@
 /** The loop of pocket-tts: a voice and a text in, latents frame by frame, and from those the samples. */
 
 import type { TensorData } from '../../../src/inference/session.ts'
-import { joinSamples } from '../../audio/sample-queue.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
-import type { FrameDecoder } from './decoder.ts'
 import type { PocketModel } from './model.ts'
 import type { NoiseSource } from './noise.ts'
 import type { TextChunk } from './text.ts'
@@ -66,49 +64,6 @@ async function flow(model: PocketModel, condition: TensorData, noise: NoiseSourc
     x = x.map((value, index) => value + velocity[index]! / flowSteps)
   }
   return x
-}
-
-/** Frames per call of the decoder: the first at once, later ones in company, since its weights are read once per call. */
-const frameGroups = [1, 1, 2, 4]
-
-/**
- * Turns latents into samples in [-1, 1], in pieces of whole frames. The first one comes after the first latent; of the
- * later ones each is decoded while the latents of the next are made.
- */
-export async function* decodeLatents(
-  decoder: FrameDecoder,
-  latents: AsyncIterable<Float32Array>,
-): AsyncGenerator<Float32Array, void, undefined> {
-  decoder.reset()
-  let group: Float32Array[] = []
-  let groups = 0
-  let decoding: Promise<Float32Array> | undefined
-  for await (const latent of latents) {
-    group.push(latent)
-    if (group.length < frameGroups[Math.min(groups, frameGroups.length - 1)]!) continue
-    const before = decoding
-    decoding = decode(decoder, group)
-    group = []
-    groups += 1
-    if (before) yield clamp(await before)
-    if (groups > 1) continue
-    yield clamp(await decoding)
-    decoding = undefined
-  }
-  const rest = group.length > 0 ? decode(decoder, group) : undefined
-  if (decoding) yield clamp(await decoding)
-  if (rest) yield clamp(await rest)
-}
-
-function clamp(samples: Float32Array): Float32Array {
-  return samples.map((sample) => Math.min(1, Math.max(-1, sample)))
-}
-
-function decode(decoder: FrameDecoder, group: readonly Float32Array[]): Promise<Float32Array> {
-  const samples = decoder.decode(joinSamples(group))
-  // After a cancellation nothing awaits it: its failure must not count as unhandled.
-  samples.catch(() => undefined)
-  return samples
 }
 
 export interface ClipOptions {

@@ -6,6 +6,7 @@ import { requireFinite } from '../../../src/inference/finite.ts'
 import { openQuantised, type QuantisationPlan } from '../../../src/inference/quantisation.ts'
 import { openTensorFile, type TensorFile, toFloats, weightsFolder } from '../../../src/inference/safetensors.ts'
 import { type Device, openSession, type Session, type TensorData } from '../../../src/inference/session.ts'
+import type { Decoder, FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { buildMimiEncoder, encoderShape } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
@@ -17,7 +18,7 @@ import {
   type PocketConfiguration,
   readConfiguration,
 } from './configuration.ts'
-import { type Decoder, type FrameDecoder, loadDecoder } from './decoder.ts'
+import { loadDecoder } from './decoder.ts'
 import { openDecoderProcess } from './decoder-process.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
@@ -56,7 +57,7 @@ export interface PocketModel {
   /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
   openLanguageStream(): Stream
   /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder
+  openDecoder(): FrameDecoder<Float32Array>
   /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
   openEncoderStream(): Promise<Stream>
   /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
@@ -163,7 +164,7 @@ async function openModel(options: PocketModelOptions, signal: AbortSignal | unde
     file: TensorFile,
     geometry: PocketGeometry,
     configuration: PocketConfiguration,
-  ): Promise<Decoder> {
+  ): Promise<Decoder<Float32Array>> {
     const { device = 'auto', overrides = {} } = options
     if (options.decoder === 'process') return openDecoderProcess({ folder, device, overrides, identity: file.identity })
     return loadDecoder(file, geometry, configuration, device)

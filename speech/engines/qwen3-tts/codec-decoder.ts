@@ -24,7 +24,8 @@ export function buildCodecDecoder(file: TensorFile, codec: CodecFile, options: G
   const states = createStreamStates(graph)
   const stage = (name: string, value: Value) => {
     // A value has one name: an identity leaves it to the nodes behind.
-    if (options.stages) graph.output(name, graph.node('Identity', [value]), 'float32', [`${name}_rows`, `${name}_width`])
+    if (options.stages)
+      graph.output(name, graph.node('Identity', [value]), 'float32', [`${name}_rows`, `${name}_width`])
   }
   const groups = decoder.num_quantizers
   const codes = graph.input('codes', 'int64', ['frames', groups])
@@ -45,7 +46,8 @@ export function buildCodecDecoder(file: TensorFile, codec: CodecFile, options: G
   function transform(x: Value): Value {
     const name = 'decoder.pre_transformer'
     const shape = decoderShape(codec)
-    const linear = (value: Value, part: string) => weights.linear(value, `${name}.${part}.weight`, `${name}.${part}.bias`)
+    const linear = (value: Value, part: string) =>
+      weights.linear(value, `${name}.${part}.weight`, `${name}.${part}.bias`)
     const layers = runTransformer(weights, shape, linear(x, 'input_proj'))
     for (const [layer, rows] of layers.entries()) stage(`transformer_layer${layer}`, rows)
     const normed = rmsNorm(graph, layers.at(-1)!, shape.epsilon, weights.value(`${name}.norm.weight`))

@@ -27,7 +27,8 @@ export function buildCodecEncoder(file: TensorFile, codec: CodecFile, options: G
   const weights = createWeights(graph, file)
   const states = createStreamStates(graph)
   const stage = (name: string, value: Value) => {
-    if (options.stages) graph.output(name, graph.node('Identity', [value]), 'float32', [`${name}_rows`, `${name}_width`])
+    if (options.stages)
+      graph.output(name, graph.node('Identity', [value]), 'float32', [`${name}_rows`, `${name}_width`])
   }
   const audio = graph.input('audio', 'float32', ['samples', 1])
   const seanet = runSeanet(weights, states, findEncoderSeanet(file), encoder.dilation_growth_rate, audio, {

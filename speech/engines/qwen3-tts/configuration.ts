@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 
-const count = z.int().positive().max(1 << 20)
+const count = z
+  .int()
+  .positive()
+  .max(1 << 20)
 const id = z.int().nonnegative()
 
 const transformer = z.looseObject({
@@ -176,14 +179,19 @@ function refuse(path: string, problems: readonly string[]): void {
     })
 }
 
-function modelProblems({ talker_config: talker, tts_model_type: type, speaker_encoder_config: speaker }: ModelFile): string[] {
+function modelProblems({
+  talker_config: talker,
+  tts_model_type: type,
+  speaker_encoder_config: speaker,
+}: ModelFile): string[] {
   const problems = [
     ...headProblems('talker_config', talker),
     ...headProblems('talker_config.code_predictor_config', talker.code_predictor_config),
   ]
   for (const [name, value] of namedIds(talker))
     if (value >= talker.vocab_size) problems.push(`talker_config.${name}: ${value} is no id below vocab_size`)
-  if (talker.vocab_size <= controlIds) problems.push(`talker_config.vocab_size: ${talker.vocab_size} has no room for codes`)
+  if (talker.vocab_size <= controlIds)
+    problems.push(`talker_config.vocab_size: ${talker.vocab_size} has no room for codes`)
   for (const [speakerName, dialect] of Object.entries(talker.spk_is_dialect))
     if (dialect !== false && !(dialect in talker.codec_language_id))
       problems.push(`talker_config.spk_is_dialect.${speakerName}: "${dialect}" is not in codec_language_id`)
@@ -197,24 +205,35 @@ function modelProblems({ talker_config: talker, tts_model_type: type, speaker_en
 export const controlIds = 1024
 
 function namedIds(talker: TalkerFile): (readonly [string, number])[] {
-  const plain = Object.entries(talker).filter((entry): entry is [string, number] => /^codec_.*_id$/.test(entry[0]) && typeof entry[1] === 'number')
+  const plain = Object.entries(talker).filter(
+    (entry): entry is [string, number] => /^codec_.*_id$/.test(entry[0]) && typeof entry[1] === 'number',
+  )
   const inner = (name: 'codec_language_id' | 'spk_id') =>
     Object.entries(talker[name]).map(([key, value]) => [`${name}.${key}`, value] as const)
   return [...plain, ...inner('codec_language_id'), ...inner('spk_id')]
 }
 
-function headProblems(where: string, part: Pick<TransformerFile, 'num_attention_heads' | 'num_key_value_heads'>): string[] {
+function headProblems(
+  where: string,
+  part: Pick<TransformerFile, 'num_attention_heads' | 'num_key_value_heads'>,
+): string[] {
   const { num_attention_heads: heads, num_key_value_heads: kept } = part
   return heads % kept === 0 ? [] : [`${where}: ${heads} heads cannot share ${kept} key-value heads`]
 }
 
-function codecProblems({ decoder_config: decoder, encoder_config: encoder, encoder_valid_num_quantizers: valid }: CodecFile, talker: TalkerFile): string[] {
+function codecProblems(
+  { decoder_config: decoder, encoder_config: encoder, encoder_valid_num_quantizers: valid }: CodecFile,
+  talker: TalkerFile,
+): string[] {
   const problems = [...headProblems('decoder_config', decoder), ...headProblems('encoder_config', encoder)]
   const groups = talker.num_code_groups
   if (decoder.num_quantizers !== groups)
-    problems.push(`decoder_config.num_quantizers: ${decoder.num_quantizers}, and the talker makes ${groups} codes a frame`)
+    problems.push(
+      `decoder_config.num_quantizers: ${decoder.num_quantizers}, and the talker makes ${groups} codes a frame`,
+    )
   if (valid !== groups) problems.push(`encoder_valid_num_quantizers: ${valid}, and the talker knows ${groups}`)
-  if (encoder.num_quantizers < valid) problems.push(`encoder_config.num_quantizers: ${encoder.num_quantizers} is below ${valid}`)
+  if (encoder.num_quantizers < valid)
+    problems.push(`encoder_config.num_quantizers: ${encoder.num_quantizers} is below ${valid}`)
   if (decoder.codebook_dim % 2 !== 0) problems.push('decoder_config.codebook_dim is odd')
   return problems
 }

@@ -36,13 +36,23 @@ const listeningRecipe: LayerRecipe = {
 
 /** Makes the first code of every frame. */
 export function talkerShape({ talker_config: talker }: ModelFile): TransformerShape {
-  return { ...sizes('talker.model', talker), period: talker.rope_theta, epsilon: talker.rms_norm_eps, ...languageRecipe }
+  return {
+    ...sizes('talker.model', talker),
+    period: talker.rope_theta,
+    epsilon: talker.rms_norm_eps,
+    ...languageRecipe,
+  }
 }
 
 /** Makes the other codes of a frame. */
 export function predictorShape({ talker_config: { code_predictor_config: predictor } }: ModelFile): TransformerShape {
   const prefix = 'talker.code_predictor.model'
-  return { ...sizes(prefix, predictor), period: predictor.rope_theta, epsilon: predictor.rms_norm_eps, ...languageRecipe }
+  return {
+    ...sizes(prefix, predictor),
+    period: predictor.rope_theta,
+    epsilon: predictor.rms_norm_eps,
+    ...languageRecipe,
+  }
 }
 
 /** Between the codes and the convolutions that make samples. */

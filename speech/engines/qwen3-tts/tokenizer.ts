@@ -21,7 +21,9 @@ const pattern =
   "'(?:[sSſ]|[tT]|[rR][eE]|[vV][eE]|[mM]|[lL][lL]|[dD])|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 const vocabularyFile = z.record(z.string(), z.int().nonnegative())
-const settingsFile = z.looseObject({ added_tokens_decoder: z.record(z.string(), z.looseObject({ content: z.string() })) })
+const settingsFile = z.looseObject({
+  added_tokens_decoder: z.record(z.string(), z.looseObject({ content: z.string() })),
+})
 
 /** The special tokens that a prompt names, with the key of the configuration that must say the same id. */
 const special = {
@@ -38,7 +40,9 @@ export async function openTokenizer(folder: string, model: ModelFile): Promise<T
   const vocabulary = vocabularyFile.safeParse(await readJson(path))
   if (!vocabulary.success) throw foreign(path, ['it is not a table of ids'])
   const mergesPath = join(folder, 'merges.txt')
-  const merges = (await readText(mergesPath)).split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version'))
+  const merges = (await readText(mergesPath))
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !line.startsWith('#version'))
   const settingsPath = join(folder, 'tokenizer_config.json')
   const settings = settingsFile.safeParse(await readJson(settingsPath))
   if (!settings.success) throw foreign(settingsPath, ['it has no added_tokens_decoder'])
@@ -48,7 +52,10 @@ export async function openTokenizer(folder: string, model: ModelFile): Promise<T
   const problems = [
     ...Object.entries(special)
       .filter(([content, key]) => added.get(content) !== model[key])
-      .map(([content, key]) => `tokenizer_config.json gives ${content} the id ${added.get(content)}, config.json ${model[key]} (${key})`),
+      .map(
+        ([content, key]) =>
+          `tokenizer_config.json gives ${content} the id ${added.get(content)}, config.json ${model[key]} (${key})`,
+      ),
     ...vocabularyProblems(vocabulary.data, merges, model.talker_config.text_vocab_size),
   ]
   if (problems.length > 0) throw foreign(folder, problems)
@@ -94,7 +101,11 @@ function createTokenizer(
 }
 
 /** An id beyond the text table, or a merge that makes no piece, shows a tokenizer of another model. */
-function vocabularyProblems(vocabulary: Readonly<Record<string, number>>, merges: readonly string[], rows: number): string[] {
+function vocabularyProblems(
+  vocabulary: Readonly<Record<string, number>>,
+  merges: readonly string[],
+  rows: number,
+): string[] {
   const problems: string[] = []
   const ids = Object.values(vocabulary)
   const largest = ids.reduce((most, id) => Math.max(most, id), 0)
@@ -102,7 +113,8 @@ function vocabularyProblems(vocabulary: Readonly<Record<string, number>>, merges
   if (new Set(ids).size !== ids.length) problems.push('vocab.json gives two pieces the same id')
   if (largest >= rows) problems.push(`vocab.json has the id ${largest}, and the text table only ${rows} rows`)
   const lost = merges.filter((merge) => !Object.hasOwn(vocabulary, merge.replace(' ', '')))
-  if (lost.length > 0) problems.push(`merges.txt makes ${lost.length} pieces that are not in vocab.json, such as "${lost[0]}"`)
+  if (lost.length > 0)
+    problems.push(`merges.txt makes ${lost.length} pieces that are not in vocab.json, such as "${lost[0]}"`)
   return problems
 }
 

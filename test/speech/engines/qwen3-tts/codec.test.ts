@@ -93,7 +93,8 @@ for (const { models, codec } of sets)
           for (const stage of stages) {
             const expected = codec.floats(`dec_${stage}`)
             // Convolutions are recorded as [channels, samples].
-            const asRecorded = `${outputs[stage]!.shape}` === `${expected.shape}` ? numbers(outputs[stage]) : transposed(outputs[stage]!)
+            const asRecorded =
+              `${outputs[stage]!.shape}` === `${expected.shape}` ? numbers(outputs[stage]) : transposed(outputs[stage]!)
             close(`dec_${stage}`, asRecorded, expected.data, limits.layers)
           }
           const last = configuration.codec.decoder_config.upsample_rates.length + 2
@@ -146,7 +147,8 @@ async function checkEncoder({ stream, configuration }: Bench, codec: Golden): Pr
       const outputs = await stream.run({ audio: { type: 'float32', shape: [data.length, 1], data }, first }, rows)
       codes.push(...[...(outputs['codes']!.data as BigInt64Array)].map(Number))
       for (const [name, value] of Object.entries(outputs))
-        if (codec.has(`enc_${name}`) && name !== 'codes') stages.set(name, [...(stages.get(name) ?? []), numbers(value)])
+        if (codec.has(`enc_${name}`) && name !== 'codes')
+          stages.set(name, [...(stages.get(name) ?? []), numbers(value)])
     }
     assert.ok(stages.size >= 4, `${[...stages.keys()]}`)
     for (const [name, pieces] of stages) {

@@ -132,6 +132,6 @@ const shown = process.env['AICHAT_TEST_DIFFERENCES'] === '1'
 /** Fails where two arrays differ by more than the limit. */
 export function close(what: string, actual: Float32Array, expected: Float32Array, limit: number): void {
   const largest = largestDifference(actual, expected)
-  if (shown) console.log(`${what}: ${largest.toExponential(1)} of ${limit}`)
+  if (shown) process.stderr.write(`${what}: ${largest.toExponential(1)} of ${limit}\n`)
   assert.ok(largest <= limit, `${what} differs by ${largest}, allowed is ${limit}`)
 }
