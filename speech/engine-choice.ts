@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { isRuntimePresent, runtimeAdvice } from '../src/inference/session.ts'
 import type { EngineProcessOptions } from './engine-process.ts'
 import { findPocketModels } from './engines/pocket-tts/model-folder.ts'
+import { findQwenModel, installedVariants } from './engines/qwen3-tts/model-folder.ts'
 import type { ServerManifest, Variant } from './servers/manifest.ts'
 
 /** The server, its options and its folders. */
@@ -26,42 +27,55 @@ export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'opt
   readonly reason?: string
 }
 
-/** The best engine that is installed for a server. The built-in voice is always installed; it replaces a missing neural model. */
-export function chooseEngine(request: EngineRequest): EngineChoice {
-  const { manifest, device } = request
-  const models = manifest.id === 'voxb-tts' ? findPocketModels(request.modelsFolder) : []
-  if (models.length > 0 && isRuntimePresent()) return pocketChoice(models, request)
-  const missing =
-    models.length > 0
-      ? `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`
-      : `no neural model of ${manifest.id} is installed`
-  const reasons = [`${missing}; the built-in voice (flite) speaks English with matched voices`]
-  if (device !== 'auto' && device !== 'cpu') reasons.push(`the built-in voice runs on the processor, not on ${device}`)
-  return {
-    id: 'embedded',
-    module: 'flite',
-    own: false,
-    device: 'cpu',
-    reason: reasons.join('; '),
-  }
+/** A server's own model: its engine's options where it is installed, else the reason why it is not. */
+type FindModel = (
+  request: EngineRequest,
+) => { readonly options: Readonly<Record<string, unknown>> } | { readonly missing: string }
+
+/** The neural engines by the servers whose models they compute; the name is the engine's folder and id. */
+const neuralEngines: Readonly<Partial<Record<string, { readonly id: string; readonly find: FindModel }>>> = {
+  'voxa-tts': { id: 'qwen3-tts', find: findQwen },
+  'voxb-tts': { id: 'pocket-tts', find: findPocket },
 }
 
-function pocketChoice(
-  [main, ...others]: ReturnType<typeof findPocketModels>,
-  { cacheFolder }: EngineRequest,
-): EngineChoice {
+/** The best engine that is installed for a server. The built-in voice is always installed; it replaces a missing neural model. */
+export function chooseEngine(request: EngineRequest): EngineChoice {
+  const { manifest } = request
+  const neural = neuralEngines[manifest.id]
+  const found = neural?.find(request) ?? { missing: `no neural model of ${manifest.id} is installed` }
+  if ('missing' in found) return embeddedChoice(request, found.missing)
+  if (!isRuntimePresent())
+    return embeddedChoice(
+      request,
+      `the neural model of ${manifest.id} is installed, but not the runtime that computes it: ${runtimeAdvice()}`,
+    )
+  const { id } = neural!
+  return { id, module: id, options: found.options, own: true, device: 'cpu' }
+}
+
+function embeddedChoice({ device }: EngineRequest, missing: string): EngineChoice {
+  const reasons = [`${missing}; the built-in voice (flite) speaks English with matched voices`]
+  if (device !== 'auto' && device !== 'cpu') reasons.push(`the built-in voice runs on the processor, not on ${device}`)
+  return { id: 'embedded', module: 'flite', own: false, device: 'cpu', reason: reasons.join('; ') }
+}
+
+/** A second core decodes the frames of the first. */
+const decoder = availableParallelism() > 1 ? 'process' : 'here'
+
+function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
+  const [main, ...others] = findPocketModels(modelsFolder)
+  if (!main) return { missing: `no neural model of ${manifest.id} is installed` }
+  return { options: { folder: main.folder, others, cacheFolder, device: 'cpu', decoder } }
+}
+
+function findQwen({ manifest, variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
+  const folder = findQwenModel(modelsFolder, variant.id)
+  if (folder) return { options: { folder, cacheFolder, decoder, threads: Math.min(2, availableParallelism()) } }
+  const others = installedVariants(modelsFolder)
   return {
-    id: 'pocket-tts',
-    module: 'pocket-tts',
-    // A second core decodes the latents of the first.
-    options: {
-      folder: main!.folder,
-      others,
-      cacheFolder,
-      device: 'cpu',
-      decoder: availableParallelism() > 1 ? 'process' : 'here',
-    },
-    own: true,
-    device: 'cpu',
+    missing:
+      others.length > 0
+        ? `the neural model ${variant.id} of ${manifest.id} is not installed, only ${others.join(', ')}`
+        : `no neural model of ${manifest.id} is installed`,
   }
 }

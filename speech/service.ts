@@ -47,6 +47,8 @@ export interface Health {
   /** The variant. */
   readonly model: string
   readonly device: string
+  /** Seconds of speech made in a second, where the engine measured that. */
+  readonly pace?: number
   readonly reason?: string
 }
 
@@ -96,13 +98,17 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       return engine.pid
     },
     health() {
-      const reason = state.failure ?? choice.reason
+      const pace = state.loaded ? engine.capabilities.pace : undefined
+      const slow =
+        pace !== undefined && pace < 1 ? 'it makes speech slower than it is spoken here: stream the answers' : undefined
+      const reason = state.failure ?? choice.reason ?? slow
       return {
         status: state.failure ? 'failed' : state.loaded ? 'healthy' : 'loading',
         model_loaded: state.loaded && choice.own,
         engine: choice.id,
         model: variant.id,
         device: choice.device,
+        ...(pace === undefined ? {} : { pace: Math.round(pace * 100) / 100 }),
         ...(reason === undefined ? {} : { reason }),
       }
     },
@@ -111,6 +117,9 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
     },
     async speak({ voice, ...request }, signal) {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
+      // Another engine has the voices of the table whatever the variant.
+      if (typeof requested !== 'object' && choice.own && !variant.presets)
+        throw needsVariant('A preset voice', ({ presets }) => presets)
       await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },

@@ -70,9 +70,11 @@ export interface Synthesis {
 
 /** Turns requests into speech with one engine. */
 export function createSynthesis(options: SynthesisOptions): Synthesis {
-  const { manifest, engine, chunkMs = 30_000, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
+  const { manifest, engine, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
   const turns = createRequestQueue(queueLimit)
   const budget = createAudioBudget(budgetBytes)
+  /** How long one chunk or voice may take: an engine that is slow here gets less text at a time, and says how long that takes. */
+  const chunkMs = () => options.chunkMs ?? engine.capabilities.chunk?.milliseconds ?? 30_000
 
   return {
     async open(input, signal) {
@@ -96,7 +98,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   async function prepare(voice: RequestedVoice, signal?: AbortSignal): Promise<VoiceHandle> {
     const source = typeof voice === 'string' ? await namedVoice(voice, signal) : voice
     const release = await turns.take(signal)
-    const deadline = startDeadline(chunkMs, signal)
+    const deadline = startDeadline(chunkMs(), signal)
     try {
       return await engine.prepareVoice(source, deadline.signal)
     } catch (thrown) {
@@ -115,7 +117,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   }
 
   function speechOf(request: SpeechRequest, unspoken: readonly string[], signal?: AbortSignal): Speech {
-    const chunks = splitChunks(request.text)
+    const chunks = splitChunks(request.text, chunkLimit(engine, request.text))
     const total = chunks.length + unspoken.length
     let spoken = 0
     if (unspoken.length > 0) options.onUnspoken?.({ pieces: unspoken.length })
@@ -171,7 +173,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     let deadline: Deadline | undefined
     try {
       release = await turns.take(signal)
-      deadline = startDeadline(chunkMs, signal)
+      deadline = startDeadline(chunkMs(), signal)
       for await (const samples of engine.synthesize(request, deadline.signal)) queue.push(samples)
       queue.finish()
     } catch (thrown) {
@@ -181,6 +183,15 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
       release()
     }
   }
+}
+
+/** The longest piece of this text for the engine, in characters; undefined where the servers' own limit holds. */
+function chunkLimit({ capabilities }: SpeechEngine, text: string): number | undefined {
+  if (!capabilities.chunk) return undefined
+  // Such a sign takes as long to speak as three letters.
+  const signs = text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0
+  const share = signs / Math.max(1, countCharacters(text))
+  return Math.max(20, Math.floor(capabilities.chunk.characters / (1 + 2 * share)))
 }
 
 /** The text as it will be spoken. Throws `invalid` for one that is too long or empty. */

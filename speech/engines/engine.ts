@@ -34,6 +34,17 @@ export interface EngineCapabilities {
   readonly instruct: boolean
   /** True when the first samples come before the whole text is spoken. */
   readonly streaming: boolean
+  /** Seconds of speech that it makes in a second here, where it measured that. */
+  readonly pace?: number
+  /** How much text it takes at a time, where that is less than the servers' 500 characters. */
+  readonly chunk?: ChunkLimits
+}
+
+export interface ChunkLimits {
+  /** Letters of an alphabet; a sign that is a syllable or word counts three of them. */
+  readonly characters: number
+  /** How long such a chunk may take. */
+  readonly milliseconds: number
 }
 
 /** How a text is spoken: these fields pass unchanged from an operation's input to the engine. */

@@ -7,6 +7,8 @@ import type { Voice } from '../engines/engine.ts'
 const variant = z.object({
   id: z.string(),
   description: z.string(),
+  /** Whether it speaks with the voices of the server's table. */
+  presets: z.boolean(),
   design: z.boolean(),
   clone: z.boolean(),
 })

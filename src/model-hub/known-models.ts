@@ -8,6 +8,8 @@
  */
 
 import { posix } from 'node:path'
+import { qwenRepositories } from '../../speech/engines/qwen3-tts/repositories.ts'
+import { weightsName } from '../../speech/servers/weights.ts'
 
 export type ModelKind = 'chat' | 'embedding' | 'tts'
 
@@ -179,12 +181,101 @@ const nonCommercialVoices: ReadonlySet<string> = new Set(['jean', 'cosette'])
  * Kyutai's pocket-tts in its authors' own tree (https://huggingface.co/kyutai/pocket-tts). Two repositories share it: the
  * gated one has the weights that clone voices, the open one has these as zeros, and all the rest.
  */
-const speechModels: readonly KnownModel[] = pocketLanguages.map(([suffix, language, voice, size]) => ({
+const pocketModels: readonly KnownModel[] = pocketLanguages.map(([suffix, language, voice, size]) => ({
   name: `voxb-tts${suffix}`,
   kind: 'tts',
   licence: 'CC-BY-4.0, with uses that its authors prohibit (https://huggingface.co/kyutai/pocket-tts)',
   summary: `pocket-tts for ${language.replace('_24l', ', the large form').replace(/^./, (first) => first.toUpperCase())}, about ${size}`,
   editions: [pocketEdition(language, voice, gatedWeights, true), pocketEdition(language, voice, openWeights, false)],
+}))
+
+/** The codec is the same in every repository of Qwen3-TTS. */
+const qwenCodec = { sha256: '836b7b357f5ea43e889936a3709af68dfe3751881acefe4ecf0dbd30ba571258' }
+
+interface QwenVariant {
+  readonly variant: string
+  readonly revision: string
+  readonly summary: string
+  readonly pins?: Readonly<Record<string, Pick<KnownFile, 'sha256' | 'bytes'>>>
+}
+
+/** The variants of speech server A, the default one first. */
+const qwenVariants: readonly QwenVariant[] = [
+  {
+    variant: 'customvoice-1.7b',
+    revision: '0c0e3051f131929182e2c023b9537f8b1c68adfe',
+    summary:
+      'nine voices that follow instructions, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+  },
+  {
+    variant: 'customvoice-0.6b',
+    revision: '85e237c12c027371202489a0ec509ded67b5e4b5',
+    summary: 'nine voices, ten languages, 2.5 GB to download, 0.6 GB more on disk, 1.4 GB of memory',
+    pins: {
+      'config.json': {
+        bytes: 4_908,
+        sha256: '81aca2b6fac304944d8acf345272d8a9a727d5fc2e2e66b222ab4729340c7455',
+      },
+      'vocab.json': {
+        bytes: 2_776_833,
+        sha256: 'ca10d7e9fb3ed18575dd1e277a2579c16d108e32f27439684afa0e10b1440910',
+      },
+      'merges.txt': {
+        bytes: 1_671_839,
+        sha256: '599bab54075088774b1733fde865d5bd747cbcc7a547c5bc12610e874e26f5e3',
+      },
+      'tokenizer_config.json': {
+        bytes: 7_344,
+        sha256: 'dc3c31c3bdaedd5016382bb3cbe07323026775ad51f5a4fb564505992ae4a670',
+      },
+    },
+  },
+  {
+    variant: 'voicedesign-1.7b',
+    revision: '5ecdb67327fd37bb2e042aab12ff7391903235d3',
+    summary: 'voices from a description, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+    pins: { 'model.safetensors': { sha256: '391e8db219f292c515297cdceeb43e4eae67cdde35fa57e79a6a8a532fca0522' } },
+  },
+  {
+    variant: 'base-1.7b',
+    revision: 'fd4b254389122332181a7c3db7f27e918eec64e3',
+    summary: 'voice cloning, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+    pins: { 'model.safetensors': { sha256: '38fc7fc51c5e776e840414b6fd443962e9411b9654888fd7913e4da643cb857c' } },
+  },
+  {
+    variant: 'base-0.6b',
+    revision: '5d83992436eae1d760afd27aff78a71d676296fc',
+    summary: 'voice cloning, ten languages, 2.5 GB to download, 0.6 GB more on disk, 1.4 GB of memory',
+    pins: { 'model.safetensors': { sha256: '180b3b10eb1c9f1b4db7806d5475bae3071c0243c299d49926bab1da3b6946f6' } },
+  },
+]
+
+const qwenFiles = [
+  'config.json',
+  'generation_config.json',
+  'vocab.json',
+  'merges.txt',
+  'tokenizer_config.json',
+  'model.safetensors',
+  'speech_tokenizer/config.json',
+  'speech_tokenizer/model.safetensors',
+]
+
+/** Qwen3-TTS in its authors' own repositories (https://huggingface.co/Qwen). */
+const qwenModels: readonly KnownModel[] = qwenVariants.map(({ variant, revision, summary, pins = {} }) => ({
+  name: weightsName('voxa-tts', variant),
+  kind: 'tts',
+  licence: 'Apache-2.0',
+  summary: `Qwen3-TTS ${variant}: ${summary}`,
+  editions: [
+    repositoryOf(
+      qwenRepositories[variant]!,
+      revision,
+      Object.fromEntries(
+        qwenFiles.map((path) => [path, path === 'speech_tokenizer/model.safetensors' ? qwenCodec : (pins[path] ?? {})]),
+      ),
+    ),
+  ],
 }))
 
 /** The parts under a non-commercial licence: names without folder and ending, and the licences. */
@@ -199,7 +290,7 @@ export function nonCommercialParts({ editions }: KnownModel): {
 
 /** Every model by its name. */
 export const knownModels: ReadonlyMap<string, KnownModel> = new Map(
-  [...chatModels, ...embeddingModels, ...speechModels].map((model) => [model.name, model]),
+  [...chatModels, ...embeddingModels, ...pocketModels, ...qwenModels].map((model) => [model.name, model]),
 )
 
 function repositoryOf(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { serverOfWeights } from '../../speech/servers/weights.ts'
 import { permitsOf } from '../accounts/keys/rights.ts'
 import type { App } from '../app/app.ts'
 import type { RefreshRequest, RefreshRow } from '../plugins/refresh.ts'
@@ -78,7 +79,7 @@ async function installedModels(app: App): Promise<z.output<typeof modelRow>[]> {
       id: name,
       name: kind === 'chat' ? `local:${name}` : name,
       plugin: null,
-      runner: kind === 'tts' ? 'voxb-tts' : 'embedded',
+      runner: kind === 'tts' ? serverOfWeights(name) : 'embedded',
       type: kind,
       // The model runner has precedence over pulled models.
       default: name === preferred && names.length === 0,

@@ -148,6 +148,7 @@ export const showSpeechHealth = defineOperation({
         engine: z.string(),
         model: z.string(),
         device: z.string(),
+        pace: z.exactOptional(z.number()),
         reason: z.exactOptional(z.string()),
       }),
     ),

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { isServerId, readManifest, type ServerId, serverIds } from '../../speech/servers/manifest.ts'
+import { weightsName } from '../../speech/servers/weights.ts'
 import type { SpeechService } from '../../speech/service.ts'
 import { type App, openApp } from '../app/app.ts'
 import { speechPlaces } from '../app/speech-places.ts'
@@ -49,7 +50,7 @@ export async function serve(
   const listening: Listening[] = []
   const services: SpeechService[] = []
   try {
-    if (options.pull) await pullWeights(app, log, plan, io.signal)
+    if (options.pull) await pullWeights(app, log, plan, options, io.signal)
     const accounts = api && (await openServiceAccounts(app, io))
     // Removes the temporary packages of a killed process before the first request.
     if (api) await app.packages()
@@ -86,12 +87,25 @@ export async function serve(
 }
 
 /** Pulls missing weights of the planned servers. */
-async function pullWeights(app: App, log: Log, plan: readonly Planned[], signal: AbortSignal): Promise<void> {
+async function pullWeights(
+  app: App,
+  log: Log,
+  plan: readonly Planned[],
+  options: ServeOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { hub } = await app.models()
-  for (const { name } of plan.filter(({ name }) => hub.known.has(name) && !hub.find(name))) {
-    log.info('pulling weights', { server: name })
+  // Beside other servers only weights that were named are brought: server A's take gigabytes.
+  const servers = plan
+    .map(({ name }) => name)
+    .filter((name) => name !== 'voxa-tts' || plan.length === 1 || options.model)
+  for (const server of servers) {
+    const name = weightsName(server, options.model)
+    const model = hub.known.get(name)
+    if (!model || hub.find(name)) continue
+    log.info('pulling weights', { server, model: name, summary: model.summary, licence: model.licence })
     const { bytes, folder } = await hub.pull(name, { signal })
-    log.info('pulled', { server: name, bytes, folder })
+    log.info('pulled', { server, bytes, folder })
   }
 }
 
@@ -128,8 +142,8 @@ function refuseUnused(names: readonly Planned['name'][], options: ServeOptions):
     throw new AppError('usage', '--model is for voxa-tts')
   if (options.device !== undefined && !speech.some((manifest) => manifest.options.devices.length > 0))
     throw new AppError('usage', '--device is for voxb-tts-1.6b')
-  if (options.pull && !names.includes('voxb-tts'))
-    throw new AppError('usage', '--pull is for voxb-tts: the other servers have no weights to pull')
+  if (options.pull && !names.includes('voxb-tts') && !names.includes('voxa-tts'))
+    throw new AppError('usage', '--pull is for voxa-tts and voxb-tts: the other servers have no weights to pull')
   if (options.port !== undefined && names.length > 1 && !names.includes('api'))
     throw new AppError('usage', 'With several servers --port is the API’s', {
       details: names.map((name) => `say --${name}-port`),

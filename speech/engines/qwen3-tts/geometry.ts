@@ -63,16 +63,16 @@ export function findEncoderSeanet(file: TensorFile): Seanet {
 
 /** Throws an AppError that names the file and the tensors that are missing or of another shape. */
 export function checkModelFile(file: TensorFile, model: ModelFile): void {
-  check(file, expectedOfModel(model), [], 'a Qwen3-TTS model of the geometry in its config.json')
+  check(file, modelTensors(model), [], 'a Qwen3-TTS model of the geometry in its config.json')
 }
 
 /** The same for the codec's file; the half that hears is checked where a model needs it. */
 export function checkCodecFile(file: TensorFile, codec: CodecFile, hears: boolean): void {
-  const expected = expectedOfDecoder(codec)
+  const expected = decoderTensors(codec)
   const problems: string[] = []
   if (hears) {
     const seanet = findEncoderSeanet(file)
-    expectEncoder(expected, codec, seanet)
+    for (const [name, shape] of encoderTensors(codec, seanet)) expected.set(name, shape)
     problems.push(...seanet.problems)
     const ratios = codec.encoder_config.upsampling_ratios.toReversed()
     if (seanet.ratios.join() !== ratios.join())
@@ -93,7 +93,8 @@ function check(file: TensorFile, expected: ExpectedTensors, others: readonly str
   })
 }
 
-function expectedOfModel(model: ModelFile): ExpectedTensors {
+/** The tensors of a model's own file. */
+export function modelTensors(model: ModelFile): ExpectedTensors {
   const { talker_config: talker, speaker_encoder_config: speaker, tts_model_type: type } = model
   const [width, textWidth] = [talker.hidden_size, talker.text_hidden_size]
   const predictor = talker.code_predictor_config
@@ -185,7 +186,8 @@ function expectBooks(expected: ExpectedTensors, { first, rest }: CodecBooks, ent
   }
 }
 
-function expectedOfDecoder(codec: CodecFile): ExpectedTensors {
+/** The tensors of the codec's half that makes samples. */
+export function decoderTensors(codec: CodecFile): ExpectedTensors {
   const { decoder_config: decoder } = codec
   const { latent_dim: latent, hidden_size: hidden, codebook_dim: dimension } = decoder
   const expected: ExpectedTensors = new Map()
@@ -238,13 +240,15 @@ function expectWave(expected: ExpectedTensors, decoder: CodecFile['decoder_confi
   expectConvolution(expected, `decoder.decoder.${last + 1}.conv`, 1, channels, 7)
 }
 
-function expectEncoder(expected: ExpectedTensors, codec: CodecFile, seanet: Seanet): void {
+/** The tensors of the half that hears; those of its convolutions are found in a file. */
+export function encoderTensors(codec: CodecFile, seanet: Pick<Seanet, 'expected'>): ExpectedTensors {
+  const expected: ExpectedTensors = new Map(seanet.expected)
   const { encoder_config: encoder, encoder_valid_num_quantizers: valid } = codec
   const { hidden_size: hidden, codebook_dim: dimension } = encoder
   const books = encoderBooks(valid)
   expectBooks(expected, books, encoder.codebook_size, dimension)
   for (const half of ['first', 'rest'] as const) expected.set(books.projection(half), [dimension, hidden, 1])
   expected.set('encoder.downsample.conv.weight', [hidden, hidden, 4])
-  for (const [name, shape] of seanet.expected) expected.set(name, shape)
   expectLayers(expected, encoderShape(codec))
+  return expected
 }

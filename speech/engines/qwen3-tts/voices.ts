@@ -5,6 +5,7 @@ import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { resampleClip } from '../../blocks/resampling.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
+import type { SpeakerFile } from './configuration.ts'
 import { logMel } from './mel.ts'
 import type { QwenModel } from './model.ts'
 import type { PromptVoice } from './prompt.ts'
@@ -43,16 +44,16 @@ export async function cloneVoice(model: QwenModel, recording: Recording, signal?
     )
   // Without its words the beginning of a recording is enough.
   const part = samples.subarray(0, Math.ceil(longestSeconds * sampleRate))
-  const clip = resampleClip(part, sampleRate, model.configuration.codec.input_sample_rate)
+  const { speaker_encoder_config: speaker } = model.model
+  if (!speaker) throw new AppError('unavailable', 'The installed model cannot clone voices')
+  const vector = await speakerVector(model, speaker, resampleClip(part, sampleRate, speaker.sample_rate))
   signal?.throwIfAborted()
-  const vector = await speakerVector(model, clip)
   if (!transcript) return { kind: 'clone', vector }
+  const clip = resampleClip(part, sampleRate, model.configuration.codec.input_sample_rate)
   return { kind: 'clone', vector, spoken: { transcript, codes: await hear(model, clip, signal) } }
 }
 
-async function speakerVector(model: QwenModel, clip: Float32Array): Promise<Float32Array> {
-  const { speaker_encoder_config: speaker } = model.model
-  if (!speaker) throw new AppError('unavailable', 'The installed model cannot clone voices')
+function speakerVector(model: QwenModel, speaker: SpeakerFile, clip: Float32Array): Promise<Float32Array> {
   return model.speakerVector(logMel(clip, speaker.mel_dim, speaker.sample_rate))
 }
 

@@ -14,6 +14,7 @@ type Pulled = z.output<typeof pullModel.output>
 
 /** Downloads a model with a progress bar. The first pull asks about files for non-commercial use only. */
 export async function pull(cli: Cli, name: string, options: { readonly nonCommercial?: true } = {}): Promise<void> {
+  await describe(cli, name)
   const pulled = await download(cli, name, options.nonCommercial ?? (await askAboutLicence(cli, name)))
   await print(cli, pulled, ({ bytes, downloaded, folder }) =>
     downloaded === 0
@@ -21,8 +22,19 @@ export async function pull(cli: Cli, name: string, options: { readonly nonCommer
       : `${name}: ${megabytes(bytes)} in ${folder}`,
   )
   for (const line of pulled.notes) note(cli, `aichat: ${line}`)
-  const licence = knownModels.get(name)?.licence
-  if (licence !== undefined && pulled.downloaded > 0) note(cli, `aichat: the licence of ${name} is ${licence}`)
+}
+
+/** Says what comes, how large it is and under which licence, before anything is downloaded. */
+async function describe(cli: Cli, name: string): Promise<void> {
+  const model = knownModels.get(name)
+  if (!model || (await isInstalled(cli, name))) return
+  note(cli, `aichat: ${model.summary}`)
+  note(cli, `aichat: the licence of ${name} is ${model.licence}`)
+}
+
+async function isInstalled(cli: Cli, name: string): Promise<boolean> {
+  const { models } = await cli.ask(listModels, { installed: true })
+  return models.some(({ id }) => id === name)
 }
 
 /** Removes a pulled model. */
@@ -36,8 +48,7 @@ async function askAboutLicence(cli: Cli, name: string): Promise<boolean | undefi
   const model = knownModels.get(name)
   const { names = [], licences = [] } = model ? nonCommercialParts(model) : {}
   if (names.length === 0 || !(cli.globals().yes || (await canAsk(cli)))) return undefined
-  const { models } = await cli.ask(listModels, { installed: true })
-  if (models.some(({ id }) => id === name)) return undefined
+  if (await isInstalled(cli, name)) return undefined
   return agreed(cli, `For non-commercial use only (${licences.join(', ')}): ${names.join(', ')}. Pull that too?`)
 }
 

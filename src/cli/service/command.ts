@@ -19,7 +19,7 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
       'the variant of voxa-tts: customvoice-1.7b, customvoice-0.6b, voicedesign-1.7b, base-1.7b, base-0.6b',
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
-    .option('--pull', 'first download the weights of voxb-tts if they are missing')
+    .option('--pull', 'first download the weights of voxb-tts, or of a named voxa-tts, if they are missing')
     .example('aichat serve', 'aichat serve api --port 3002', 'aichat serve voxb-tts --host 0.0.0.0')
     .action(run(({ serve }) => serve))
 }
