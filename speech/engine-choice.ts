@@ -70,7 +70,9 @@ function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): Ret
 
 function findQwen({ manifest, variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const folder = findQwenModel(modelsFolder, variant.id)
-  if (folder) return { options: { folder, cacheFolder, decoder, threads: Math.min(2, availableParallelism()) } }
+  // One core decodes; of the others two read large matrices faster than one, and more are no faster.
+  const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
+  if (folder) return { options: { folder, cacheFolder, decoder, threads } }
   const others = installedVariants(modelsFolder)
   return {
     missing:

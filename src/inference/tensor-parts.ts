@@ -47,6 +47,10 @@ export function withParts(file: TensorFile, partsOf: (name: string) => number | 
     tensors,
     bytes,
     rowBytes,
+    rowNow(name, row) {
+      const place = places.get(name)
+      return place ? file.rowNow(place.whole, place.from + row) : file.rowNow(name, row)
+    },
     floats: async (name) => toFloats(await bytes(name), (tensors.get(name) ?? file.tensors.get(name)!).dtype),
     external(name) {
       const place = places.get(name)

@@ -1,7 +1,10 @@
 /** Weights of a file as values of a graph: widened to 32 bits where they are stored in 16, and multiplied as 8-bit integers where they were quantised. */
 import { AppError } from '../errors.ts'
 import { contributed, type Graph, type Value } from './graph.ts'
-import type { TensorFile } from './safetensors.ts'
+import type { TensorEntry, TensorFile } from './safetensors.ts'
+
+/** Inputs are rounded to 8 bits too, block by block: the runtime's `accuracy_level` of that name. */
+const integerAccuracy = 4
 
 /** The tensors of one file, entered into one graph. */
 export interface Weights {
@@ -15,22 +18,23 @@ export interface Weights {
   linear(x: Value, weight: string, bias?: string): Value
 }
 
-/** The suffix of a quantised weight's scales, float32 [out]. */
+/** The suffix of a quantised weight's scales, float32 [out] or [out × blocks]. */
 export const scaleSuffix = '.scale'
 
-/** The weights of `file` for `graph`. Quantised ones (I8, stored [in, out]) can only be used through `linear`. */
+/** The weights of `file` for `graph`. Quantised ones (I8 [in, out], or U8 [out, blocks, block]) can only be used through `linear`. */
 export function createWeights(graph: Graph, file: TensorFile): Weights {
   return { graph, has: (name) => file.tensors.has(name), shape, value, linear }
 
-  function stored(name: string): { shape: readonly number[]; quantised: boolean } {
+  function stored(name: string): Pick<TensorEntry, 'shape' | 'dtype'> {
     const entry = file.tensors.get(name)
     if (!entry) throw new AppError('invalid', `${file.path} has no tensor ${name}`)
-    return { shape: entry.shape, quantised: entry.dtype === 'I8' }
+    return entry
   }
 
   function shape(name: string): readonly number[] {
-    const entry = stored(name)
-    return entry.quantised ? entry.shape.toReversed() : entry.shape
+    const { shape: size, dtype } = stored(name)
+    if (dtype === 'U8') return [size[0]!, size[1]! * size[2]!]
+    return dtype === 'I8' ? size.toReversed() : size
   }
 
   function value(name: string): Value {
@@ -41,7 +45,19 @@ export function createWeights(graph: Graph, file: TensorFile): Weights {
 
   function linear(x: Value, weight: string, bias?: string): Value {
     const added = bias === undefined ? undefined : value(bias)
-    if (!stored(weight).quantised) return graph.node('Gemm', [x, value(weight), added], { transB: { int: 1 } })
+    const { dtype, shape: size } = stored(weight)
+    if (dtype === 'U8') {
+      const [outputs = 0, inputs = 0] = shape(weight)
+      const attributes = { K: inputs, N: outputs, bits: 8, block_size: size[2]!, accuracy_level: integerAccuracy }
+      const made = graph.node(
+        'MatMulNBits',
+        [x, graph.external(file.external(weight)), value(weight + scaleSuffix)],
+        Object.fromEntries(Object.entries(attributes).map(([name, int]) => [name, { int }])),
+        contributed,
+      )
+      return added === undefined ? made : graph.node('Add', [made, added])
+    }
+    if (dtype !== 'I8') return graph.node('Gemm', [x, value(weight), added], { transB: { int: 1 } })
     const inputs = [x, graph.external(file.external(weight)), value(weight + scaleSuffix), undefined, added]
     return graph.node('DynamicQuantizeMatMul', inputs, {}, contributed)
   }

@@ -105,10 +105,10 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
     for (let group = 1; group < model.talker_config.num_code_groups; group++)
       heads.push(await load(buildHead(quantised, group), quantised, `code_head_${group}`, 1))
     const projection = await load(buildTextProjection(file), file, 'text_projection', threads)
-    const firstTable = await openTable(file, tensorNames.firstCodes)
+    const firstTable = openTable(file, tensorNames.firstCodes)
     const tables = [firstTable]
     for (let group = 1; group < model.talker_config.num_code_groups; group++)
-      tables.push(await openTable(file, tensorNames.codes(group)))
+      tables.push(openTable(file, tensorNames.codes(group)))
     // Sessions read by path; the checks used the open files. A quantised file may be made anew by another process
     // meanwhile: it then holds the same.
     await file.requireUnchanged()
@@ -207,7 +207,14 @@ async function openModel(options: QwenModelOptions, signal: AbortSignal | undefi
 
 /** How the weights are quantised: a file of gigabytes is known by its identity. */
 export function quantisationPlan(cacheFolder: string): QuantisationPlan {
-  return { name: 'qwen3-tts', cacheFolder, keeps: isUsedEveryFrame, quantises: isLarge, recognise: 'identity' }
+  return {
+    name: 'qwen3-tts',
+    cacheFolder,
+    keeps: isUsedEveryFrame,
+    quantises: isLarge,
+    scales: 'block',
+    recognise: 'identity',
+  }
 }
 
 /** The weights of the graphs that run for every frame on a single row: their time is that of reading their weights. */
@@ -226,12 +233,10 @@ async function closeAll(opened: { close(): Promise<void> }[]): Promise<void> {
   for (const resource of opened.splice(0).reverse()) await resource.close()
 }
 
-/** A table in memory as it is stored; its rows are widened when they are used. */
-async function openTable(file: TensorFile, name: string): Promise<(id: number) => Float32Array> {
-  const { shape, dtype } = file.tensors.get(name)!
-  const bytes = await file.bytes(name)
-  const size = bytes.length / shape[0]!
-  return (id) => toFloats(bytes.subarray(id * size, (id + 1) * size), dtype)
+/** The tables of codes take a hundred megabytes of memory: their rows, sixteen a frame, are read from the file too. */
+function openTable(file: TensorFile, name: string): (id: number) => Float32Array {
+  const { dtype } = file.tensors.get(name)!
+  return (id) => toFloats(file.rowNow(name, id), dtype)
 }
 
 /** The text table is a third of the model: its rows are read from the file when they are used. */
