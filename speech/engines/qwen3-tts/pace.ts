@@ -53,13 +53,13 @@ const lettersPerSecond = 14
 const leastCharacters = 60
 
 /**
- * A chunk takes half of the deadline at the measured pace, and never more characters than are read well at once. Where even
+ * A chunk takes three quarters of the deadline at the measured pace, and never more characters than are read well at once. Where even
  * the shortest would take longer, the deadline grows.
  */
 export function chunkLimits(pace: number, isLarge: boolean): ChunkLimits {
   const most = isLarge ? 150 : 250
   const fitting = Math.floor(deadlineSeconds * 0.75 * pace * lettersPerSecond)
   const characters = Math.max(leastCharacters, Math.min(most, fitting))
-  const needed = (2 * characters) / lettersPerSecond / pace
+  const needed = characters > leastCharacters ? 0 : (2 * characters) / lettersPerSecond / pace
   return { characters, milliseconds: Math.ceil(1000 * Math.max(deadlineSeconds, needed)) }
 }

@@ -98,7 +98,18 @@ export const tinySize: QwenSize = {
   hasEncoder: true,
 }
 
-const languages = ['chinese', 'english', 'german', 'italian', 'portuguese', 'spanish', 'japanese', 'korean', 'french', 'russian']
+const languages = [
+  'chinese',
+  'english',
+  'german',
+  'italian',
+  'portuguese',
+  'spanish',
+  'japanese',
+  'korean',
+  'french',
+  'russian',
+]
 const speakers = ['serena', 'vivian', 'uncle_fu', 'ryan', 'aiden', 'ono_anna', 'sohee', 'eric', 'dylan']
 
 /** Writes all files of a model into a folder, which is made. */
@@ -125,7 +136,13 @@ function specialIds({ talker: { textRows } }: QwenSize) {
 
 function addedTokens(size: QwenSize): Record<string, { content: string }> {
   const ids = specialIds(size)
-  const names = { '<|im_start|>': ids.imStart, '<|im_end|>': ids.imEnd, '<tts_pad>': ids.pad, '<tts_text_bos>': ids.begin, '<tts_text_eod>': ids.end }
+  const names = {
+    '<|im_start|>': ids.imStart,
+    '<|im_end|>': ids.imEnd,
+    '<tts_pad>': ids.pad,
+    '<tts_text_bos>': ids.begin,
+    '<tts_text_eod>': ids.end,
+  }
   return Object.fromEntries(Object.entries(names).map(([content, id]) => [String(id), { content }]))
 }
 
@@ -169,7 +186,8 @@ function modelConfiguration(size: QwenSize): unknown {
         [...languages, 'beijing_dialect', 'sichuan_dialect'].map((name, index) => [name, at(10 + index)]),
       ),
       spk_id: size.kind === 'custom_voice' ? Object.fromEntries(speakers.map((name, i) => [name, at(40 + i)])) : {},
-      spk_is_dialect: size.kind === 'custom_voice' ? { eric: 'sichuan_dialect', dylan: 'beijing_dialect', ryan: false } : {},
+      spk_is_dialect:
+        size.kind === 'custom_voice' ? { eric: 'sichuan_dialect', dylan: 'beijing_dialect', ryan: false } : {},
       code_predictor_config: { ...transformer(size.predictor), vocab_size: size.codes },
     },
     ...(size.kind === 'base' && {
@@ -267,13 +285,23 @@ function tensors(shapes: Shapes, dtype: StoredType, seed: number): NewTensor[] {
   }))
 }
 
-function stored(normal: Float32Array, start: number, name: string, shape: readonly number[], dtype: StoredType): ArrayBufferView {
+function stored(
+  normal: Float32Array,
+  start: number,
+  name: string,
+  shape: readonly number[],
+  dtype: StoredType,
+): ArrayBufferView {
   const count = shape.reduce((product, size) => product * size, 1)
   const { base, spread } = rangeOf(name, shape)
   const scaled = normal.map((value) => base + value * spread)
   if (dtype === 'F32') return repeated(scaled, start, new Float32Array(count))
   const words = new Uint32Array(scaled.buffer)
-  return repeated(Uint16Array.from(words, (word) => word >>> 16), start, new Uint16Array(count))
+  return repeated(
+    Uint16Array.from(words, (word) => word >>> 16),
+    start,
+    new Uint16Array(count),
+  )
 }
 
 function repeated<T extends Float32Array | Uint16Array>(source: T, start: number, into: T): T {
@@ -302,5 +330,8 @@ function randomNumbers(seed: number): Float32Array {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return (state + 0.5) / 2 ** 32
   }
-  return Float32Array.from({ length: pool }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()))
+  return Float32Array.from(
+    { length: pool },
+    () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()),
+  )
 }

@@ -1,0 +1,205 @@
+/** Files that are missing, damaged or another model's are named when the model is loaded, and nothing is spoken. */
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cp, readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
+import type { AppError } from '../../../../src/errors.ts'
+import { openTensorFile } from '../../../../src/inference/safetensors.ts'
+import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
+import { suite } from '../../../suite.ts'
+import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { makeQwenModel, tinySize } from './model.ts'
+
+const test = suite('the files of a Qwen3-TTS model')
+
+const original = join(temporaryFolder(), 'base')
+const made = makeQwenModel(original, { ...tinySize, kind: 'base' })
+
+/** A copy of the tiny model that a test may spoil. */
+async function copyOfModel(): Promise<string> {
+  await made
+  const folder = join(temporaryFolder(), 'copy')
+  await cp(original, folder, { recursive: true })
+  return folder
+}
+
+async function load(folder: string, cacheFolder = temporaryFolder()): Promise<AppError | undefined> {
+  const engine = createQwenEngine({ folder, cacheFolder })
+  try {
+    await engine.load()
+    return undefined
+  } catch (thrown) {
+    return thrown as AppError
+  } finally {
+    await engine.close()
+  }
+}
+
+async function assertNamed(folder: string, ...says: readonly RegExp[]): Promise<void> {
+  const refusal = await load(folder)
+  assert.ok(refusal, 'it was loaded')
+  assert.is(refusal.code, 'unavailable')
+  const said = [refusal.message, ...refusal.details].join('\n')
+  for (const pattern of says) assert.match(said, pattern)
+}
+
+/** Writes a weights file anew with other tensors. */
+async function rewrite(path: string, change: (tensor: NewTensor) => NewTensor | undefined): Promise<void> {
+  const file = await openTensorFile(path)
+  const tensors: NewTensor[] = []
+  for (const { name, dtype, shape } of file.tensors.values()) {
+    const data = await file.bytes(name)
+    const changed = change({ name, dtype, shape, data: () => data })
+    if (changed) tensors.push(changed)
+  }
+  await file.close()
+  await writeTensorFile(path, tensors)
+}
+
+type Content = Record<string, unknown>
+
+function setField(content: Content, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) content[first] = value
+  else setField(content[first] as Content, rest, value)
+}
+
+function edit(path: string, change: (content: Content) => void): void {
+  const content = JSON.parse(readFileSync(path, 'utf8')) as Content
+  change(content)
+  writeFileSync(path, JSON.stringify(content))
+}
+
+for (const name of [
+  'config.json',
+  'model.safetensors',
+  'vocab.json',
+  'merges.txt',
+  'tokenizer_config.json',
+  'speech_tokenizer/config.json',
+  'speech_tokenizer/model.safetensors',
+])
+  test(`${name} missing`, async () => {
+    const folder = await copyOfModel()
+    rmSync(join(folder, name))
+    await assertNamed(folder, new RegExp(name.replace('.', '\\.')), /missing/)
+  })
+
+test('without generation_config.json the values of the reference hold', async () => {
+  const folder = await copyOfModel()
+  rmSync(join(folder, 'generation_config.json'))
+  assert.is(await load(folder), undefined)
+})
+
+for (const name of ['model.safetensors', 'speech_tokenizer/model.safetensors'])
+  test(`${name} truncated`, async () => {
+    const folder = await copyOfModel()
+    for (const size of [100_000, 5000, 4, 0]) {
+      truncateSync(join(folder, name), size)
+      await assertNamed(folder, new RegExp(name.replace('.', '\\.')))
+    }
+  })
+
+test('tensors that are renamed, of another shape, or no numbers', async () => {
+  const layer = 'talker.model.layers.1.self_attn.q_norm.weight'
+  for (const [change, ...says] of [
+    [
+      (tensor: NewTensor) => ({ ...tensor, name: tensor.name === layer ? `${layer}s` : tensor.name }),
+      /q_norm\.weight is missing/,
+      /q_norm\.weights is not known/,
+    ],
+    [
+      (tensor: NewTensor) =>
+        tensor.name === 'talker.codec_head.weight' ? { ...tensor, shape: tensor.shape.toReversed() } : tensor,
+      /talker\.codec_head\.weight has shape \[48,1056\], expected \[1056,48\]/,
+    ],
+    [
+      (tensor: NewTensor) =>
+        tensor.name === layer ? { ...tensor, data: () => new Uint16Array(tensor.shape[0]!).fill(0x7fc0) } : tensor,
+      /q_norm\.weight holds numbers that are not finite/,
+    ],
+    [
+      (tensor: NewTensor) => (tensor.name.startsWith('speaker_encoder') ? undefined : tensor),
+      /speaker_encoder\.blocks\.0\.conv\.weight is missing/,
+    ],
+  ] as const) {
+    const folder = await copyOfModel()
+    await rewrite(join(folder, 'model.safetensors'), change)
+    await assertNamed(folder, /model\.safetensors/, ...(says as RegExp[]))
+  }
+})
+
+test('a codec that does not hear cannot clone', async () => {
+  const folder = await copyOfModel()
+  await rewrite(join(folder, 'speech_tokenizer', 'model.safetensors'), (tensor) =>
+    tensor.name.startsWith('encoder.') ? undefined : tensor,
+  )
+  await assertNamed(folder, /encoder\.downsample\.conv\.weight is missing/)
+})
+
+test("another model's tokenizer", async () => {
+  const folder = await copyOfModel()
+  edit(join(folder, 'tokenizer_config.json'), (content) => {
+    content['added_tokens_decoder'] = { 7: { content: '<|im_start|>' } }
+  })
+  await assertNamed(folder, /tokenizer of this model/, /<\|im_start\|> the id 7, config\.json 294/)
+  const other = await copyOfModel()
+  edit(join(other, 'vocab.json'), (content) => {
+    content['foreign'] = 151_000
+  })
+  await assertNamed(other, /vocab\.json has the id 151000, and the text table only 300 rows/)
+  const merges = await copyOfModel()
+  writeFileSync(join(merges, 'merges.txt'), '#version: 0.2\nq x\n')
+  await assertNamed(merges, /merges\.txt makes 1 pieces that are not in vocab\.json, such as "q x"/)
+})
+
+test('configurations that contradict themselves or the weights', async () => {
+  const codec = 'speech_tokenizer/config.json'
+  for (const [name, field, value, says] of [
+    ['config.json', 'tts_model_type', 'singing', /tts_model_type/],
+    ['config.json', 'talker_config.head_dim', undefined, /talker_config\.head_dim/],
+    ['config.json', 'talker_config.num_key_value_heads', 3, /4 heads cannot share 3/],
+    ['config.json', 'talker_config.codec_bos_id', 9999, /codec_bos_id: 9999/],
+    ['config.json', 'speaker_encoder_config', undefined, /speaker_encoder_config/],
+    ['config.json', 'talker_config.num_hidden_layers', 3, /layers\.2\..* is missing/],
+    [codec, 'decoder_config.num_quantizers', 8, /num_quantizers: 8/],
+    [codec, 'decoder_config.upsample_rates', [5, 3], /decoder\.decoder\.1\.block\.1/],
+    [codec, 'encoder_config.upsampling_ratios', [3, 4], /re-sample by 3,4/],
+  ] as const) {
+    const folder = await copyOfModel()
+    edit(join(folder, name), (content) => setField(content, field.split('.'), value))
+    await assertNamed(folder, says)
+  }
+  const folder = await copyOfModel()
+  writeFileSync(join(folder, 'config.json'), '{')
+  await assertNamed(folder, /config\.json is not JSON/)
+})
+
+test('quantised weights are made once, found again by the identity of their source, and made anew for another', async () => {
+  const [folder, cacheFolder] = [await copyOfModel(), temporaryFolder()]
+  const weights = async () => (await readdir(cacheFolder)).filter((name) => name.endsWith('.safetensors')).sort()
+  assert.is(await load(folder, cacheFolder), undefined)
+  const first = await weights()
+  assert.is(first.length, 1)
+  assert.is(await load(folder, cacheFolder), undefined)
+  assert.equal(await weights(), first)
+  // Written again, it may be another.
+  await utimes(join(folder, 'model.safetensors'), new Date(), new Date())
+  assert.is(await load(folder, cacheFolder), undefined)
+  assert.is((await weights()).length, 2)
+})
+
+test('a made file that was changed behind its back is made again', async () => {
+  const [folder, cacheFolder] = [await copyOfModel(), temporaryFolder()]
+  await load(folder, cacheFolder)
+  const [name] = (await readdir(cacheFolder)).filter((entry) => entry.endsWith('.safetensors'))
+  const path = join(cacheFolder, name!)
+  const whole = readFileSync(path)
+  const spoilt = Buffer.from(whole)
+  spoilt[whole.length - 9]! ^= 1
+  writeFileSync(path, spoilt)
+  assert.is(await load(folder, cacheFolder), undefined)
+  assert.equal(readFileSync(path), whole)
+})
+
+test.run()

@@ -1,0 +1,178 @@
+/** Server A over HTTP, with Qwen3-TTS in the models folder and without. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { writeWav } from '../../../../speech/audio/wav.ts'
+import { openSpeechService } from '../../../../speech/service.ts'
+import { createSpeechServer } from '../../../../src/server/speech.ts'
+import { openInstallation } from '../../../installation.ts'
+import { suite } from '../../../suite.ts'
+import { temporaryFolder } from '../pocket-tts/folders.ts'
+import { makeQwenModel, tinySize } from './model.ts'
+
+const test = suite('server A with qwen3-tts')
+
+/** The repositories of the variants that these tests install. */
+const repositories = {
+  'customvoice-1.7b': ['Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice', { kind: 'custom_voice' }],
+  'voicedesign-1.7b': ['Qwen/Qwen3-TTS-12Hz-1.7B-VoiceDesign', { kind: 'voice_design' }],
+  'base-0.6b': ['Qwen/Qwen3-TTS-12Hz-0.6B-Base', { kind: 'base', size: '0b6' }],
+} as const
+
+type Variant = keyof typeof repositories
+
+async function withServer(
+  installed: readonly Variant[],
+  variant: Variant,
+  work: (address: string) => Promise<void>,
+): Promise<void> {
+  const installation = openInstallation()
+  const modelsFolder = temporaryFolder()
+  for (const each of installed) {
+    const [repository, change] = repositories[each]
+    await makeQwenModel(join(modelsFolder, repository), { ...tinySize, ...change })
+  }
+  const service = openSpeechService({
+    server: 'voxa-tts',
+    variant,
+    modelsFolder,
+    cacheFolder: temporaryFolder(),
+    hubEndpoint: 'http://127.0.0.1:9',
+  })
+  const server = createServer(createSpeechServer({ app: installation.app, observe: () => {} }, service))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    await service.load().catch(() => undefined)
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+    await service.close()
+    await installation.close()
+  }
+}
+
+function post(address: string, path: string, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json' }
+  return fetch(`${address}/v1/audio/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+function clone(address: string, fields: Readonly<Record<string, string>> = {}, seconds = 4): Promise<Response> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ input: 'The other hour.', ...fields })) form.set(name, value)
+  const samples = Float32Array.from({ length: 8000 * seconds }, (_, i) => Math.sin(i / 9) / 2)
+  form.set('reference_audio', new Blob([new Uint8Array(writeWav(samples, 8000))]), 'clip.wav')
+  return fetch(`${address}/v1/audio/voice-clone`, { method: 'POST', body: form })
+}
+
+async function assertSpoken(answer: Response): Promise<Buffer> {
+  const wav = Buffer.from(await answer.arrayBuffer())
+  assert.is(answer.status, 200, wav.toString('utf8', 0, 400))
+  assert.is(answer.headers.get('x-speech-engine'), 'qwen3-tts')
+  assert.is(wav.toString('latin1', 0, 4), 'RIFF')
+  assert.is(wav.readUInt32LE(24), 300)
+  assert.ok(wav.length > 44)
+  return wav
+}
+
+async function assertRefused(answer: Response, status: number, says: RegExp): Promise<void> {
+  const text = await answer.text()
+  assert.is(answer.status, status, text)
+  assert.match(text, says)
+}
+
+test('preset voices, instructions and all ten languages are spoken by the installed variant', () =>
+  withServer(['customvoice-1.7b'], 'customvoice-1.7b', async (address) => {
+    const { pace, ...health } = (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
+    assert.ok(Number(pace) > 0)
+    assert.equal(
+      { ...health, reason: undefined },
+      {
+        status: 'healthy',
+        model_loaded: true,
+        engine: 'qwen3-tts',
+        model: 'customvoice-1.7b',
+        device: 'cpu',
+        reason: undefined,
+      },
+    )
+    for (const voice of ['Ryan', 'ono_anna', 'alloy', undefined])
+      await assertSpoken(await post(address, 'speech', { input: 'The other hour.', voice, instruct: 'slowly' }))
+    const texts = {
+      English: 'The other thing.',
+      Chinese: '今天天气很好。',
+      Japanese: 'こんにちは。',
+      Korean: '안녕하세요.',
+      German: 'Guten Morgen.',
+      French: 'Bonjour.',
+      Spanish: 'Buenos días.',
+      Italian: 'Buongiorno.',
+      Portuguese: 'Bom dia.',
+      Russian: 'Привет.',
+    }
+    for (const [language, input] of Object.entries(texts))
+      await assertSpoken(await post(address, 'speech', { input, language, voice: 'vivian' }))
+    await assertRefused(await post(address, 'speech', { input: 'Dag.', language: 'Dutch' }), 400, /language/)
+    await assertRefused(
+      await clone(address),
+      503,
+      /serve voxa-tts --model base-1\.7b.*serve voxa-tts --model base-0\.6b/,
+    )
+    const described = { input: 'The other hour.', voice_description: 'deep' }
+    await assertRefused(await post(address, 'voice-design', described), 503, /serve voxa-tts --model voicedesign-1\.7b/)
+  }))
+
+test('a voice is designed, and a preset is refused with the variants that have it', () =>
+  withServer(['voicedesign-1.7b'], 'voicedesign-1.7b', async (address) => {
+    const design = (voice_description: string) =>
+      post(address, 'voice-design', { input: 'The other hour.', voice_description, language: 'English' })
+    await assertSpoken(await design('a deep, warm voice'))
+    await assertRefused(await design(' '), 400, /description/)
+    await assertRefused(
+      await post(address, 'speech', { input: 'The other hour.', voice: 'ryan' }),
+      503,
+      /serve voxa-tts --model customvoice-1\.7b.*--model customvoice-0\.6b/,
+    )
+  }))
+
+test('a recording is cloned, with its transcript and without', () =>
+  withServer(['base-0.6b'], 'base-0.6b', async (address) => {
+    await assertSpoken(await clone(address))
+    await assertSpoken(await clone(address, { reference_text: 'the hour in another' }))
+    await assertRefused(await clone(address, {}, 1), 400, /shorter than 3 seconds/)
+    await assertRefused(await clone(address, { reference_text: 'the hour' }, 40), 400, /too long with a transcript/)
+  }))
+
+test('a variant that is not installed is named in the health, and the built-in voice speaks', () =>
+  withServer(['base-0.6b'], 'customvoice-1.7b', async (address) => {
+    const health = (await (await fetch(`${address}/health`)).json()) as Record<string, unknown>
+    assert.is(health['engine'], 'embedded')
+    assert.is(health['model_loaded'], false)
+    assert.match(String(health['reason']), /customvoice-1\.7b of voxa-tts is not installed, only base-0\.6b/)
+    const answer = await post(address, 'speech', { input: 'The other hour.' })
+    assert.is(answer.status, 200)
+    assert.is(answer.headers.get('x-speech-engine'), 'embedded')
+    await answer.arrayBuffer()
+  }))
+
+test('many requests one after the other, some left in the middle, leave the server as it was', () =>
+  withServer(['customvoice-1.7b'], 'customvoice-1.7b', async (address) => {
+    for (let round = 0; round < 12; round++) {
+      const left = new AbortController()
+      const request = fetch(`${address}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ input: 'The other thing in another hour. '.repeat(20), voice: 'ryan' }),
+        signal: left.signal,
+      })
+      left.abort()
+      await request.catch(() => undefined)
+      await assertSpoken(await post(address, 'speech', { input: 'The hour.', voice: 'ryan' }))
+    }
+  }))
+
+test.run()
