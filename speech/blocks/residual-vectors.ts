@@ -17,7 +17,7 @@ export interface Codebook {
 const leastCount = 1e-5
 
 /** The entries [entries, size] of a codebook. */
-export function codebookEntries(weights: Weights, { sums, counts }: Codebook): Value {
+function codebookEntries(weights: Weights, { sums, counts }: Codebook): Value {
   const { graph } = weights
   const used = graph.node('Max', [weights.value(counts), scalar(graph, leastCount)])
   return graph.node('Div', [weights.value(sums), graph.node('Unsqueeze', [used, integers(graph, 1)])])

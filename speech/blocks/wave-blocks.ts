@@ -24,7 +24,7 @@ export function snakeBeta(weights: Weights, name: string, x: Value): Value {
 }
 
 /** One filter per channel: weights [channels, 1, kernel], causal. */
-export function depthwiseConvolution(weights: Weights, states: StreamStates, name: string, x: Value): Value {
+function depthwiseConvolution(weights: Weights, states: StreamStates, name: string, x: Value): Value {
   const { graph } = weights
   const [channels = 0, , kernel = 0] = weights.shape(`${name}.weight`)
   const filters = transpose(graph, reshape(graph, weights.value(`${name}.weight`), channels, kernel), 1, 0)
@@ -71,7 +71,7 @@ function repeated(graph: Graph, bias: Value, times: number): Value {
 }
 
 /** How far apart the samples lie that the residual units of a block look at. */
-export const unitDilations = [1, 3, 9] as const
+const unitDilations = [1, 3, 9] as const
 
 /** Up-sampling by half the kernel of `NAME.1`, and three residual units; every value on the way goes to `stage` too. */
 export function waveBlock(

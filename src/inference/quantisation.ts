@@ -177,7 +177,7 @@ function blockOf(inputs: number): number | undefined {
 }
 
 /** Integers above 0, with 128 in the place of zero: blocks one behind the other, as they lie in the matrix [out, in]. */
-export function quantiseBlocks(
+function quantiseBlocks(
   weights: Float32Array,
   block: number,
   source: string,

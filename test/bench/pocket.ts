@@ -3,8 +3,8 @@
  * nothing that is computed depends on what is spoken, except the end, which never comes here.
  */
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, request } from 'node:http'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ import { createSpeechServer } from '../../src/server/speech.ts'
 import { openInstallation } from '../installation.ts'
 import { makePocketModel, officialSize } from '../speech/engines/pocket-tts/model.ts'
 import { openPublicDecoder, openPublicLanguageModel } from './pocket-parts/public-layout.ts'
+import { cpuSeconds, median, memoryOf } from './speech-parts/accounts.ts'
+import { type Answer, ask } from './speech-parts/ask.ts'
 
 const sentences = [
   'The quick brown fox jumps over the lazy dog near the river.',
@@ -70,11 +72,11 @@ async function measureServer(folder: string): Promise<void> {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   await timed('later loads', () => service.load())
-  await ask(port, 'Warm.')
+  await ask(port, 'Warm.', 'alba')
   print(`\n${'over HTTP, streamed'.padEnd(22)} audio s  × real time  audio s / CPU s  first byte ms (least)`)
   for (const { name, text, count } of texts) {
     const rounds: Round[] = []
-    for (let round = 0; round < count; round++) rounds.push(await measure(service, () => ask(port, text)))
+    for (let round = 0; round < count; round++) rounds.push(await measure(service, () => ask(port, text, 'alba')))
     const [audio, speed, cpu, first] = (['audio', 'speed', 'perCpu', 'first'] as const).map((key) =>
       median(rounds.map((each) => each[key])),
     )
@@ -90,36 +92,6 @@ async function measureServer(folder: string): Promise<void> {
   await once(server, 'close')
   await service.close()
   await installation.close()
-}
-
-interface Answer {
-  /** Seconds. */
-  readonly audio: number
-  /** Milliseconds from the request to the first sample. */
-  readonly first: number
-}
-
-function ask(port: number, input: string): Promise<Answer> {
-  const body = JSON.stringify({ input, voice: 'alba', stream: true })
-  const begun = performance.now()
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const asked = request({ port, method: 'POST', path: '/v1/audio/speech', headers }, (response) => {
-      let bytes = 0
-      let first = 0
-      response.on('data', (piece: Buffer) => {
-        bytes += piece.length
-        // The header comes with the first samples; it alone would be no speech.
-        if (first === 0 && bytes > 44) first = performance.now() - begun
-      })
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve({ audio: (bytes - 44) / 48_000, first })
-        else reject(new Error(`status ${response.statusCode}`))
-      })
-    })
-    asked.on('error', reject)
-    asked.end(body)
-  })
 }
 
 interface Round extends Answer {
@@ -214,34 +186,6 @@ function floats(shape: readonly number[], value = 0): TensorData {
     shape,
     data: new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(value),
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-/** The engine's process and those that it started. */
-function processesOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return [pid, ...(children === '' ? [] : children.split(' ').flatMap((child) => processesOf(Number(child))))]
-}
-
-/** From Linux's own accounts; its clock ticks a hundred times a second. */
-function cpuSeconds(pid: number): number {
-  const ticks = processesOf(pid).map((each) => {
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return Number(fields[11]) + Number(fields[12])
-  })
-  return ticks.reduce((sum, count) => sum + count, 0) / 100
-}
-
-/** In megabytes, each process with all that it shares with others. */
-function memoryOf(pid: number, field: string): string {
-  const megabytes = processesOf(pid).map((each) => {
-    const kilobytes = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${each}/status`, 'utf8'))?.[1]
-    return Math.round(Number(kilobytes) / 1024)
-  })
-  return `${megabytes.reduce((sum, size) => sum + size, 0)} (${megabytes.join(' + ')})`
 }
 
 function print(line: string): void {

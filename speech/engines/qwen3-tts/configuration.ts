@@ -126,7 +126,7 @@ export interface QwenConfiguration {
 }
 
 /** The file of a folder that says what kind of model it is. */
-export const modelFileName = 'config.json'
+const modelFileName = 'config.json'
 
 /**
  * Reads the configuration files of a folder. Throws an AppError naming the file and all that is wrong in it.

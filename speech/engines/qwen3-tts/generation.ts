@@ -19,7 +19,7 @@ const [secondsPerId, secondsMore] = [1, 4]
 const equalFrames = 12
 
 /** How many frames a text of so many ids may have at most. */
-export function frameLimit(model: QwenModel, ids: number): number {
+function frameLimit(model: QwenModel, ids: number): number {
   const { codec, samplesPerFrame, generation } = model.configuration
   const frameRate = codec.output_sample_rate / samplesPerFrame
   return Math.min(generation.max_new_tokens, Math.ceil((ids * secondsPerId + secondsMore) * frameRate))

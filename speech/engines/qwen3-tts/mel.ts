@@ -4,7 +4,7 @@ import { createFourierTransform } from '../../audio/fourier.ts'
 const frameSize = 1024
 const hop = 256
 /** Samples that are mirrored at each end, so that the first frame begins there. */
-export const mirrored = (frameSize - hop) / 2
+const mirrored = (frameSize - hop) / 2
 
 const bins = frameSize / 2 + 1
 const fourier = createFourierTransform(frameSize)

@@ -58,7 +58,7 @@ function speakerVector(model: QwenModel, speaker: SpeakerFile, clip: Float32Arra
 }
 
 /** The codes of a clip, frame by frame. */
-export async function hear(model: QwenModel, clip: Float32Array, signal?: AbortSignal): Promise<Int32Array[]> {
+async function hear(model: QwenModel, clip: Float32Array, signal?: AbortSignal): Promise<Int32Array[]> {
   const { samplesPerFrame, codec } = model.configuration
   const groups = codec.encoder_valid_num_quantizers
   const stream = await model.openEncoderStream()

@@ -115,7 +115,7 @@ function folders(root: string): string[] {
 }
 
 /** The largest difference; not allowed and in the expected numbers must be the same (-Infinity). */
-export function largestDifference(actual: Float32Array, expected: Float32Array): number {
+function largestDifference(actual: Float32Array, expected: Float32Array): number {
   assert.is(actual.length, expected.length, 'so many numbers')
   let largest = 0
   for (let i = 0; i < actual.length; i++) {
