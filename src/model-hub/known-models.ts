@@ -205,7 +205,7 @@ const qwenVariants: readonly QwenVariant[] = [
     variant: 'customvoice-1.7b',
     revision: '0c0e3051f131929182e2c023b9537f8b1c68adfe',
     summary:
-      'nine voices that follow instructions, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+      'nine voices that follow instructions, ten languages, 4.5 GB to download, 1.5 GB more on disk, 2.4 GB of memory',
   },
   {
     variant: 'customvoice-0.6b',
@@ -233,13 +233,13 @@ const qwenVariants: readonly QwenVariant[] = [
   {
     variant: 'voicedesign-1.7b',
     revision: '5ecdb67327fd37bb2e042aab12ff7391903235d3',
-    summary: 'voices from a description, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+    summary: 'voices from a description, ten languages, 4.5 GB to download, 1.5 GB more on disk, 2.4 GB of memory',
     pins: { 'model.safetensors': { sha256: '391e8db219f292c515297cdceeb43e4eae67cdde35fa57e79a6a8a532fca0522' } },
   },
   {
     variant: 'base-1.7b',
     revision: 'fd4b254389122332181a7c3db7f27e918eec64e3',
-    summary: 'voice cloning, ten languages, 4.5 GB to download, 2 GB more on disk, 2.4 GB of memory',
+    summary: 'voice cloning, ten languages, 4.5 GB to download, 1.5 GB more on disk, 2.4 GB of memory',
     pins: { 'model.safetensors': { sha256: '38fc7fc51c5e776e840414b6fd443962e9411b9654888fd7913e4da643cb857c' } },
   },
   {
