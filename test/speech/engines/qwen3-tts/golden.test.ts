@@ -21,23 +21,24 @@ const test = suite('Qwen3-TTS against the reference')
 const sets = goldenSets()
 if (sets.length === 0) test.skip('every model of the test data', () => undefined)
 
+/** Models in 32 bits, each opened once. */
+const opened = new Map<string, Promise<QwenModel>>()
+
 async function withModel(
   { folder }: GoldenModel,
   configuration: string,
   work: (model: QwenModel) => Promise<void>,
 ): Promise<void> {
-  const model = await openQwenModel({
-    folder,
-    cacheFolder: temporaryFolder(),
-    precision: 'float32',
-    configuration,
-  })
-  try {
-    await work(model)
-  } finally {
-    await model.close()
-  }
+  const key = `${folder} ${configuration}`
+  const options = { folder, cacheFolder: temporaryFolder(), precision: 'float32', configuration } as const
+  const model = opened.get(key) ?? openQwenModel(options)
+  opened.set(key, model)
+  await work(await model)
 }
+
+test.after(async () => {
+  for (const model of opened.values()) await (await model).close()
+})
 
 for (const set of sets)
   for (const golden of set.models) {
@@ -144,6 +145,32 @@ for (const set of sets)
           close('prompt_hidden', inPrompt, scenario.floats('prompt_hidden').data, limits.values)
         }))
   }
+
+for (const { models } of sets)
+  for (const { name, folder, scenarios } of models)
+    for (const scenario of scenarios.filter(({ has }) => has('logits')))
+      test(`${name}/${scenario.name}: with 8-bit weights the scores stay within 3 % of the reference`, async () => {
+        const model = await openQwenModel({ folder, cacheFolder: temporaryFolder() })
+        try {
+          const { talker } = model.openStreams()
+          const width = model.model.talker_config.hidden_size
+          const prompt = scenario.floats('prompt_rows').data
+          const steps = scenario.floats('step_rows').data
+          const scores: Float32Array[] = []
+          for (let at = 0; at <= steps.length; at += width) {
+            const data = at === 0 ? prompt : steps.slice(at - width, at)
+            const count = data.length / width
+            const { logits } = await talker.run({ rows: { type: 'float32', shape: [count, width], data } }, count)
+            scores.push((logits!.data as Float32Array).slice())
+          }
+          const [made, expected] = [joined(scores), scenario.floats('logits').data]
+          assert.is(made.length, expected.length)
+          const apart = Math.hypot(...made.map((value, i) => value - expected[i]!)) / Math.hypot(...expected)
+          assert.ok(apart < 0.03, `${apart}`)
+        } finally {
+          await model.close()
+        }
+      })
 
 async function voiceOf(model: QwenModel, { recording }: GoldenSet, scenario: Scenario) {
   if (scenario.isClone) {
